@@ -1,0 +1,3 @@
+//! The load driver of Loadstone: a plan in, frames out.
+
+pub mod session;

@@ -1,0 +1,2 @@
+//! Entry point of `loadstone-driver`.
+fn main() {}

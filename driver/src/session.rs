@@ -1,0 +1,78 @@
+//! What the loop needs of a protocol and of a workload: nothing more than this.
+
+use std::future::Future;
+
+/// Position of an operation in [`Workload::operations`].
+pub type OperationId = usize;
+
+/// How one attempt of an operation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It ended well.
+    Done,
+    /// It ended well, by a rollback that the workload asks for.
+    RolledBack,
+    /// There is no more work for this session (loading); nothing was done.
+    Exhausted,
+    /// It failed.
+    Failed(Failure),
+}
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// SQLSTATE, or `connection`, or `protocol`.
+    pub class: ErrorClass,
+    /// The server's words, for the first of each class that is reported.
+    pub message: String,
+}
+
+/// Class of an error: five characters of an SQLSTATE or a short word.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ErrorClass(pub Box<str>);
+
+impl ErrorClass {
+    /// Serialization failures and deadlocks: the same operation may succeed when tried again.
+    pub fn is_retryable(&self) -> bool {
+        matches!(&*self.0, "40001" | "40P01")
+    }
+
+    /// The connection cannot be used any more.
+    pub fn is_fatal(&self) -> bool {
+        matches!(&*self.0, "connection" | "protocol" | "57P01" | "57P02" | "57P03")
+    }
+}
+
+/// One user's conversation with the target. Futures are not `Send`: a session stays on its thread.
+pub trait Session {
+    /// Draws what this user does next, with its inputs, which are kept for [`Session::execute`]
+    /// and stay the same when it is tried again. Does no I/O.
+    fn choose(&mut self) -> OperationId;
+
+    /// Makes one attempt of the chosen operation.
+    fn execute(&mut self, operation: OperationId) -> impl Future<Output = Outcome>;
+
+    /// Replaces a lost connection.
+    fn reconnect(&mut self) -> impl Future<Output = Result<(), Failure>>;
+
+    /// Says goodbye to the server.
+    fn close(&mut self) -> impl Future<Output = ()>;
+}
+
+/// A workload's operations and how a session of it is opened.
+/// One value serves all threads; what sessions share lies in it.
+pub trait Workload: Send + Sync + 'static {
+    /// The session it opens.
+    type Session: Session;
+
+    /// Names of the operations, by [`OperationId`].
+    fn operations(&self) -> &[&'static str];
+
+    /// Opens the session of user `user`; all it draws comes from `seed` and `user`.
+    fn open(&self, user: u32, seed: u64) -> impl Future<Output = Result<Self::Session, Failure>>;
+
+    /// Figures of the workload's own for the `end` frame (rows and bytes loaded).
+    fn facts(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}

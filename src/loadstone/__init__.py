@@ -1,0 +1,3 @@
+"""Loadstone: a performance lab for data platforms."""
+
+__version__ = "0.1.0"
