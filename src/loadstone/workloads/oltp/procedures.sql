@@ -220,11 +220,10 @@ AS $$
 BEGIN
     RETURN (
         SELECT count(DISTINCT s_i_id)
-        FROM district
-            JOIN order_line ON ol_w_id = d_w_id AND ol_d_id = d_id
-                AND ol_o_id >= d_next_o_id - 20 AND ol_o_id < d_next_o_id
-            JOIN stock ON s_w_id = d_w_id AND s_i_id = ol_i_id
-        WHERE d_w_id = p_w_id AND d_id = p_d_id AND s_quantity < p_threshold
+        FROM order_line JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id
+        WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND s_quantity < p_threshold
+            AND ol_o_id >= (SELECT d_next_o_id - 20 FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id)
+            AND ol_o_id < (SELECT d_next_o_id FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id)
     );
 END
 $$;
