@@ -57,7 +57,7 @@ class TargetContext:
 class Target(ABC):
     """A system under test.
 
-    Life: `open`, then the workload's `build` and `snapshot`, then for each trial `restore` and load;
+    Life: `open`, the workload's `build`, `snapshot`, then for each trial `restore` and load;
     finally `close`. Adding an engine is one module and one line in `targets.registry`.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Level, TargetSpec
@@ -18,7 +18,7 @@ class NoTarget(Target):
     """Nothing is started, kept or restored."""
 
     engine = "none"
-    capabilities: frozenset[str] = frozenset()
+    capabilities: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
