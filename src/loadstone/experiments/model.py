@@ -11,7 +11,7 @@ from loadstone.units import Duration
 Level = bool | int | float | str
 """A value that a factor takes."""
 
-EXPERIMENT_VERSION = 1
+EXPERIMENT_VERSION: Literal[1] = 1
 
 
 class Spec(BaseModel):
@@ -177,6 +177,11 @@ class Experiment(Spec):
     cache: Literal["warm", "cold"] = Field(
         default="warm", description="State of the caches at the start of each trial."
     )
+    reload: bool = Field(
+        default=False,
+        description="Load the data anew in each trial, under its settings, so that load time is "
+        "measured too; otherwise it is loaded once and restored.",
+    )
     metric: str | None = Field(
         default=None, description="What the verdicts are about; default: the workload's headline."
     )
@@ -226,4 +231,5 @@ class TrialPlan(Spec):
     target: TargetSpec
     profile: ProfileSpec
     cache: Literal["warm", "cold"]
+    reload: bool = False
     allow_unsafe: bool = False

@@ -173,6 +173,9 @@ class TrialResult(Record):
     waits: list[Wait] = []
     checks: list[CheckResult] = []
     factors: list[FactorReading] = []
+    data: dict[str, float] = Field(
+        default={}, description="Facts of the data it ran on: load time, size, rows."
+    )
     fingerprint: Fingerprint | None = None
     steady_state: SteadyStateRecord | None = None
     drift: DriftRecord | None = None
