@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 _DURATION_S = {
     "us": 1e-6,
@@ -100,10 +100,17 @@ def format_size(size_bytes: float) -> str:
     return f"{value:.3g} {unit}"
 
 
+def _read_duration(value: str | float, info: ValidationInfo) -> float:
+    # JSON is what Loadstone itself wrote (`plan.json`, `experiment.json`): seconds as a number.
+    if info.mode == "json" and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return parse_duration(value)
+
+
 Duration = Annotated[
     float,
-    BeforeValidator(parse_duration),
+    BeforeValidator(_read_duration),
     Field(ge=0),
     WithJsonSchema({"type": "string", "examples": ["30s", "5min", "250ms"]}, mode="validation"),
 ]
-"""Seconds, written with a unit in a file."""
+"""Seconds, written with a unit in a file, as a number in the JSON that Loadstone writes."""
