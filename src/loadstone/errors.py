@@ -52,6 +52,10 @@ class TargetError(LoadstoneError):
     exit_code = ExitCode.TARGET
 
 
+class DiskFullError(TargetError):
+    """A disk that results or data are written to has no space left."""
+
+
 class DriverError(LoadstoneError):
     """The load driver is missing, of another version, or ended badly."""
 
