@@ -99,6 +99,7 @@ class Curve(Record):
     """A latency distribution on a percentile axis."""
 
     operation: str
+    kind: Literal["response", "service"] = "response"
     points: list[tuple[float, float]] = Field(description="(percentile 0..100, milliseconds).")
 
 
@@ -109,7 +110,7 @@ class TrialReport(Record):
     phases: list[PhaseSpan]
     load: Series = Field(
         description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "
-        "`users`, `queued` and per operation `<name> p95_ms`."
+        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent` and per operation `<name> p95_ms`."
     )
     host: Series = Field(
         description="`cpu_user_percent`, `cpu_system_percent`, `cpu_iowait_percent`, "
