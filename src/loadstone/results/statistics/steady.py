@@ -36,26 +36,39 @@ class SteadyState:
         trend_p: Two-sided p-value of the slope (Mann-Kendall, corrected for autocorrelation).
         change_percent: The slope over the whole series.
         warm_up_left_s: What MSER-5 would cut from the beginning, at most half. Noise alone makes it
-            cut something now and then: read it with the next two. None: too few ticks.
+            cut something now and then: read it with the next two.
         warm_up_bias_percent: By how much the mean of all ticks differs from the mean after the cut.
         warm_up_real: The part cut off differs from the rest by more than noise does.
         autocorrelation: Of neighbouring ticks, in [-1, 1].
         effective_n: How many independent ticks these ticks are worth.
         n: Number of ticks.
         steady: Neither a trend nor a left-over warm-up moves the figure by more than the limit.
-            None: too few ticks to tell.
+            None: too few ticks to tell, and the figures before say nothing.
     """
 
     trend_percent_per_minute: float
     trend_p: float
     change_percent: float
-    warm_up_left_s: float | None
+    warm_up_left_s: float
     warm_up_bias_percent: float
     warm_up_real: bool
     autocorrelation: float
     effective_n: float
     n: int
     steady: bool | None
+
+    @property
+    def detail(self) -> str:
+        """The state in one sentence, with its figures."""
+        if self.steady is None:
+            return f"{self.n} ticks are too few to tell (at least {FEWEST_TICKS})"
+        trend = f"moves {self.change_percent:+.1f} % over the phase (p {self.trend_p:.2g})"
+        if not self.warm_up_real:
+            return trend
+        return (
+            f"{trend}; the first {self.warm_up_left_s:g} s differ from the rest and move the mean "
+            f"by {self.warm_up_bias_percent:+.1f} %"
+        )
 
 
 def steady_state(
@@ -91,7 +104,7 @@ def steady_state(
     lag_1 = float(correlations[1]) if correlations.size > 1 else 0.0
     if n < FEWEST_TICKS:
         worth = effective_size(values)
-        return SteadyState(0.0, 1.0, 0.0, None, 0.0, False, lag_1, worth, n, None)
+        return SteadyState(0.0, 1.0, 0.0, 0.0, 0.0, False, lag_1, worth, n, None)
     batch = max(1, n // TREND_BATCHES)
     means = batch_means(values, batch)
     slope = float(stats.theilslopes(means).slope) / (batch * interval_s)
