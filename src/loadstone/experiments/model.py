@@ -100,6 +100,12 @@ class RunDesign(Spec):
     """One configuration, repeated."""
 
     kind: Literal["run"] = "run"
+    first_block: int = Field(
+        default=1,
+        ge=1,
+        description="Number of the first block, which decides the load that is drawn: "
+        "`first_block: 3` repeats the load of block 3 of another experiment of this seed.",
+    )
 
 
 class CompareDesign(Spec):

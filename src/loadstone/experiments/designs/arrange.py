@@ -58,6 +58,7 @@ def arrange(
                     target=parts.target,
                     profile=parts.profile,
                     cache=experiment.cache,
+                    reload=experiment.reload,
                     allow_unsafe=allow_unsafe,
                 )
             )

@@ -55,12 +55,10 @@ class Stages(ABC):
 class AllAtOnce(Stages):
     """One stage: every variant in every block."""
 
-    def __init__(
-        self, experiment: Experiment, variants: list[Variant], pairs: list[Pair], allow_unsafe: bool
-    ) -> None:
+    def __init__(self, variants: list[Variant], pairs: list[Pair], plans: list[TrialPlan]) -> None:
         self._variants = variants
         self._pairs = pairs
-        self._plans = arrange(experiment, variants, allow_unsafe=allow_unsafe)
+        self._plans = plans
 
     @property
     def variants(self) -> list[Variant]:
@@ -99,9 +97,18 @@ class Design(ABC):
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
         """The trials, to be handed out one stage after the other."""
-        return AllAtOnce(
-            experiment, self.variants(experiment), self.pairs(experiment), allow_unsafe
+        variants = self.variants(experiment)
+        plans = arrange(
+            experiment,
+            variants,
+            first_block=self.first_block(experiment),
+            allow_unsafe=allow_unsafe,
         )
+        return AllAtOnce(variants, self.pairs(experiment), plans)
+
+    def first_block(self, experiment: Experiment) -> int:
+        """Number of the first block."""
+        return 1
 
     def trials_planned(self, experiment: Experiment) -> int:
         """Trials at most, without repeats of disturbed ones."""

@@ -131,12 +131,13 @@ def _figures(
     results: Sequence[TrialResult], variant: str, experiment: Experiment
 ) -> list[MetricValue]:
     """The deciding metric of the valid trials of a variant."""
+    from loadstone.report.figures import all_metrics
     from loadstone.workloads.registry import workload_class
 
     name = experiment.metric or workload_class(experiment.workload.name).headline
-    figures = [
-        result.metric(name)
+    own = [
+        all_metrics(result)
         for result in results
         if result.variant == variant and result.status is Status.VALID
     ]
-    return [figure for figure in figures if figure is not None]
+    return [figure for figures in own for figure in figures if figure.name == name]

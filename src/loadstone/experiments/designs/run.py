@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import BASELINE, Design, Pair
-from loadstone.experiments.model import Experiment, Variant
+from loadstone.experiments.model import Experiment, RunDesign, Variant
 
 
 class Run(Design):
@@ -21,3 +21,8 @@ class Run(Design):
     def pairs(self, experiment: Experiment) -> list[Pair]:
         """Nothing to compare."""
         return []
+
+    def first_block(self, experiment: Experiment) -> int:
+        """As the file says: a trial can be made again with the load of its own block."""
+        design = experiment.design
+        return design.first_block if isinstance(design, RunDesign) else 1
