@@ -75,6 +75,10 @@ class Measured:
     """As `operations`, but over all phases: what the whole trial did to the data."""
     total_rolled_back: dict[str, int]
     total_errors: int
+    users: int = 0
+    """Most users (closed) or sessions (open) at a time: operations begun and not counted yet."""
+    specified_waits: bool = False
+    """Closed users kept the keying and think times of the workload's origin."""
 
 
 class Workload(ABC):
