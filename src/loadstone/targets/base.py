@@ -114,21 +114,38 @@ class Target(ABC):
         """Keeps the present data under `key`, analysed and checkpointed, to be restored."""
 
     @abstractmethod
-    def restore(self, key: str, settings: Mapping[str, Level], cache: str) -> list[FactorReading]:
-        """Puts the kept data back, applies settings, brings caches to `warm` or `cold`.
-
-        The server runs afterwards with autovacuum in its defined state and after a checkpoint.
+    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
+        """Puts the kept data back and starts the server with the settings.
 
         Args:
             key: Of an earlier `snapshot`.
             settings: Every setting that must differ from the engine's defaults.
-            cache: `warm` (all relations read) or `cold` (page cache dropped where allowed).
 
         Returns:
             One reading per setting, read back from the running server.
 
         Raises:
             TargetError: If the server refuses a setting or reads back another value.
+        """
+
+    @abstractmethod
+    def settle(self, cache: str) -> None:
+        """The last step before load: caches, statistics and checkpoint in their declared state.
+
+        It comes after `restore`, the workload's `prepare` and `fingerprint`, which read the data and
+        would spoil a cold cache. The server runs afterwards, its statistics are reset, a checkpoint
+        was just made and autovacuum is in its declared state.
+
+        Args:
+            cache: `warm` (all relations read) or `cold` (the server restarted and the data dropped
+                from the page cache, where allowed).
+        """
+
+    def check_alive(self) -> None:
+        """Looks whether the server still runs; cheap enough for once a second.
+
+        Raises:
+            TargetError: If a server that Loadstone started has ended.
         """
 
     @abstractmethod

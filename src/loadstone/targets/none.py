@@ -52,9 +52,12 @@ class NoTarget(Target):
     def snapshot(self, key: str) -> None:
         """Nothing to keep."""
 
-    def restore(self, key: str, settings: Mapping[str, Level], cache: str) -> list[FactorReading]:
+    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
         """Nothing to restore."""
         return []
+
+    def settle(self, cache: str) -> None:
+        """Nothing has caches."""
 
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """The fingerprint of nothing."""
