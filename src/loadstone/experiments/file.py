@@ -6,6 +6,7 @@ values, so that `synchronous_commit: off` means what a database administrator me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -24,6 +25,8 @@ from loadstone.experiments.problems import Path, Problem, Source, near, problems
 from loadstone.units import format_duration
 
 LARGEST_FILE_BYTES = 1_000_000
+
+_PASSWORD_IN_ADDRESS = re.compile(r"\w+://[^/@]*:[^/@]+@")
 
 DURATIONS = ("warm_up", "ramp", "measure", "think_time")
 """Fields of the profile that hold seconds and are written with a unit."""
@@ -62,7 +65,8 @@ def load_experiment(path: FilePath) -> Written:
     Raises:
         WrongInputError: If it cannot be read or is wrong; all errors, with line and field.
     """
-    return parse_experiment(_read(path), str(path))
+    data, source = read_fields(path)
+    return Written(validate(data, source), source)
 
 
 def parse_experiment(text: str, name: str) -> Written:
@@ -75,6 +79,25 @@ def parse_experiment(text: str, name: str) -> Written:
     Raises:
         WrongInputError: If it is wrong; all errors, with line and field.
     """
+    data, source = parse_fields(text, name)
+    return Written(validate(data, source), source)
+
+
+def read_fields(path: FilePath) -> tuple[dict[str, Any], FileSource]:
+    """Reads the fields of a file without judging them.
+
+    Raises:
+        WrongInputError: If it cannot be read, or is no mapping of fields.
+    """
+    return parse_fields(_read(path), str(path))
+
+
+def parse_fields(text: str, name: str) -> tuple[dict[str, Any], FileSource]:
+    """As `read_fields`, from a text.
+
+    Raises:
+        WrongInputError: If it is not YAML, or no mapping of fields.
+    """
     root, data = _parse(text, name)
     source = FileSource(name, root)
     if not isinstance(data, dict):
@@ -82,7 +105,7 @@ def parse_experiment(text: str, name: str) -> Written:
             f"{name}:1: is not an experiment: a mapping of fields is wanted",
             advice="loadstone init writes a file to begin with",
         )
-    return Written(validate(data, source), source)
+    return data, source
 
 
 def validate(data: dict[str, Any], source: Source) -> Experiment:
@@ -222,6 +245,9 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
         if engine not in TARGETS:
             message = f"there is no target {engine!r}; {near(engine, TARGETS)}"
             problems.append(Problem(("target", "engine"), message))
+    if isinstance(target, Mapping) and _PASSWORD_IN_ADDRESS.match(str(target.get("server"))):
+        message = "holds a password: write password: env:NAME or file:PATH instead"
+        problems.append(Problem(("target", "server"), message))
     if not isinstance(workload, Mapping) or not isinstance(workload.get("name"), str):
         return problems
     name, parameters = workload["name"], workload.get("parameters", {})

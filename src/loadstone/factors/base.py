@@ -73,7 +73,3 @@ class FactorKind(ABC):
         Raises:
             WrongInputError: If the level is none of the factor, or does not go with the rest.
         """
-
-    @abstractmethod
-    def names(self, parts: Parts) -> list[str]:
-        """The factors that are known without asking a server, without prefix."""

@@ -42,10 +42,6 @@ class ProfileFactor(FactorKind):
             raise _wrong(error, values, ("profile",)) from error
         return Parts(parts.workload, parts.target, profile)
 
-    def names(self, parts: Parts) -> list[str]:
-        """All fields of the profile."""
-        return list(ProfileSpec.model_fields)
-
 
 def _as_set(profile: ProfileSpec) -> dict[str, Any]:
     return {name: getattr(profile, name) for name in profile.model_fields_set}

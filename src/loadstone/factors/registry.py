@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from loadstone.errors import RefusedError, WrongInputError
-from loadstone.experiments.model import Change, Experiment, Variant
+from loadstone.experiments.model import Change, Experiment, ProfileSpec, Variant
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.factors.profile import ProfileFactor
 from loadstone.factors.target import TargetFactor, unsafe_settings
@@ -52,20 +52,29 @@ def apply_changes(experiment: Experiment, changes: Iterable[Change]) -> Parts:
     return parts
 
 
-def full_name(experiment: Experiment, name: str) -> str:
+def full_name(workload: str, name: str) -> str:
     """The factor that a short name on the command line means: `users` is `profile.users`.
 
     A name that is neither in the profile nor among the workload's parameters is taken for a
     setting of the target, whose engine will say if it has none.
 
+    Args:
+        workload: Name of the workload.
+        name: With or without prefix.
+
     Raises:
         WrongInputError: If it could mean two things.
     """
+    from loadstone.workloads.registry import workload_class
+
     if name.partition(".")[0] in FACTORS:
         return name
-    parts = Parts.of(experiment)
+    fields = {
+        "workload": workload_class(workload).Parameters.model_fields,
+        "profile": ProfileSpec.model_fields,
+    }
     first = name.partition(".")[0]
-    owners = [prefix for prefix in ("workload", "profile") if first in FACTORS[prefix].names(parts)]
+    owners = [prefix for prefix, known in fields.items() if first in known]
     if len(owners) > 1:
         raise WrongInputError(
             f"{name!r} could be {' or '.join(f'{owner}.{name}' for owner in owners)}",

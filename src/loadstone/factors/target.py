@@ -28,10 +28,6 @@ class TargetFactor(FactorKind):
         target = parts.target.model_copy(update={"settings": settings})
         return Parts(parts.workload, target, parts.profile)
 
-    def names(self, parts: Parts) -> list[str]:
-        """Those that the experiment sets already; an engine has hundreds."""
-        return list(parts.target.settings)
-
 
 def is_unsafe(info: SettingInfo, level: Level) -> bool:
     """Whether acknowledged commits can be lost at this level of the setting."""

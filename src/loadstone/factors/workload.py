@@ -42,14 +42,10 @@ class WorkloadFactor(FactorKind):
         _workload(changed)
         return changed
 
-    def names(self, parts: Parts) -> list[str]:
-        """All parameters of the workload."""
+    def _known(self, parts: Parts, name: str) -> None:
         from loadstone.workloads.registry import workload_class
 
-        return list(workload_class(parts.workload.name).Parameters.model_fields)
-
-    def _known(self, parts: Parts, name: str) -> None:
-        known = self.names(parts)
+        known = workload_class(parts.workload.name).Parameters.model_fields
         if name not in known:
             raise WrongInputError(
                 f"workload {parts.workload.name} has no parameter {name!r}; {near(name, known)}"
