@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -35,8 +34,11 @@ WAITS = {
 
 OPERATIONS = tuple(WAITS)
 
-DECK = {NEW_ORDER: 10.0, PAYMENT: 10.0, ORDER_STATUS: 1.0, DELIVERY: 1.0, STOCK_LEVEL: 1.0}
+DECK = {NEW_ORDER: 10, PAYMENT: 10, ORDER_STATUS: 1, DELIVERY: 1, STOCK_LEVEL: 1}
 """The deck of 23 cards of clause 5.2.4.2."""
+
+MOST_CARDS = 10_000
+"""Of one transaction in the deck."""
 
 
 def _cores() -> int:
@@ -56,9 +58,10 @@ class OrderEntryParameters(BaseModel):
         description="`statements`: the client sends prepared statements. "
         "`procedures`: one call of a stored procedure per transaction.",
     )
-    mix: dict[str, float] = Field(
+    mix: dict[str, int] = Field(
         default_factory=lambda: dict(DECK),
-        description="Weight by name of transaction; one that is not named is not run.",
+        description="Weight by name of transaction, as cards in the deck that each user shuffles "
+        "and deals; one that is not named is not run.",
     )
     home: Literal["per-user", "any"] = Field(
         default="per-user",
@@ -73,23 +76,23 @@ class OrderEntryParameters(BaseModel):
 
     @field_validator("mix")
     @classmethod
-    def _complete(cls, mix: dict[str, float]) -> dict[str, float]:
+    def _complete(cls, mix: dict[str, int]) -> dict[str, int]:
         for name, weight in mix.items():
             if name not in OPERATIONS:
                 raise ValueError(
                     f"there is no transaction {name!r}: choose from {', '.join(OPERATIONS)}"
                 )
-            if not math.isfinite(weight) or weight < 0:
-                raise ValueError(f"the weight of {name} is {weight}: give a number of 0 or more")
+            if not 0 <= weight <= MOST_CARDS:
+                raise ValueError(f"the weight of {name} is {weight}: give 0 to {MOST_CARDS}")
         if not any(mix.values()):
             raise ValueError(
                 "no transaction has a weight above 0: give one to one of them at least"
             )
-        return {name: mix.get(name, 0.0) for name in OPERATIONS}
+        return {name: mix.get(name, 0) for name in OPERATIONS}
 
     def shares(self) -> dict[str, float]:
         """Each transaction's share of all, 0 to 1."""
-        total = math.fsum(self.mix.values())
+        total = sum(self.mix.values())
         return {name: weight / total for name, weight in self.mix.items()}
 
     def driver(self) -> dict[str, Any]:
