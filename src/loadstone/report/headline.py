@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
 
 _MOST_NAMES = 5
+_NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
 
 
 def headline(
@@ -32,7 +33,7 @@ def headline(
     judged = [v for v in measured if v.name in to_baseline]
     if not judged:
         return "Nothing could be compared: a level has no valid trial. The notices say why."
-    sentences = [_best(judged, measured[0], metric, to_baseline)]
+    sentences = [_best(judged, measured[0], metric, to_baseline, _NOUNS[design])]
     steps = [c for c in comparisons if c.role == ("previous" if design == "ladder" else c.role)]
     sentences += _by_verdict(steps)
     return " ".join(sentences)
@@ -70,14 +71,12 @@ def _best(
     baseline: VariantReport,
     metric: MetricInfo,
     to_baseline: dict[str, ComparisonReport],
+    noun: str,
 ) -> str:
     up = metric.higher_is_better is not False
     winners = [v for v in judged if to_baseline[v.name].verdict == "better"]
     if not winners:
-        return (
-            f"No {_noun(judged, to_baseline)} is shown to be better than {baseline.name} "
-            f"in {metric.label}."
-        )
+        return f"No {noun} is shown to be better than {baseline.name} in {metric.label}."
     best = _extreme(winners, metric.name, up)
     text = _ratio_sentence(best, baseline, metric, to_baseline[best.name])
     safe = [variant for variant in winners if not variant.unsafe]
@@ -86,10 +85,6 @@ def _best(
         ratio = to_baseline[runner.name].ratio
         text += f" The best safe one is {runner.name}, at {ratio:.2f} times."
     return text
-
-
-def _noun(judged: Sequence[VariantReport], to_baseline: dict[str, ComparisonReport]) -> str:
-    return "rung" if to_baseline[judged[0].name].role == "baseline" else "level"
 
 
 def _extreme(variants: Sequence[VariantReport], metric: str, up: bool) -> VariantReport:

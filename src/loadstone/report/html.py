@@ -42,7 +42,7 @@ def read_bundle() -> str:
     if not file.is_file():
         raise TargetError(
             "the page of the report is not built, so no HTML can be written",
-            advice="run `make web` once (needs Node.js 20 or newer); the terminal report works without",
+            advice="run `make web` once (needs Node.js 20 or newer); the terminal needs no page",
         )
     bundle = file.read_text("utf-8")
     if bundle.count(PLACEHOLDER) != 1:
@@ -53,7 +53,7 @@ def read_bundle() -> str:
 def embedded(document: ReportDocument) -> str:
     """The document as JSON that no HTML parser can take for markup.
 
-    Within a script element only `</script` and `<!--` mean something (HTML standard, 4.12.1.3); with
-    `<` written as an escape neither can occur.
+    Within a script element only `</script` and `<!--` mean something (HTML standard, 4.12.1.3);
+    with `<` written as an escape neither can occur.
     """
     return document.model_dump_json().replace("<", "\\u003c")

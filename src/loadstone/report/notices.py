@@ -22,6 +22,7 @@ def notices(
     folder: ExperimentFolder,
     variants: Sequence[VariantReport],
     comparisons: Sequence[ComparisonReport],
+    metric: str,
 ) -> list[Notice]:
     """All notices of an experiment and its trials, the gravest first."""
     found = [
@@ -30,7 +31,7 @@ def notices(
         *_of_trials(folder.trials),
         *_unsafe(variants),
         *_several(variants),
-        *_outliers(variants),
+        *_outliers(variants, metric),
         *_few_repeats(comparisons),
         *_differences(comparisons),
     ]
@@ -96,7 +97,7 @@ def _unsafe(variants: Sequence[VariantReport]) -> list[Notice]:
         Notice(
             code="unsafe-figures",
             severity="warning",
-            message=f"{setting} can lose acknowledged commits; it is in force in {', '.join(names)}",
+            message=f"{setting} can lose acknowledged commits; in force in {', '.join(names)}",
             advice="compare such figures with each other only, and do not use them for production",
         )
         for setting, names in by_setting.items()
@@ -117,21 +118,25 @@ def _several(variants: Sequence[VariantReport]) -> list[Notice]:
     ]
 
 
-def _outliers(variants: Sequence[VariantReport]) -> list[Notice]:
-    by_trial: dict[str, list[str]] = {}
-    for variant in variants:
-        for figure in variant.figures:
-            for trial in figure.outliers:
-                by_trial.setdefault(trial, []).append(figure.metric)
+def _outliers(variants: Sequence[VariantReport], metric: str) -> list[Notice]:
+    """Outliers of the metric that verdicts are about; those of others are marked at their figures."""
+    names = [
+        trial
+        for variant in variants
+        for figure in variant.figures
+        if figure.metric == metric
+        for trial in figure.outliers
+    ]
+    if not names:
+        return []
     return [
         Notice(
             code="outlier",
             severity="info",
-            message=f"{trial} stands apart in {', '.join(metrics[:4])}"
-            + (f" and {len(metrics) - 4} more" if len(metrics) > 4 else ""),
-            advice="it was not dropped; look at its charts for the reason",
+            message=f"{', '.join(names)} stand{'s' if len(names) == 1 else ''} apart from the "
+            "other trials of the same variant",
+            advice="not dropped; look at the charts of the trial for the reason",
         )
-        for trial, metrics in by_trial.items()
     ]
 
 

@@ -19,7 +19,7 @@ _MOST_POINTS = 600
 
 
 def read_samples(path: Path) -> pa.Table | None:
-    """The samples of a trial: `t_s`, `probe`, `metric`, `value`. None where there are none to read."""
+    """The samples of a trial: `t_s`, `probe`, `metric`, `value`; None if there are none to read."""
     if not path.is_file():
         return None
     try:

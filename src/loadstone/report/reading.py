@@ -124,7 +124,7 @@ def _read_trial(folder: Path) -> TrialFolder:
 def _json(path: Path) -> dict[str, Any]:
     value = json.loads(path.read_text("utf-8"))
     if not isinstance(value, dict):
-        raise ValueError(f"{path.name} holds no JSON object")
+        raise ValueError(f"{path.name} holds no JSON object")  # noqa: TRY004
     return value
 
 

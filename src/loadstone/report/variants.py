@@ -43,7 +43,7 @@ def _report(
 
 
 def _level_before(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
-    """The factor's level in the variant before: declared, in the experiment's base, or read back."""
+    """The factor's level in the variant before: declared there, in the base, or read back."""
     previous = next((v for v in folder.design.variants if v.name == variant.previous), None)
     for change in previous.changes if previous else []:
         if change.factor == factor:
