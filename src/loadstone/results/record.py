@@ -137,7 +137,7 @@ class GeneratorHealth(Record):
 class SteadyStateRecord(Record):
     """The check for a steady state within the measured phase."""
 
-    steady: bool
+    steady: bool | None = Field(description="None: too few ticks to tell.")
     trend_percent_per_min: float
     trend_p: float
     warm_up_left_s: float
