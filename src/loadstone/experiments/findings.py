@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -78,7 +78,13 @@ class Findings:
         server_cpu_s = None
         if self.server_cpu_begin_s is not None and self.server_cpu_end_s is not None:
             server_cpu_s = self.server_cpu_end_s - self.server_cpu_begin_s
-        return self.load.of_workload(self.begin, self.end, server_cpu_s)
+        profile = self.plan.profile
+        closed = profile.load == "closed"
+        return replace(
+            self.load.of_workload(self.begin, self.end, server_cpu_s),
+            users=profile.users if closed else profile.sessions,
+            specified_waits=closed and profile.think_time == "specified",
+        )
 
     def check(self, target: Target) -> None:
         """Lets the workload test its data."""
