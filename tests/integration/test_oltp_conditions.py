@@ -1,17 +1,20 @@
 """Each consistency condition fails for the damage it is there to find, and for nothing else."""
 
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import TargetSpec
+from loadstone.targets.base import TargetContext
+from loadstone.targets.postgresql import PostgreSQL
 from loadstone.workloads.oltp.conditions import CONDITIONS, check_conditions
-from loadstone.workloads.oltp.workload import OrderEntry
 
 WAREHOUSES = 2
-SCRIPTS = Path(OrderEntry.__module__.replace(".", "/")).parent
 
 ORDER = "o_w_id = 1 AND o_d_id = 1 AND o_id = {0}"
 LINES = "ol_w_id = 1 AND ol_d_id = 1 AND ol_o_id = {0}"
@@ -106,6 +109,29 @@ DAMAGES = {
         {"3.3.2.12"},
     ),
 }
+
+
+@pytest.fixture(scope="module")
+def order_entry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection[Any]]:
+    """A server with a loaded order-entry database."""
+    journal = Journal(tmp_path_factory.mktemp("oltp") / "journal.jsonl", "pytest")
+    context = TargetContext(journal=journal, work_dir=None, owner="test-oltp-conditions")
+    target = PostgreSQL(TargetSpec(engine="postgresql"), context)
+    population = (Path(__file__).parent / "oltp_population.sql").read_text()
+    scripts = resources.files("loadstone.workloads.oltp")
+    try:
+        target.open()
+        target.execute(scripts.joinpath("schema.sql").read_text())
+        target.execute(population.replace("$W", str(WAREHOUSES)))
+        target.execute(scripts.joinpath("indexes.sql").read_text() + "ANALYZE;")
+        to = target.connection()
+        with psycopg.connect(
+            host=to.host, port=to.port, user=to.user, dbname=to.database, autocommit=True
+        ) as connection:
+            yield connection
+    finally:
+        target.close()
+        journal.close()
 
 
 def failing(connection: psycopg.Connection[Any]) -> set[str]:
