@@ -65,12 +65,12 @@ def full_name(workload: str, name: str) -> str:
     Raises:
         WrongInputError: If it could mean two things.
     """
-    from loadstone.workloads.registry import workload_class
+    from loadstone.workloads.registry import WORKLOADS
 
     if name.partition(".")[0] in FACTORS:
         return name
     fields = {
-        "workload": workload_class(workload).Parameters.model_fields,
+        "workload": WORKLOADS[workload].Parameters.model_fields if workload in WORKLOADS else {},
         "profile": ProfileSpec.model_fields,
     }
     first = name.partition(".")[0]
@@ -105,13 +105,17 @@ def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowe
 
 
 def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None:
-    """Stops before a factor that its engine cannot change.
+    """Stops before a factor, or a setting of all trials, that its engine cannot change.
 
     Raises:
         WrongInputError: If a factor or level does not exist.
         RefusedError: If the engine refuses it, with the reason.
     """
-    for change in changes:
+    settings = [
+        Change(factor=f"target.{name}", level=level)
+        for name, level in experiment.target.settings.items()
+    ]
+    for change in [*settings, *changes]:
         info = examine(experiment, change)
         if info.refused:
             raise RefusedError(f"{change.factor} cannot be changed: {info.refused}")

@@ -100,6 +100,10 @@ class Workload(ABC):
     def data_key(self) -> dict[str, Any]:
         """The parameters that decide the data: equal keys share one loaded snapshot."""
 
+    def expected_size_bytes(self) -> int | None:
+        """About how large the loaded data is, for plans; None if nothing is known of it."""
+        return None
+
     @abstractmethod
     def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes schema and data. Returns facts: `load_time_s`, `size_bytes`, `rows`."""
