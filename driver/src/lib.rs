@@ -1,6 +1,27 @@
 //! The load driver of Loadstone: a plan in, frames out.
+//!
+//! Read in this order: [`plan`] (what is asked), [`run`] (the story of one run), [`worker`] (one
+//! thread of it), [`drive`] (the one loop), [`frames`] (what is told).
 
-pub mod oltp;
+pub mod board;
+pub mod clock;
+pub mod control;
+pub mod drive;
+pub mod frames;
+pub mod launch;
+pub mod ledger;
+pub mod noop;
+pub mod pacing;
+pub mod plan;
 pub mod point_select;
 pub mod postgres;
+pub mod process;
+pub mod random;
+pub mod recorder;
+pub mod run;
+pub mod schedule;
 pub mod session;
+pub mod teller;
+pub mod timer;
+pub mod users;
+pub mod worker;

@@ -1,2 +1,110 @@
 //! Entry point of `loadstone-driver`.
-fn main() {}
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::ExitCode;
+
+use loadstone_driver::clock::Epoch;
+use loadstone_driver::control::Signals;
+use loadstone_driver::launch::{Stage, WORKLOADS, launch};
+use loadstone_driver::plan::{PROTOCOL_VERSION, Plan, Refusal};
+use loadstone_driver::teller::Ending;
+
+const REFUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [] => run(),
+        ["--version" | "-V"] => answer(&version()),
+        ["--help" | "-h"] => answer(&help()),
+        _ => {
+            eprintln!(
+                "loadstone-driver: {} is not an option; see --help",
+                arguments.join(" ")
+            );
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn version() -> String {
+    format!(
+        "loadstone-driver {} (protocol {PROTOCOL_VERSION})\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn help() -> String {
+    format!(
+        "{}
+The load driver of Loadstone. It reads a plan (the first line of standard input, JSON), then
+control lines, and writes frames (standard output, one JSON object a line). The end of standard
+input, SIGTERM and SIGINT stop it. Workloads: {}.
+
+Options:
+  -V, --version   the version of the program and of the protocol
+  -h, --help      this text
+
+Exit code: 0 completed or stopped, 1 failed, 2 plan refused.
+",
+        version(),
+        WORKLOADS.join(", ")
+    )
+}
+
+fn answer(text: &str) -> ExitCode {
+    match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run() -> ExitCode {
+    let epoch = Epoch::start();
+    // A panic of any thread is a fault of the program: the run cannot be trusted any more.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::exit(1);
+    }));
+    let signals = Signals::block();
+    let mut input = BufReader::new(io::stdin());
+    let ending = read_plan(&mut input).and_then(|plan| {
+        let output = io::stdout();
+        launch(
+            &plan,
+            Stage {
+                input,
+                output,
+                signals,
+                epoch,
+            },
+        )
+    });
+    match ending {
+        Ok(Ending::Completed | Ending::Stopped) => ExitCode::SUCCESS,
+        Ok(Ending::Failed(error)) => {
+            eprintln!("loadstone-driver: {error}");
+            ExitCode::FAILURE
+        }
+        Err(refusal) => {
+            eprintln!("loadstone-driver: {refusal}");
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn read_plan(input: &mut impl BufRead) -> Result<Plan, Refusal> {
+    let mut line = String::new();
+    input
+        .read_line(&mut line)
+        .map_err(|error| Refusal::new(".", format!("standard input cannot be read: {error}")))?;
+    if line.trim().is_empty() {
+        return Err(Refusal::new(
+            ".",
+            "no plan: the first line of standard input is empty",
+        ));
+    }
+    Plan::parse(&line)
+}

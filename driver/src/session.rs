@@ -39,7 +39,10 @@ impl ErrorClass {
 
     /// The connection cannot be used any more.
     pub fn is_fatal(&self) -> bool {
-        matches!(&*self.0, "connection" | "protocol" | "57P01" | "57P02" | "57P03")
+        matches!(
+            &*self.0,
+            "connection" | "protocol" | "57P01" | "57P02" | "57P03"
+        )
     }
 }
 

@@ -1,0 +1,1 @@
+"""Factors: what an experiment can vary, and how each is applied."""

@@ -1,0 +1,57 @@
+# `make demo` shows the main job, `make test` proves the whole. Both set up what they need.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
+RUN := $(UV) run --no-sync
+BUNDLE := src/loadstone/report/bundle/report.html
+WEB_SOURCES := $(shell find web -type f -not -path '*/node_modules/*' -not -path '*/dist/*' 2>/dev/null)
+RESULTS ?= results
+
+.PHONY: help
+help: ## Show what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: setup
+setup: ## Install tools and libraries, build the driver and the report pages
+	@scripts/setup uv
+	$(UV) sync --quiet --locked
+	@$(MAKE) --no-print-directory web
+
+.PHONY: web
+web: $(BUNDLE) ## Build the report pages
+
+$(BUNDLE): $(WEB_SOURCES)
+	@scripts/setup node
+	cd web && npm ci --no-progress --loglevel=error && npm run --silent build
+	@touch $@
+
+.PHONY: demo
+demo: setup ## Climb a tuning ladder on a real PostgreSQL and write the report
+	$(RUN) loadstone ladder examples/oltp-ladder.yaml --results $(RESULTS) --allow-unsafe
+
+.PHONY: lint
+lint: setup ## Check form and types of Python, Rust and TypeScript
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy -p loadstone
+	cd driver && cargo fmt --check
+	cd driver && cargo clippy --release --locked --all-targets -- -D warnings
+	cd web && npm run --silent check
+
+.PHONY: test
+test: lint ## Everything that CI runs: lint, types, unit, integration, end to end
+	@scripts/setup packages
+	cd driver && cargo test --release --locked
+	cd web && npm run --silent test
+	$(RUN) pytest tests
+
+.PHONY: bench
+bench: setup ## Measure Loadstone itself against its peers; writes docs/benchmarks.md
+	@scripts/setup packages
+	$(RUN) python -m benchmarks
+
+.PHONY: clean
+clean: ## Remove what was built, not what was measured
+	rm -rf .venv .tools driver/target web/node_modules web/dist $(BUNDLE)

@@ -1,0 +1,192 @@
+//! What reaches the driver while it runs: control lines, signals and reports of its threads.
+
+use std::io::{self, BufRead};
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use serde::Deserialize;
+
+use crate::ledger::PhaseIndex;
+use crate::session::ErrorClass;
+
+/// Anything the main thread acts upon.
+#[derive(Debug)]
+pub enum Message {
+    /// A control line.
+    Control(Control),
+    /// A control line that makes no sense, and why.
+    Refused(String),
+    /// A reason to stop.
+    Stop(String),
+    /// Something a worker thread has to tell.
+    News(News),
+    /// A thread has opened its sessions, or could not.
+    Opened(Result<(), String>),
+    /// The standing of a thread in a phase has changed.
+    Standing {
+        /// Number of the thread.
+        thread: u32,
+        /// The phase it speaks of.
+        phase: PhaseIndex,
+        /// How it stands.
+        standing: Standing,
+    },
+    /// A thread's backlog is gone: how many were done, how many thrown away.
+    Drained(Backlog),
+    /// All users of a thread have left.
+    Left,
+}
+
+/// How a thread stands in a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It has work to do.
+    Working,
+    /// It has done all its work.
+    Done,
+    /// It has no users.
+    Vacant,
+}
+
+/// What became of the operations that were due and not begun when a phase ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Backlog {
+    /// They were done.
+    pub drained: u64,
+    /// They were thrown away.
+    pub discarded: u64,
+}
+
+/// Something that becomes an event frame.
+#[derive(Debug)]
+pub struct News {
+    /// What happened.
+    pub kind: NewsKind,
+    /// In words.
+    pub detail: String,
+}
+
+/// What a worker thread tells.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NewsKind {
+    /// A user's connection broke.
+    ConnectionLost,
+    /// It was replaced.
+    Reconnected,
+    /// The first failure of a class.
+    Error(ErrorClass),
+    /// A wish could not be granted.
+    Refused,
+}
+
+/// A control line.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(tag = "control", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Control {
+    /// End now.
+    Stop,
+    /// Another rate from now on.
+    Rate {
+        /// Arrivals a second.
+        rate_per_s: f64,
+    },
+    /// Another number of users from now on.
+    Users {
+        /// Users.
+        users: u32,
+    },
+}
+
+impl Control {
+    /// Reads a control line.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn parse(line: &str) -> Result<Self, String> {
+        let control = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match control {
+            Self::Rate { rate_per_s } if !(0.0..=1e9).contains(&rate_per_s) => {
+                Err(format!("rate_per_s: {rate_per_s} is not between 0 and 1e9"))
+            }
+            Self::Users { users } if users > 1_000_000 => {
+                Err(format!("users: {users} is more than 1000000"))
+            }
+            control => Ok(control),
+        }
+    }
+}
+
+/// Reads control lines on a thread of its own until the input ends.
+///
+/// # Errors
+/// When no thread can be made.
+pub fn listen(input: impl BufRead + Send + 'static, outbox: Sender<Message>) -> io::Result<()> {
+    thread::Builder::new()
+        .name("control".into())
+        .spawn(move || {
+            for line in input.lines() {
+                let Ok(line) = line else { break };
+                if line.trim().is_empty() {
+                    continue;
+                }
+                let message = match Control::parse(&line) {
+                    Ok(Control::Stop) => Message::Stop("asked to".into()),
+                    Ok(control) => Message::Control(control),
+                    Err(problem) => Message::Refused(problem),
+                };
+                if outbox.send(message).is_err() {
+                    return;
+                }
+            }
+            let _ = outbox.send(Message::Stop("standard input ended".into()));
+        })?;
+    Ok(())
+}
+
+/// SIGTERM and SIGINT, kept from all threads and taken by one.
+#[derive(Debug)]
+pub struct Signals(libc::sigset_t);
+
+impl Signals {
+    /// Blocks them; call it before any thread is made, as threads inherit it.
+    pub fn block() -> Self {
+        // SAFETY: an all-zero set is valid for `sigemptyset`, which then fills it.
+        let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `set` is valid for reads and writes; the old mask is not asked for.
+        unsafe {
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, libc::SIGTERM);
+            libc::sigaddset(&raw mut set, libc::SIGINT);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        }
+        Self(set)
+    }
+
+    /// Waits for them on a thread of its own. The second one ends the process at once.
+    ///
+    /// # Errors
+    /// When no thread can be made.
+    pub fn listen(self, outbox: Sender<Message>) -> io::Result<()> {
+        thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                let name = self.wait();
+                let _ = outbox.send(Message::Stop(name.into()));
+                let name = self.wait();
+                eprintln!("loadstone-driver: {name} again: ended at once");
+                std::process::exit(1);
+            })?;
+        Ok(())
+    }
+
+    fn wait(&self) -> &'static str {
+        let mut signal = 0;
+        // SAFETY: both pointers are valid; the signals of the set are blocked.
+        unsafe { libc::sigwait(&raw const self.0, &raw mut signal) };
+        if signal == libc::SIGINT {
+            "SIGINT"
+        } else {
+            "SIGTERM"
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The one loop: what a user does, whatever the schedule, the protocol and the workload.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::Poll;
+
+use crate::clock::Clock;
+use crate::ledger::PhaseIndex;
+use crate::random::Random;
+use crate::recorder::Times;
+use crate::session::{Failure, OperationId, Outcome, Session};
+
+/// A user whose operations end without ever waiting gives way to others after this time.
+const SLICE_NS: u64 = 50_000;
+/// The first and the longest wait before a lost connection is tried again.
+const BACK_OFF_NS: (u64, u64) = (50_000_000, 5_000_000_000);
+
+/// An operation that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The phase in which it became due.
+    pub phase: PhaseIndex,
+    /// When it was due.
+    pub at_ns: u64,
+    /// Whether someone was free to begin it then.
+    pub readiness: Readiness,
+    /// Whether it is due because a closed user is ready for it, not because it arrived.
+    pub closed: bool,
+}
+
+/// Whether a session or user was free when an operation became due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// It is due because its user is free: there is no lateness to speak of.
+    Unpaced,
+    /// It was: all lateness is the generator's.
+    Free,
+    /// It was not: a late start.
+    Busy {
+        /// The part of the lateness that is the generator's own, where it is known.
+        lag_ns: Option<u64>,
+    },
+}
+
+/// When operations are due.
+pub trait Schedule {
+    /// Waits until `operation` is due; `None` when there is no more to do for this user.
+    fn due(&mut self, operation: OperationId) -> impl Future<Output = Option<Due>>;
+
+    /// Takes note that `operation` ended at `at_ns`.
+    fn done(&mut self, operation: OperationId, at_ns: u64);
+
+    /// Takes note that the session has no more work.
+    fn exhausted(&mut self);
+}
+
+/// Where the loop notes what happens.
+pub trait Record {
+    /// An operation was begun.
+    fn begun(&self, due: &Due, sent_ns: u64);
+    /// An attempt failed and the operation is tried again.
+    fn retried(&self, due: &Due, operation: OperationId, failure: &Failure);
+    /// An operation ended, after all its attempts.
+    fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome);
+    /// The connection of `user` is lost.
+    fn lost(&self, user: u32, failure: &Failure);
+    /// An attempt to replace a connection failed.
+    fn not_restored(&self, failure: &Failure);
+    /// The connection of `user` was replaced.
+    fn restored(&self, user: u32);
+}
+
+/// Why a loop should end.
+pub trait Stop {
+    /// Whether it should.
+    fn requested(&self) -> bool;
+    /// Waits until it should.
+    fn wait(&self) -> impl Future<Output = ()>;
+}
+
+/// A session and what its user keeps from one phase to the next.
+#[derive(Debug)]
+pub struct User<S> {
+    /// Its number in the run.
+    pub number: u32,
+    /// Its conversation.
+    pub session: S,
+    /// Its own random numbers, for waits.
+    pub random: Random,
+    /// The operation that was chosen and not begun.
+    chosen: Option<OperationId>,
+    /// Whether the connection is lost.
+    lost: bool,
+    /// Fatal failures since the last operation that ended well.
+    failures: u32,
+}
+
+impl<S: Session> User<S> {
+    /// User `number` with its open session.
+    pub fn new(number: u32, session: S, random: Random) -> Self {
+        Self {
+            number,
+            session,
+            random,
+            chosen: None,
+            lost: false,
+            failures: 0,
+        }
+    }
+
+    fn choose(&mut self) -> OperationId {
+        *self.chosen.get_or_insert_with(|| self.session.choose())
+    }
+}
+
+/// Makes the operations of `user` as `schedule` says, until `stop` or the end of its work.
+pub async fn drive<S: Session>(
+    user: &mut User<S>,
+    schedule: &mut impl Schedule,
+    recorder: &impl Record,
+    clock: &impl Clock,
+    stop: &impl Stop,
+    max_attempts: u32,
+) {
+    let mut slice_ns = clock.now_ns();
+    while !stop.requested() {
+        if user.lost && !restore(user, recorder, clock, stop).await {
+            return;
+        }
+        let operation = user.choose();
+        let Some(Some(due)) = unless(stop, schedule.due(operation)).await else {
+            return;
+        };
+        user.chosen = None;
+
+        let sent_ns = clock.now_ns();
+        recorder.begun(&due, sent_ns);
+        let mut waited = false;
+        let outcome = attempt(
+            &mut user.session,
+            operation,
+            &due,
+            recorder,
+            max_attempts,
+            &mut waited,
+        )
+        .await;
+        let done_ns = clock.now_ns();
+        let times = Times {
+            intended_ns: due.at_ns,
+            sent_ns,
+            done_ns,
+        };
+        recorder.ended(&due, operation, times, &outcome);
+        schedule.done(operation, done_ns);
+        if outcome == Outcome::Exhausted {
+            return schedule.exhausted();
+        }
+        settle(user, recorder, &outcome);
+
+        if waited {
+            slice_ns = done_ns;
+        } else if done_ns.saturating_sub(slice_ns) >= SLICE_NS {
+            tokio::task::yield_now().await;
+            slice_ns = clock.now_ns();
+        }
+    }
+}
+
+/// Attempts `operation` until it ends well, fails for good or has had `max_attempts`.
+async fn attempt<S: Session>(
+    session: &mut S,
+    operation: OperationId,
+    due: &Due,
+    recorder: &impl Record,
+    max_attempts: u32,
+    waited: &mut bool,
+) -> Outcome {
+    let mut attempts = 1;
+    loop {
+        let outcome = {
+            let mut execution = pin!(session.execute(operation));
+            std::future::poll_fn(|context| {
+                let poll = execution.as_mut().poll(context);
+                *waited |= poll.is_pending();
+                poll
+            })
+            .await
+        };
+        match outcome {
+            Outcome::Failed(failure) if failure.class.is_retryable() && attempts < max_attempts => {
+                recorder.retried(due, operation, &failure);
+                attempts += 1;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn settle<S>(user: &mut User<S>, recorder: &impl Record, outcome: &Outcome) {
+    match outcome {
+        Outcome::Done | Outcome::RolledBack => user.failures = 0,
+        Outcome::Failed(failure) if failure.class.is_fatal() => {
+            recorder.lost(user.number, failure);
+            user.lost = true;
+        }
+        Outcome::Failed(_) | Outcome::Exhausted => {}
+    }
+}
+
+/// Replaces a lost connection, ever more slowly; false when it was stopped before it succeeded.
+async fn restore<S: Session>(
+    user: &mut User<S>,
+    recorder: &impl Record,
+    clock: &impl Clock,
+    stop: &impl Stop,
+) -> bool {
+    loop {
+        if user.failures > 0 {
+            let (first_ns, longest_ns) = BACK_OFF_NS;
+            let wait_ns = (first_ns << (user.failures - 1).min(20)).min(longest_ns) as f64;
+            // Users that were lost together must not come back together.
+            let at_ns = clock.now_ns() + (wait_ns * (0.5 + user.random.unit())) as u64;
+            if unless(stop, clock.sleep_until(at_ns)).await.is_none() {
+                return false;
+            }
+        }
+        user.failures += 1;
+        match unless(stop, user.session.reconnect()).await {
+            None => return false,
+            Some(Err(failure)) => recorder.not_restored(&failure),
+            Some(Ok(())) => {
+                user.lost = false;
+                recorder.restored(user.number);
+                return true;
+            }
+        }
+    }
+}
+
+/// What `future` gives, or `None` when `stop` comes first. What is ready is never thrown away.
+async fn unless<T>(stop: &impl Stop, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    let mut stopped = pin!(stop.wait());
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(value) = future.as_mut().poll(context) {
+            return Poll::Ready(Some(value));
+        }
+        stopped.as_mut().poll(context).map(|()| None)
+    })
+    .await
+}

@@ -1,0 +1,162 @@
+//! The recorders of one thread: that of the phase that runs, and those of phases whose last
+//! operations are still in flight.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::sync::mpsc::Sender;
+
+use crate::control::{Message, News, NewsKind};
+use crate::drive::{Due, Readiness, Record};
+use crate::recorder::{Recorder, Times};
+use crate::session::{ErrorClass, Failure, OperationId, Outcome};
+
+/// Position of a phase in the plan.
+pub type PhaseIndex = usize;
+
+/// What a thread hands over when it is collected.
+#[derive(Debug)]
+pub struct Collected {
+    /// What was noted since the last time, by phase.
+    pub recorders: Vec<(PhaseIndex, Recorder)>,
+    /// Users or sessions that take part.
+    pub users: u64,
+    /// Operations begun and not ended.
+    pub in_flight: u64,
+    /// Arrivals that wait for a session.
+    pub queued: u64,
+}
+
+/// The recorders of one thread.
+#[derive(Debug)]
+pub struct Ledger {
+    operations: usize,
+    phase: Cell<PhaseIndex>,
+    current: RefCell<Recorder>,
+    late: RefCell<Vec<(PhaseIndex, Recorder)>>,
+    in_flight: Cell<u64>,
+    known: RefCell<BTreeSet<ErrorClass>>,
+    outbox: Sender<Message>,
+}
+
+impl Ledger {
+    /// An empty ledger for `operations` operations that tells news to `outbox`.
+    pub fn new(operations: usize, outbox: Sender<Message>) -> Self {
+        Self {
+            operations,
+            phase: Cell::new(0),
+            current: RefCell::new(Recorder::new(operations)),
+            late: RefCell::default(),
+            in_flight: Cell::new(0),
+            known: RefCell::default(),
+            outbox,
+        }
+    }
+
+    /// Turns to the recorder of `phase`; that of the phase before waits to be taken.
+    pub fn turn(&self, phase: PhaseIndex) {
+        let before = self.phase.replace(phase);
+        if before != phase {
+            let fresh = Recorder::new(self.operations);
+            let full = self.current.replace(fresh);
+            self.late.borrow_mut().push((before, full));
+        }
+    }
+
+    /// Takes what was noted, and goes on with `spare`, which is empty.
+    pub fn take(&self, spare: Recorder) -> Vec<(PhaseIndex, Recorder)> {
+        let mut recorders = vec![(self.phase.get(), self.current.replace(spare))];
+        recorders.append(&mut self.late.borrow_mut());
+        recorders
+    }
+
+    /// Operations begun and not ended.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight.get()
+    }
+
+    /// Notes that an arrival became due, and whether it was dropped.
+    pub fn arrived(&self, dropped: bool) {
+        let mut current = self.current.borrow_mut();
+        current.due += 1;
+        current.dropped += u64::from(dropped);
+    }
+
+    fn with(&self, phase: PhaseIndex, note: impl FnOnce(&mut Recorder)) {
+        if phase == self.phase.get() {
+            return note(&mut self.current.borrow_mut());
+        }
+        let mut late = self.late.borrow_mut();
+        if let Some((_, recorder)) = late.iter_mut().find(|(of, _)| *of == phase) {
+            return note(recorder);
+        }
+        let mut recorder = Recorder::new(self.operations);
+        note(&mut recorder);
+        late.push((phase, recorder));
+    }
+
+    fn tell(&self, kind: NewsKind, detail: String) {
+        // The other side is gone only when the process ends.
+        let _ = self.outbox.send(Message::News(News { kind, detail }));
+    }
+
+    /// Tells the first failure of each class.
+    fn tell_first(&self, failure: &Failure) {
+        if self.known.borrow_mut().insert(failure.class.clone()) {
+            let kind = NewsKind::Error(failure.class.clone());
+            self.tell(kind, failure.message.clone());
+        }
+    }
+}
+
+impl Record for Ledger {
+    fn begun(&self, due: &Due, sent_ns: u64) {
+        self.in_flight.set(self.in_flight.get() + 1);
+        match due.readiness {
+            Readiness::Unpaced => {}
+            Readiness::Free => {
+                let lag_ns = sent_ns.saturating_sub(due.at_ns);
+                self.with(due.phase, |recorder| recorder.lagged(lag_ns));
+            }
+            Readiness::Busy { lag_ns } => self.with(due.phase, |recorder| {
+                recorder.late_starts += 1;
+                if let Some(lag_ns) = lag_ns {
+                    recorder.lagged(lag_ns);
+                }
+            }),
+        }
+    }
+
+    fn retried(&self, due: &Due, operation: OperationId, failure: &Failure) {
+        self.tell_first(failure);
+        self.with(due.phase, |recorder| {
+            recorder.retried(operation, &failure.class)
+        });
+    }
+
+    fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome) {
+        self.in_flight.set(self.in_flight.get() - 1);
+        self.with(due.phase, |recorder| {
+            recorder.due += u64::from(due.closed && *outcome != Outcome::Exhausted);
+            recorder.ended(operation, times, outcome);
+        });
+        if let Outcome::Failed(failure) = outcome {
+            self.tell_first(failure);
+        }
+    }
+
+    fn lost(&self, user: u32, failure: &Failure) {
+        self.tell(
+            NewsKind::ConnectionLost,
+            format!("user {user}: {}", failure.message),
+        );
+    }
+
+    fn not_restored(&self, failure: &Failure) {
+        self.tell_first(failure);
+    }
+
+    fn restored(&self, user: u32) {
+        self.current.borrow_mut().reconnects += 1;
+        self.tell(NewsKind::Reconnected, format!("user {user}"));
+    }
+}

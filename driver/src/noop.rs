@@ -1,0 +1,233 @@
+//! `noop`: operations that only take time. It tests the driver, and everything that reads it.
+
+use std::rc::Rc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::plan::Refusal;
+use crate::random::{Random, Weights};
+use crate::session::{ErrorClass, Failure, OperationId, Outcome, Session, Workload};
+use crate::timer::Timer;
+
+/// The parameters of `noop`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Parameters {
+    service_time_us: ServiceTime,
+    operations: Vec<Operation>,
+    error_rate: f64,
+    error_class: String,
+    /// Operations that each session makes before it says that it has no more work.
+    work_items: Option<u64>,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            service_time_us: ServiceTime::Constant(0.0),
+            operations: vec![Operation {
+                name: "noop".into(),
+                weight: 1.0,
+            }],
+            error_rate: 0.0,
+            error_class: "40001".into(),
+            work_items: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operation {
+    name: String,
+    weight: f64,
+}
+
+/// A service time: a number of microseconds, or a distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum ServiceTime {
+    Constant(f64),
+    Distributed(Distribution),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
+enum Distribution {
+    Constant { mean_us: f64 },
+    Exponential { mean_us: f64 },
+    Lognormal { mean_us: f64, sigma: f64 },
+}
+
+impl ServiceTime {
+    fn distribution(self) -> Distribution {
+        match self {
+            Self::Constant(mean_us) => Distribution::Constant { mean_us },
+            Self::Distributed(distribution) => distribution,
+        }
+    }
+}
+
+impl Distribution {
+    fn check(self) -> Result<(), Refusal> {
+        let (mean_us, sigma) = match self {
+            Self::Constant { mean_us } | Self::Exponential { mean_us } => (mean_us, 0.0),
+            Self::Lognormal { mean_us, sigma } => (mean_us, sigma),
+        };
+        if !(0.0..=3.6e9).contains(&mean_us) {
+            return Err(refuse(
+                "service_time_us",
+                format!("{mean_us} is not between 0 and 3.6e9"),
+            ));
+        }
+        if !(0.0..=10.0).contains(&sigma) {
+            return Err(refuse(
+                "service_time_us",
+                format!("sigma {sigma} is not between 0 and 10"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Draws nanoseconds.
+    fn draw_ns(self, random: &mut Random) -> u64 {
+        let us = match self {
+            Self::Constant { mean_us } => mean_us,
+            Self::Exponential { mean_us } => mean_us * random.exponential(),
+            // The mean of a lognormal is exp(mu + sigma^2 / 2).
+            Self::Lognormal { mean_us, sigma } => {
+                mean_us * (sigma * random.normal() - sigma * sigma / 2.0).exp()
+            }
+        };
+        (us * 1e3) as u64
+    }
+}
+
+fn refuse(parameter: &str, problem: impl Into<String>) -> Refusal {
+    Refusal::new(format!("workload.parameters.{parameter}"), problem)
+}
+
+/// The workload.
+#[derive(Debug)]
+pub struct Noop {
+    names: Vec<&'static str>,
+    weights: Weights,
+    service_time: Distribution,
+    error_rate: f64,
+    error_class: ErrorClass,
+    work_items: u64,
+}
+
+impl Noop {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that names the wrong one.
+    pub fn new(parameters: &Map<String, Value>) -> Result<Self, Refusal> {
+        let Parameters {
+            service_time_us,
+            operations,
+            error_rate,
+            error_class,
+            work_items,
+        } = serde_path_to_error::deserialize(Value::Object(parameters.clone()))
+            .map_err(|error| refuse(&error.path().to_string(), error.inner().to_string()))?;
+        let service_time = service_time_us.distribution();
+        service_time.check()?;
+        if !(0.0..=1.0).contains(&error_rate) {
+            return Err(refuse(
+                "error_rate",
+                format!("{error_rate} is not between 0 and 1"),
+            ));
+        }
+        let weights: Vec<f64> = operations
+            .iter()
+            .map(|operation| operation.weight)
+            .collect();
+        let weights = Weights::new(&weights)
+            .ok_or_else(|| refuse("operations", "needs one or more, with weights above 0"))?;
+        // Names live as long as the process, as those of every other workload do.
+        let names = operations
+            .into_iter()
+            .map(|operation| &*operation.name.leak())
+            .collect();
+        let error_class = ErrorClass(error_class.into());
+        let work_items = work_items.unwrap_or(u64::MAX);
+        Ok(Self {
+            names,
+            weights,
+            service_time,
+            error_rate,
+            error_class,
+            work_items,
+        })
+    }
+}
+
+impl Workload for Noop {
+    type Session = NoopSession;
+
+    fn operations(&self) -> &[&'static str] {
+        &self.names
+    }
+
+    async fn open(&self, user: u32, seed: u64) -> Result<NoopSession, Failure> {
+        Ok(NoopSession {
+            weights: self.weights.clone(),
+            service_time: self.service_time,
+            error_rate: self.error_rate,
+            error_class: self.error_class.clone(),
+            work_items: self.work_items,
+            random: Random::new(seed, u64::from(user)),
+            timer: Timer::current(),
+        })
+    }
+}
+
+/// A session of `noop`.
+#[derive(Debug)]
+pub struct NoopSession {
+    weights: Weights,
+    service_time: Distribution,
+    error_rate: f64,
+    error_class: ErrorClass,
+    work_items: u64,
+    random: Random,
+    timer: Rc<Timer>,
+}
+
+impl Session for NoopSession {
+    fn choose(&mut self) -> OperationId {
+        self.weights.draw(&mut self.random)
+    }
+
+    async fn execute(&mut self, _operation: OperationId) -> Outcome {
+        if self.work_items == 0 {
+            return Outcome::Exhausted;
+        }
+        let service_ns = self.service_time.draw_ns(&mut self.random);
+        if service_ns > 0 {
+            self.timer
+                .sleep_until(self.timer.now_ns() + service_ns)
+                .await;
+        }
+        if self.error_rate > 0.0 && self.random.unit() < self.error_rate {
+            let message = "an error that the plan asked for".into();
+            return Outcome::Failed(Failure {
+                class: self.error_class.clone(),
+                message,
+            });
+        }
+        if self.work_items != u64::MAX {
+            self.work_items -= 1;
+        }
+        Outcome::Done
+    }
+
+    async fn reconnect(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    async fn close(&mut self) {}
+}

@@ -1,0 +1,323 @@
+//! The plan: what a run is to do, as it arrives on standard input.
+
+mod validate;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The protocol version that this driver speaks.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Why a plan was refused: one line that names the field.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("plan refused: {field}: {problem}")]
+pub struct Refusal {
+    /// Path of the wrong field, as `phases[1].load.users.to`.
+    pub field: String,
+    /// What was given, what is wrong with it and what would be right.
+    pub problem: String,
+}
+
+impl Refusal {
+    /// A refusal of `field` because of `problem`.
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// One run: a workload, where it goes and how load arrives.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Must be [`PROTOCOL_VERSION`].
+    pub version: u32,
+    /// All that is random comes from it.
+    #[serde(default)]
+    pub seed: u64,
+    /// Worker threads.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Seconds from one tick to the next.
+    #[serde(default = "one_second")]
+    pub tick_s: f64,
+    /// What is done.
+    pub workload: WorkloadPlan,
+    /// Where it is done.
+    #[serde(default)]
+    pub connection: Connection,
+    /// What happens to operations that may succeed when tried again.
+    #[serde(default)]
+    pub retry: Retry,
+    /// The waits of closed users.
+    #[serde(default)]
+    pub pacing: Pacing,
+    /// The stretches of the run, in order.
+    pub phases: Vec<Phase>,
+}
+
+/// The workload, its role and its parameters, which only the workload understands.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadPlan {
+    /// Name in the registry of [`crate::launch`].
+    pub name: String,
+    /// Run the operations, or load the data.
+    #[serde(default)]
+    pub role: Role,
+    /// Parameters of the workload.
+    #[serde(default)]
+    pub parameters: Map<String, Value>,
+}
+
+/// What a workload is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Make its operations.
+    #[default]
+    Run,
+    /// Write its data.
+    Load,
+}
+
+/// How the target is reached. A password is only ever named by its environment variable.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Connection {
+    /// The protocol spoken.
+    pub protocol: Protocol,
+    /// Address, or the folder of a Unix socket when it begins with `/`.
+    #[serde(default)]
+    pub host: String,
+    /// Port, also part of a Unix socket's name.
+    #[serde(default)]
+    pub port: u16,
+    /// Role to log in as.
+    #[serde(default)]
+    pub user: String,
+    /// Database.
+    #[serde(default)]
+    pub database: String,
+    /// Environment variable of the driver that holds the password.
+    #[serde(default)]
+    pub password_env: Option<String>,
+}
+
+/// A protocol that sessions can speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// No target at all.
+    #[default]
+    None,
+    /// PostgreSQL's, version 3.
+    Postgresql,
+}
+
+/// How often an operation is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    /// Attempts of one operation in all, the first one included.
+    pub max_attempts: u32,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { max_attempts: 10 }
+    }
+}
+
+/// The waits of closed users, by operation.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pacing {
+    /// Waits of operations that are not named.
+    #[serde(default)]
+    pub default: Waits,
+    /// Waits of named operations.
+    #[serde(default)]
+    pub operations: BTreeMap<String, Waits>,
+}
+
+/// The waits around one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waits {
+    /// Seconds before it.
+    #[serde(default)]
+    pub keying_s: f64,
+    /// The wait after it.
+    #[serde(default)]
+    pub think: Think,
+}
+
+/// A think time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Think {
+    /// None at all.
+    #[default]
+    None,
+    /// Always the same.
+    Constant {
+        /// Seconds.
+        mean_s: f64,
+    },
+    /// Negative-exponential, truncated at `cap` times the mean.
+    NegativeExponential {
+        /// Seconds, before the truncation.
+        mean_s: f64,
+        /// Longest wait, in means.
+        #[serde(default = "ten")]
+        cap: f64,
+    },
+}
+
+/// A stretch of the run.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Its name in the frames.
+    pub name: String,
+    /// What it is for.
+    pub kind: PhaseKind,
+    /// Length in seconds; without it the phase lasts until the work is done.
+    #[serde(default)]
+    pub duration_s: Option<f64>,
+    /// Operations to make in all; without it as many as the duration allows.
+    #[serde(default)]
+    pub iterations: Option<u64>,
+    /// What happens at its end to operations that are due and not begun.
+    #[serde(default)]
+    pub backlog: Backlog,
+    /// How operations arrive.
+    pub load: Load,
+}
+
+/// What a phase is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum PhaseKind {
+    Prepare,
+    WarmUp,
+    Ramp,
+    Measure,
+    Drain,
+    Check,
+}
+
+/// What happens at a phase's end to operations that are due and not begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backlog {
+    /// They are done, before the next phase begins.
+    #[default]
+    Drain,
+    /// They are thrown away.
+    Discard,
+}
+
+/// How operations arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Load {
+    /// Each user begins the next operation when the last is done.
+    Closed {
+        /// Users, linear over the phase.
+        users: Range<u32>,
+    },
+    /// Operations become due by a clock, whatever the server does.
+    Open {
+        /// Arrivals a second, linear over the phase.
+        rate_per_s: Range<f64>,
+        /// The gaps between arrivals.
+        #[serde(default)]
+        arrival: Arrival,
+        /// Sessions that serve the arrivals.
+        sessions: u32,
+        /// Arrivals that may wait for a session.
+        #[serde(default = "ten_thousand")]
+        queue: u32,
+    },
+}
+
+impl Load {
+    /// Sessions that must be open for it.
+    pub fn sessions(&self) -> u32 {
+        match *self {
+            Self::Closed { users } => users.from.max(users.to),
+            Self::Open { sessions, .. } => sessions,
+        }
+    }
+}
+
+/// The two ends of a linear change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range<T> {
+    /// At the begin of the phase.
+    pub from: T,
+    /// At its end.
+    pub to: T,
+}
+
+/// The gaps between arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// All the same.
+    #[default]
+    Uniform,
+    /// Independent and negative-exponential.
+    Poisson,
+}
+
+impl Plan {
+    /// Reads and validates a plan.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that names the first wrong field.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        validate::version(text)?;
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let plan: Self = serde_path_to_error::deserialize(&mut reader)
+            .map_err(|error| Refusal::new(error.path().to_string(), error.inner().to_string()))?;
+        reader
+            .end()
+            .map_err(|error| Refusal::new(".", error.to_string()))?;
+        validate::plan(&plan)?;
+        Ok(plan)
+    }
+
+    /// Sessions that the phases need at most.
+    pub fn sessions(&self) -> u32 {
+        self.phases
+            .iter()
+            .map(|phase| phase.load.sessions())
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn one_second() -> f64 {
+    1.0
+}
+
+fn ten() -> f64 {
+    10.0
+}
+
+fn ten_thousand() -> u32 {
+    10_000
+}

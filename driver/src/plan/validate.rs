@@ -1,0 +1,188 @@
+//! What makes sense in a plan, beyond its shape.
+
+use serde::Deserialize;
+
+use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Think, Waits};
+
+const MOST_THREADS: u32 = 1024;
+const MOST_SESSIONS: u32 = 1_000_000;
+const MOST_QUEUED: u32 = 100_000_000;
+const MOST_RATE_PER_S: f64 = 1e9;
+const LONGEST_S: f64 = 1e8;
+
+/// Looks at the version alone, so that a plan of another version is named as such.
+pub(super) fn version(text: &str) -> Result<(), Refusal> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: Option<serde_json::Value>,
+    }
+    let Versioned { version } = serde_json::from_str(text)
+        .map_err(|error| Refusal::new(".", format!("not a JSON object: {error}")))?;
+    match version {
+        Some(value) if value == PROTOCOL_VERSION => Ok(()),
+        Some(value) => Err(Refusal::new(
+            "version",
+            format!("{value} is not known; this driver speaks version {PROTOCOL_VERSION}"),
+        )),
+        None => Err(Refusal::new(
+            "version",
+            format!("missing; write {PROTOCOL_VERSION}"),
+        )),
+    }
+}
+
+/// Refuses the first value that makes no sense.
+pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
+    within("threads", plan.threads, 1, MOST_THREADS)?;
+    seconds("tick_s", plan.tick_s, 0.01, 3600.0)?;
+    within("retry.max_attempts", plan.retry.max_attempts, 1, 1_000_000)?;
+    connection(plan)?;
+    waits("pacing.default", &plan.pacing.default)?;
+    for (name, value) in &plan.pacing.operations {
+        waits(&format!("pacing.operations.{name}"), value)?;
+    }
+    if plan.phases.is_empty() {
+        return Err(Refusal::new("phases", "is empty; give at least one phase"));
+    }
+    for (index, value) in plan.phases.iter().enumerate() {
+        phase(&format!("phases[{index}]"), value)?;
+    }
+    Ok(())
+}
+
+fn connection(plan: &Plan) -> Result<(), Refusal> {
+    let given = &plan.connection;
+    if given.protocol == Protocol::None {
+        return Ok(());
+    }
+    for (name, empty) in [
+        ("host", given.host.is_empty()),
+        ("port", given.port == 0),
+        ("user", given.user.is_empty()),
+        ("database", given.database.is_empty()),
+    ] {
+        if empty {
+            return Err(Refusal::new(
+                format!("connection.{name}"),
+                "missing; give one",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn waits(path: &str, waits: &Waits) -> Result<(), Refusal> {
+    seconds(&format!("{path}.keying_s"), waits.keying_s, 0.0, LONGEST_S)?;
+    match waits.think {
+        Think::None => Ok(()),
+        Think::Constant { mean_s } => {
+            seconds(&format!("{path}.think.mean_s"), mean_s, 0.0, LONGEST_S)
+        }
+        Think::NegativeExponential { mean_s, cap } => {
+            seconds(&format!("{path}.think.mean_s"), mean_s, 0.0, LONGEST_S)?;
+            number(&format!("{path}.think.cap"), cap, "means", 1.0, 1000.0)
+        }
+    }
+}
+
+fn phase(path: &str, phase: &Phase) -> Result<(), Refusal> {
+    if phase.name.is_empty() {
+        return Err(Refusal::new(
+            format!("{path}.name"),
+            "is empty; give a name",
+        ));
+    }
+    if let Some(duration_s) = phase.duration_s {
+        seconds(&format!("{path}.duration_s"), duration_s, 0.001, LONGEST_S)?;
+    }
+    if phase.iterations == Some(0) {
+        return Err(Refusal::new(
+            format!("{path}.iterations"),
+            "0 is no work; give 1 or more, or null",
+        ));
+    }
+    match phase.load {
+        Load::Closed { users } => {
+            within(
+                &format!("{path}.load.users.from"),
+                users.from,
+                0,
+                MOST_SESSIONS,
+            )?;
+            within(&format!("{path}.load.users.to"), users.to, 0, MOST_SESSIONS)?;
+            steady(path, "users", phase, users.from == users.to, users.from > 0)
+        }
+        Load::Open {
+            rate_per_s: rate,
+            sessions,
+            queue,
+            ..
+        } => {
+            let field = format!("{path}.load.rate_per_s");
+            number(
+                &format!("{field}.from"),
+                rate.from,
+                "per second",
+                0.0,
+                MOST_RATE_PER_S,
+            )?;
+            number(
+                &format!("{field}.to"),
+                rate.to,
+                "per second",
+                0.0,
+                MOST_RATE_PER_S,
+            )?;
+            within(&format!("{path}.load.sessions"), sessions, 1, MOST_SESSIONS)?;
+            within(&format!("{path}.load.queue"), queue, 0, MOST_QUEUED)?;
+            steady(
+                path,
+                "rate_per_s",
+                phase,
+                rate.from == rate.to,
+                rate.from > 0.0,
+            )
+        }
+    }
+}
+
+/// A phase without a duration has no time to change over, and must make progress to end.
+fn steady(
+    path: &str,
+    field: &str,
+    phase: &Phase,
+    equal: bool,
+    positive: bool,
+) -> Result<(), Refusal> {
+    if phase.duration_s.is_some() || (equal && positive) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        format!("{path}.load.{field}"),
+        "a phase without duration_s needs `from` equal to `to` and more than 0",
+    ))
+}
+
+fn within(field: &str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        field,
+        format!("{value} is not between {least} and {most}"),
+    ))
+}
+
+fn seconds(field: &str, value: f64, least: f64, most: f64) -> Result<(), Refusal> {
+    number(field, value, "seconds", least, most)
+}
+
+fn number(field: &str, value: f64, unit: &str, least: f64, most: f64) -> Result<(), Refusal> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        field,
+        format!("{value} is not between {least} and {most} {unit}"),
+    ))
+}

@@ -1,0 +1,376 @@
+//! The story of one run, as the main thread conducts it.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use crate::clock::{Epoch, to_ns, to_s};
+use crate::control::{Backlog, Control, Message, Standing};
+use crate::ledger::PhaseIndex;
+use crate::pacing::Pace;
+use crate::plan::{self, Load, Plan, Protocol, Range, Refusal};
+use crate::process;
+use crate::schedule::{ArrivalPlan, UserRamp};
+use crate::session::Workload;
+use crate::teller::{Ending, Teller};
+use crate::worker::{Equipment, Order, PhaseOrder, Work, Worker};
+
+/// Longest time that operations in flight are waited for at the end.
+const FINISH_NS: u64 = 10_000_000_000;
+/// Longest time that a backlog is worked off at the end of a phase; the rest is thrown away.
+const DRAIN_NS: u64 = 30_000_000_000;
+/// How far ahead a new rate begins, so that all threads change over at the same moment.
+const LEAD_NS: u64 = 5_000_000;
+
+/// A phase that runs.
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    index: PhaseIndex,
+    /// When it ends by its duration.
+    end_ns: Option<u64>,
+    /// The arrivals of an open phase, as they were planned last.
+    arrivals: Option<ArrivalPlan>,
+}
+
+/// One run. Frames go to `W`.
+pub struct Run<'a, L, W: Write> {
+    plan: &'a Plan,
+    workload: Arc<L>,
+    epoch: Epoch,
+    inbox: Receiver<Message>,
+    workers: Vec<Worker>,
+    teller: Teller<'a, W>,
+    nofile: u64,
+    current: Option<Current>,
+    standings: Vec<Standing>,
+    /// Threads that have reported what is waited for.
+    reports: usize,
+    backlog: Backlog,
+    ending: Option<Ending>,
+}
+
+impl<'a, L: Workload, W: Write> Run<'a, L, W> {
+    /// Starts the worker threads.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when the plan does not fit the workload.
+    pub fn new(
+        plan: &'a Plan,
+        workload: L,
+        epoch: Epoch,
+        (outbox, inbox): (Sender<Message>, Receiver<Message>),
+        output: W,
+    ) -> Result<Self, Refusal> {
+        let pace = Pace::new(&plan.pacing, workload.operations())?;
+        let workload = Arc::new(workload);
+        let (collected, collection) = channel();
+        let start = |index| {
+            Worker::start(Equipment {
+                index,
+                threads: plan.threads,
+                workload: Arc::clone(&workload),
+                seed: plan.seed,
+                pace: pace.clone(),
+                max_attempts: plan.retry.max_attempts,
+                epoch,
+                outbox: outbox.clone(),
+                collected: collected.clone(),
+            })
+        };
+        let workers: Result<Vec<Worker>, _> = (0..plan.threads).map(start).collect();
+        let workers =
+            workers.map_err(|error| Refusal::new("threads", format!("cannot start: {error}")))?;
+        let teller = Teller::new(
+            plan,
+            workload.operations().to_vec(),
+            epoch,
+            collection,
+            output,
+        );
+        Ok(Self {
+            plan,
+            workload,
+            epoch,
+            inbox,
+            standings: vec![Standing::Vacant; workers.len()],
+            workers,
+            teller,
+            nofile: process::raise_nofile(),
+            current: None,
+            reports: 0,
+            backlog: Backlog::default(),
+            ending: None,
+        })
+    }
+
+    /// Runs the plan to its end.
+    pub fn conduct(mut self) -> Ending {
+        self.teller.hello(self.nofile);
+        self.open_sessions();
+        for index in 0..self.plan.phases.len() {
+            if self.ending.is_some() {
+                break;
+            }
+            self.begin(index);
+            self.hold();
+            self.drain();
+        }
+        self.finish();
+        let ending = self.ending.unwrap_or(Ending::Completed);
+        self.teller.end(&ending, self.workload.facts());
+        ending
+    }
+
+    /// Opens the sessions of all phases, before the first begins.
+    fn open_sessions(&mut self) {
+        let sessions = self.plan.sessions();
+        if let Err(problem) = self.check_files(sessions) {
+            self.ending = Some(Ending::Failed(problem));
+            return;
+        }
+        self.await_all(|| Order::Open(sessions), None);
+    }
+
+    /// Whether this process may open a connection for each of `sessions`.
+    fn check_files(&self, sessions: u32) -> Result<(), String> {
+        // A few are its own, and each thread has some for its timer and its reactor.
+        let own = 16 + 4 * u64::from(self.plan.threads);
+        let needed = u64::from(sessions) + own;
+        if self.plan.connection.protocol == Protocol::None || needed <= self.nofile {
+            return Ok(());
+        }
+        Err(format!(
+            "{sessions} sessions need {needed} open files, but the limit of this process is {}; \
+             raise the hard limit (ulimit -Hn) or ask for fewer",
+            self.nofile
+        ))
+    }
+
+    /// Begins a phase; the one before ends at the same moment.
+    fn begin(&mut self, index: PhaseIndex) {
+        let phase = &self.plan.phases[index];
+        let start_ns = self.epoch.now_ns();
+        let duration_ns = phase.duration_s.map(to_ns);
+        let work = match phase.load {
+            Load::Closed { users } => Work::Closed {
+                ramp: UserRamp {
+                    users,
+                    start_ns,
+                    duration_ns: duration_ns.unwrap_or(0),
+                },
+                iterations: phase.iterations,
+            },
+            Load::Open {
+                rate_per_s,
+                arrival,
+                sessions,
+                queue,
+            } => Work::Open {
+                arrivals: ArrivalPlan {
+                    start_ns,
+                    duration_ns,
+                    rate_per_s,
+                    arrival,
+                    most: phase.iterations,
+                    seed: self.plan.seed.wrapping_add((index as u64) << 32),
+                },
+                sessions,
+                queue,
+            },
+        };
+        self.order(|| {
+            Order::Begin(PhaseOrder {
+                phase: index,
+                start_ns,
+                work,
+            })
+        });
+        self.close_phase(start_ns);
+        let arrivals = match work {
+            Work::Closed { .. } => None,
+            Work::Open { arrivals, .. } => Some(arrivals),
+        };
+        let end_ns = duration_ns.map(|duration_ns| start_ns + duration_ns);
+        self.current = Some(Current {
+            index,
+            end_ns,
+            arrivals,
+        });
+        self.standings.fill(Standing::Working);
+        self.teller.phase_begins(index, start_ns);
+    }
+
+    /// Lets the phase run until its time is over, its work is done or the run is stopped.
+    fn hold(&mut self) {
+        let end_ns = self.current.and_then(|current| current.end_ns);
+        while self.ending.is_none() && !self.is_done() && self.attend(end_ns) {}
+    }
+
+    fn is_done(&self) -> bool {
+        !self.standings.contains(&Standing::Working) && self.standings.contains(&Standing::Done)
+    }
+
+    /// Works off or throws away what is due and not begun.
+    fn drain(&mut self) {
+        let Some(Current {
+            index,
+            arrivals: Some(_),
+            ..
+        }) = self.current
+        else {
+            return;
+        };
+        self.teller.arrivals_end(&self.workers);
+        let discard = self.plan.phases[index].backlog == plan::Backlog::Discard;
+        let until_ns = self.epoch.now_ns() + DRAIN_NS;
+        self.reports = 0;
+        self.order(|| Order::EndArrivals);
+        if !discard {
+            while self.ending.is_none()
+                && self.reports < self.workers.len()
+                && self.attend(Some(until_ns))
+            {}
+        }
+        if self.reports < self.workers.len() {
+            self.order(|| Order::Discard);
+        }
+        while self.reports < self.workers.len() {
+            self.attend(None);
+        }
+    }
+
+    /// Tells the end of the phase that runs.
+    fn close_phase(&mut self, at_ns: u64) {
+        if self.current.is_some() {
+            self.teller
+                .phase_ends(&self.workers, at_ns, std::mem::take(&mut self.backlog));
+        }
+    }
+
+    /// Lets operations in flight finish and users leave.
+    fn finish(&mut self) {
+        let now_ns = self.epoch.now_ns();
+        let until_ns = now_ns + FINISH_NS;
+        self.order(|| Order::Finish);
+        self.close_phase(now_ns);
+        self.reports = 0;
+        while self.reports < self.workers.len() && self.attend(Some(until_ns)) {}
+        let in_flight = self.teller.last_tick(&self.workers);
+        if in_flight > 0 {
+            let seconds = to_s(FINISH_NS);
+            let detail = format!(
+                "{in_flight} operations did not end within {seconds} s and are not counted"
+            );
+            self.teller.event("stalled", &detail);
+        }
+    }
+
+    fn order(&self, order: impl Fn() -> Order) {
+        for worker in &self.workers {
+            worker.order(order());
+        }
+    }
+
+    /// Gives an order and waits until all threads have reported, or the run is ending.
+    fn await_all(&mut self, order: impl Fn() -> Order, until_ns: Option<u64>) {
+        self.reports = 0;
+        self.order(order);
+        while self.ending.is_none() && self.reports < self.workers.len() && self.attend(until_ns) {}
+    }
+
+    /// Waits for a message or the next tick and deals with it; false once `until_ns` is past.
+    fn attend(&mut self, until_ns: Option<u64>) -> bool {
+        let now_ns = self.epoch.now_ns();
+        let wake_ns = until_ns.unwrap_or(u64::MAX).min(self.teller.next_tick_ns());
+        // Without a time to wake at, a message will come; an hour is as good as for ever.
+        let wait = Duration::from_nanos(wake_ns.saturating_sub(now_ns).min(to_ns(3600.0)));
+        match self.inbox.recv_timeout(wait) {
+            Ok(message) => self.deal_with(message),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+        let now_ns = self.epoch.now_ns();
+        let in_time = until_ns.is_none_or(|until_ns| now_ns < until_ns);
+        // A tick that falls on the end of the phase is left to the end of the phase.
+        if in_time && now_ns >= self.teller.next_tick_ns() {
+            self.teller.tick(&self.workers);
+        }
+        if self.teller.is_broken() && self.ending.is_none() {
+            self.ending = Some(Ending::Failed("standard output is closed".into()));
+        }
+        in_time
+    }
+
+    fn deal_with(&mut self, message: Message) {
+        match message {
+            Message::Control(control) => {
+                if let Err(problem) = self.control(control) {
+                    self.teller.event("refused", &problem);
+                }
+            }
+            Message::Refused(problem) => self.teller.event("refused", &problem),
+            Message::Stop(reason) => {
+                if self.ending.is_none() {
+                    self.teller.event("stopping", &reason);
+                    self.ending = Some(Ending::Stopped);
+                }
+            }
+            Message::News(news) => self.teller.news(&news),
+            Message::Opened(Ok(())) | Message::Left => self.reports += 1,
+            Message::Opened(Err(problem)) => {
+                self.ending.get_or_insert(Ending::Failed(problem));
+            }
+            Message::Standing {
+                thread,
+                phase,
+                standing,
+            } => {
+                if self.current.is_some_and(|current| current.index == phase) {
+                    self.standings[thread as usize] = standing;
+                }
+            }
+            Message::Drained(backlog) => {
+                self.reports += 1;
+                self.backlog.drained += backlog.drained;
+                self.backlog.discarded += backlog.discarded;
+            }
+        }
+    }
+
+    fn control(&mut self, control: Control) -> Result<(), String> {
+        let Some(current) = &mut self.current else {
+            return Err("no phase has begun".into());
+        };
+        match (control, current.arrivals) {
+            (Control::Stop, _) => Ok(()),
+            (Control::Users { users }, None) => {
+                self.check_files(users)?;
+                self.order(|| Order::Users(users));
+                self.teller.event("users", &users.to_string());
+                Ok(())
+            }
+            (Control::Users { .. }, Some(_)) => Err("users: this phase is open".into()),
+            (Control::Rate { .. }, None) => Err("rate: this phase is closed".into()),
+            (Control::Rate { .. }, Some(ArrivalPlan { most: Some(_), .. })) => {
+                Err("rate: this phase has a fixed number of iterations".into())
+            }
+            (Control::Rate { rate_per_s }, Some(before)) => {
+                let start_ns = self.epoch.now_ns() + LEAD_NS;
+                let rest_ns = current.end_ns.map(|end_ns| end_ns.saturating_sub(start_ns));
+                let arrivals = ArrivalPlan {
+                    start_ns,
+                    duration_ns: rest_ns,
+                    rate_per_s: Range {
+                        from: rate_per_s,
+                        to: rate_per_s,
+                    },
+                    seed: before.seed.wrapping_add(1),
+                    ..before
+                };
+                current.arrivals = Some(arrivals);
+                self.order(|| Order::Arrivals(arrivals));
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Gathers what the threads noted and tells it as frames.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::sync::mpsc::Receiver;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::clock::{Epoch, resolution_ns, to_ns, to_s};
+use crate::control::{Backlog, News, NewsKind};
+use crate::frames::{End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name};
+use crate::ledger::{Collected, PhaseIndex};
+use crate::plan::{PROTOCOL_VERSION, Plan};
+use crate::process::{self, Usage};
+use crate::recorder::{Classes, Recorder};
+use crate::worker::{Order, Worker};
+
+/// Events of one kind that are told between two ticks; the rest is counted.
+const MOST_EVENTS: u64 = 100;
+/// An empty tick shorter than this is left out.
+const SHORTEST_NS: u64 = 1_000_000;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// All phases were run.
+    Completed,
+    /// It was stopped.
+    Stopped,
+    /// It could not go on.
+    Failed(String),
+}
+
+/// What the threads say of this moment.
+#[derive(Debug, Clone, Copy, Default)]
+struct Gauges {
+    users: u64,
+    in_flight: u64,
+    queued: u64,
+}
+
+/// Tells frames.
+pub struct Teller<'a, W: Write> {
+    plan: &'a Plan,
+    names: Vec<&'static str>,
+    epoch: Epoch,
+    collection: Receiver<Collected>,
+    writer: FrameWriter<W>,
+    broken: bool,
+    phase: Option<PhaseIndex>,
+    /// Whether the phase has ended and only its last operations are awaited.
+    over: bool,
+    arrivals_ended_ns: Option<u64>,
+    seq: u64,
+    from_ns: u64,
+    next_tick_ns: u64,
+    usage: Usage,
+    books: BTreeMap<PhaseIndex, Recorder>,
+    spares: Vec<Recorder>,
+    totals: Vec<(u64, Classes)>,
+    known: BTreeSet<NewsKind>,
+    told: BTreeMap<NewsKind, u64>,
+}
+
+impl<'a, W: Write> Teller<'a, W> {
+    /// Tells of the operations `names`, collecting from `collection`, to `output`.
+    pub fn new(
+        plan: &'a Plan,
+        names: Vec<&'static str>,
+        epoch: Epoch,
+        collection: Receiver<Collected>,
+        output: W,
+    ) -> Self {
+        Self {
+            plan,
+            totals: vec![(0, Classes::new()); names.len()],
+            names,
+            epoch,
+            collection,
+            writer: FrameWriter::new(output),
+            broken: false,
+            phase: None,
+            over: false,
+            arrivals_ended_ns: None,
+            seq: 0,
+            from_ns: 0,
+            next_tick_ns: u64::MAX,
+            usage: process::usage(),
+            books: BTreeMap::new(),
+            spares: Vec::new(),
+            known: BTreeSet::new(),
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// Whether nobody reads the frames any more.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// When the next tick is to be told.
+    pub fn next_tick_ns(&self) -> u64 {
+        self.next_tick_ns
+    }
+
+    fn now_s(&self) -> f64 {
+        to_s(self.epoch.now_ns())
+    }
+
+    /// Tells who speaks.
+    pub fn hello(&mut self, nofile: u64) {
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let frame = Frame::Hello(Hello {
+            t_s: self.now_s(),
+            version: PROTOCOL_VERSION,
+            driver: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+            threads: self.plan.threads,
+            workload: &self.plan.workload.name,
+            operations: &self.names,
+            unix_time_s: since_1970.as_secs_f64(),
+            nofile,
+            clock_resolution_ns: resolution_ns(),
+        });
+        self.broken |= self.writer.write(&frame).is_err();
+    }
+
+    /// Tells an event.
+    pub fn event(&mut self, kind: &str, detail: &str) {
+        self.tell(Event {
+            kind,
+            detail,
+            ..Event::default()
+        });
+    }
+
+    fn tell(&mut self, event: Event<'_>) {
+        let t_s = if event.t_s > 0.0 {
+            event.t_s
+        } else {
+            self.now_s()
+        };
+        let frame = Frame::Event(Event { t_s, ..event });
+        self.broken |= self.writer.write(&frame).is_err();
+    }
+
+    /// Tells what a worker thread has to tell, unless there is too much of it.
+    pub fn news(&mut self, news: &News) {
+        if let NewsKind::Error(class) = &news.kind {
+            // Each thread tells its first of a class; one is enough.
+            if self.known.insert(news.kind.clone()) {
+                let class = Some(&*class.0);
+                self.tell(Event {
+                    kind: "error",
+                    class,
+                    detail: &news.detail,
+                    ..Event::default()
+                });
+            }
+            return;
+        }
+        let told = self.told.entry(news.kind.clone()).or_default();
+        *told += 1;
+        if *told <= MOST_EVENTS {
+            self.event(name(&news.kind), &news.detail);
+        }
+    }
+
+    fn tell_untold(&mut self) {
+        for (kind, told) in std::mem::take(&mut self.told) {
+            if told > MOST_EVENTS {
+                let detail = format!("{} more since the last tick", told - MOST_EVENTS);
+                self.event(name(&kind), &detail);
+            }
+        }
+    }
+
+    /// Tells the begin of a phase, and begins to tell ticks.
+    pub fn phase_begins(&mut self, phase: PhaseIndex, start_ns: u64) {
+        self.phase = Some(phase);
+        self.arrivals_ended_ns = None;
+        self.from_ns = start_ns;
+        self.next_tick_ns = start_ns + to_ns(self.plan.tick_s);
+        self.tell_phase("phase-begin", phase, start_ns, None);
+    }
+
+    /// Tells the tick that ends with the arrivals of a phase.
+    pub fn arrivals_end(&mut self, workers: &[Worker]) {
+        self.tick(workers);
+        self.arrivals_ended_ns = Some(self.from_ns);
+    }
+
+    /// Tells the last tick of a phase and its end. What ends later is told in late ticks.
+    pub fn phase_ends(&mut self, workers: &[Worker], at_ns: u64, backlog: Backlog) {
+        self.tell_tick(workers, at_ns);
+        if let Some(phase) = self.phase {
+            self.tell_phase("phase-end", phase, at_ns, Some(backlog));
+        }
+    }
+
+    fn tell_phase(&mut self, kind: &str, phase: PhaseIndex, at_ns: u64, backlog: Option<Backlog>) {
+        let plan = &self.plan.phases[phase];
+        let drain_ns = self
+            .arrivals_ended_ns
+            .map_or(0, |ended_ns| at_ns.saturating_sub(ended_ns));
+        self.over = backlog.is_some();
+        self.tell(Event {
+            t_s: to_s(at_ns),
+            kind,
+            phase: Some(&plan.name),
+            phase_kind: Some(plan.kind),
+            class: None,
+            detail: &plan.name,
+            drained: backlog.map(|backlog| backlog.drained),
+            discarded: backlog.map(|backlog| backlog.discarded),
+            drain_s: backlog.map(|_| to_s(drain_ns)),
+        });
+    }
+
+    /// Tells what was noted since the last tick.
+    pub fn tick(&mut self, workers: &[Worker]) {
+        self.tell_tick(workers, self.epoch.now_ns());
+    }
+
+    /// Tells what was noted since the last tick; returns how many operations are in flight.
+    pub fn last_tick(&mut self, workers: &[Worker]) -> u64 {
+        self.tell_tick(workers, self.epoch.now_ns()).in_flight
+    }
+
+    fn tell_tick(&mut self, workers: &[Worker], to_ns: u64) -> Gauges {
+        let gauges = self.collect(workers);
+        let Some(current) = self.phase else {
+            return gauges;
+        };
+        let books = std::mem::take(&mut self.books);
+        for (phase, mut recorder) in books {
+            let late = self.over || phase != current;
+            let spare = recorder.is_empty() && (late || to_ns < self.from_ns + SHORTEST_NS);
+            if phase > current {
+                // The phase that begins next; it is told with its own ticks.
+                self.books.insert(phase, recorder);
+                continue;
+            }
+            if !spare {
+                self.tell_recorder(phase, &recorder, late, to_ns, gauges);
+            }
+            recorder.reset();
+            self.spares.push(recorder);
+        }
+        self.from_ns = to_ns;
+        self.plan_next_tick(to_ns);
+        self.tell_untold();
+        gauges
+    }
+
+    fn plan_next_tick(&mut self, now_ns: u64) {
+        let tick_ns = to_ns(self.plan.tick_s);
+        while self.next_tick_ns <= now_ns {
+            self.next_tick_ns += tick_ns;
+        }
+    }
+
+    /// Takes the recorders of all threads.
+    fn collect(&mut self, workers: &[Worker]) -> Gauges {
+        for worker in workers {
+            let spare = self.spares.pop();
+            let spare = spare.unwrap_or_else(|| Recorder::new(self.names.len()));
+            worker.order(Order::Collect(spare));
+        }
+        let mut gauges = Gauges::default();
+        for _ in workers {
+            let Ok(collected) = self.collection.recv() else {
+                break;
+            };
+            gauges.users += collected.users;
+            gauges.in_flight += collected.in_flight;
+            gauges.queued += collected.queued;
+            for (phase, mut recorder) in collected.recorders {
+                if let Some(book) = self.books.get_mut(&phase) {
+                    book.merge(&recorder);
+                    recorder.reset();
+                    self.spares.push(recorder);
+                } else {
+                    self.books.insert(phase, recorder);
+                }
+            }
+        }
+        gauges
+    }
+
+    fn tell_recorder(
+        &mut self,
+        phase: PhaseIndex,
+        recorder: &Recorder,
+        late: bool,
+        to_ns: u64,
+        gauges: Gauges,
+    ) {
+        for (total, tally) in self.totals.iter_mut().zip(&recorder.operations) {
+            total.0 += tally.count;
+            for (class, count) in &tally.errors {
+                *total.1.entry(class.clone()).or_default() += count;
+            }
+        }
+        let before = std::mem::replace(&mut self.usage, process::usage());
+        let plan = &self.plan.phases[phase];
+        let frame = Frame::Tick(Box::new(Tick {
+            t_s: to_s(to_ns),
+            seq: self.seq,
+            phase: &plan.name,
+            phase_kind: plan.kind,
+            late,
+            from_s: to_s(self.from_ns),
+            to_s: to_s(to_ns),
+            operations: Operations {
+                names: &self.names,
+                recorder,
+            },
+            lag: crate::frames::encode(&recorder.lag),
+            late_starts: recorder.late_starts,
+            dropped: recorder.dropped,
+            due: recorder.due,
+            users: gauges.users,
+            in_flight: gauges.in_flight,
+            queued: gauges.queued,
+            reconnects: recorder.reconnects,
+            cpu_user_s: self.usage.cpu_user_s - before.cpu_user_s,
+            cpu_system_s: self.usage.cpu_system_s - before.cpu_system_s,
+            rss_bytes: process::rss_bytes(),
+        }));
+        self.broken |= self.writer.write(&frame).is_err();
+        self.seq += 1;
+    }
+
+    /// Tells how it ended.
+    pub fn end(&mut self, ending: &Ending, facts: Vec<(&'static str, f64)>) {
+        let usage = process::usage();
+        let (reason, error) = match ending {
+            Ending::Completed => ("completed", None),
+            Ending::Stopped => ("stopped", None),
+            Ending::Failed(error) => ("failed", Some(error.as_str())),
+        };
+        let totals = self
+            .names
+            .iter()
+            .zip(&self.totals)
+            .map(|(name, (count, errors))| {
+                (
+                    *name,
+                    Total {
+                        count: *count,
+                        errors: by_name(errors),
+                    },
+                )
+            });
+        let frame = Frame::End(End {
+            t_s: self.now_s(),
+            reason,
+            error,
+            operations: totals.collect(),
+            cpu_user_s: usage.cpu_user_s,
+            cpu_system_s: usage.cpu_system_s,
+            max_rss_bytes: usage.max_rss_bytes,
+            facts: facts.into_iter().collect(),
+        });
+        self.broken |= self.writer.write(&frame).is_err();
+    }
+}
+
+fn name(kind: &NewsKind) -> &'static str {
+    match kind {
+        NewsKind::ConnectionLost => "connection-lost",
+        NewsKind::Reconnected => "reconnected",
+        NewsKind::Error(_) => "error",
+        NewsKind::Refused => "refused",
+    }
+}

@@ -1,0 +1,251 @@
+//! The two schedules of a user, and its way through the phases.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use crate::board::{Board, Duty, StageOver};
+use crate::clock::Clock;
+use crate::drive::{Due, Readiness, Schedule, Stop, User, drive};
+use crate::ledger::Ledger;
+use crate::pacing::Pace;
+use crate::random::Random;
+use crate::session::{OperationId, Session};
+
+/// What the users of a thread share.
+#[derive(Debug)]
+pub struct Shared<C> {
+    /// The notice board.
+    pub board: Board,
+    /// The recorders.
+    pub ledger: Ledger,
+    /// The clock.
+    pub clock: C,
+    /// The waits.
+    pub pace: Pace,
+    /// Attempts of one operation in all.
+    pub max_attempts: u32,
+}
+
+/// Leads the user of `slot` through the phases until it may leave.
+pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: Rc<Shared<C>>) {
+    let Shared {
+        board,
+        ledger,
+        clock,
+        pace,
+        max_attempts,
+    } = &*shared;
+    let mut waits = Waits {
+        random: user.random.clone(),
+        free: None,
+        due: None,
+    };
+    loop {
+        let stop = StageOver::new(board, slot);
+        match board.duty() {
+            Duty::Leave => break,
+            Duty::Idle => {}
+            Duty::Closed => {
+                let mut schedule = Closed {
+                    slot,
+                    board,
+                    clock,
+                    pace,
+                    waits: &mut waits,
+                };
+                drive(
+                    &mut user,
+                    &mut schedule,
+                    ledger,
+                    clock,
+                    &stop,
+                    *max_attempts,
+                )
+                .await;
+            }
+            Duty::Open => {
+                waits.clear();
+                let mut schedule = Open {
+                    slot,
+                    board,
+                    offered: false,
+                };
+                drive(
+                    &mut user,
+                    &mut schedule,
+                    ledger,
+                    clock,
+                    &stop,
+                    *max_attempts,
+                )
+                .await;
+            }
+        }
+        if !stop.requested() {
+            // It has no more work: what it does next does not follow on what it did.
+            waits.clear();
+        }
+        stop.wait().await;
+    }
+    user.session.close().await;
+    board.leave();
+}
+
+/// What a closed user keeps between operations, also from one closed phase to the next.
+#[derive(Debug)]
+struct Waits {
+    random: Random,
+    /// The operation that ended last, and when.
+    free: Option<(OperationId, u64)>,
+    /// When the next operation is due, and whether that is after a wait.
+    due: Option<(u64, bool)>,
+}
+
+impl Waits {
+    fn clear(&mut self) {
+        self.free = None;
+        self.due = None;
+    }
+}
+
+/// A closed user: an operation is due when the last is done and the waits are over.
+struct Closed<'a, C> {
+    slot: usize,
+    board: &'a Board,
+    clock: &'a C,
+    pace: &'a Pace,
+    waits: &'a mut Waits,
+}
+
+impl<C: Clock> Closed<'_, C> {
+    fn admit(&self, at_ns: u64, readiness: Readiness) -> Option<Due> {
+        if !self.board.admit() {
+            self.board.finish();
+            return None;
+        }
+        let at_ns = at_ns.max(self.board.since_ns());
+        Some(Due {
+            phase: self.board.phase(),
+            at_ns,
+            readiness,
+            closed: true,
+        })
+    }
+
+    /// Waits until the user takes part; it then begins afresh.
+    async fn join(&mut self) {
+        if self.board.is_active(self.slot) {
+            return;
+        }
+        self.waits.clear();
+        poll_fn(|context| {
+            if self.board.is_active(self.slot) {
+                return Poll::Ready(());
+            }
+            self.board.listen(self.slot, context);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// When `operation` is due, and whether that is after a wait.
+    fn plan(&mut self, operation: OperationId) -> (u64, bool) {
+        *self.waits.due.get_or_insert_with(|| {
+            let previous = self.waits.free.map(|(id, _)| id);
+            let from_ns = self
+                .waits
+                .free
+                .map_or_else(|| self.clock.now_ns(), |(_, ns)| ns);
+            let gap_ns = self
+                .pace
+                .gap_ns(previous, operation, &mut self.waits.random);
+            (from_ns + gap_ns, gap_ns > 0)
+        })
+    }
+}
+
+impl<C: Clock> Schedule for Closed<'_, C> {
+    async fn due(&mut self, operation: OperationId) -> Option<Due> {
+        loop {
+            self.join().await;
+            if !self.pace.is_paced() {
+                let free = self.waits.free.map(|(_, ns)| ns);
+                let at_ns = free.unwrap_or_else(|| self.clock.now_ns());
+                return self.admit(at_ns, Readiness::Unpaced);
+            }
+            let (at_ns, waits) = self.plan(operation);
+            let readiness = if !waits {
+                Readiness::Unpaced
+            } else if self.clock.now_ns() <= at_ns {
+                self.clock.sleep_until(at_ns).await;
+                Readiness::Free
+            } else {
+                Readiness::Busy { lag_ns: None }
+            };
+            // Users may have become fewer while this one waited.
+            if self.board.is_active(self.slot) {
+                self.waits.due = None;
+                return self.admit(at_ns, readiness);
+            }
+        }
+    }
+
+    fn done(&mut self, operation: OperationId, at_ns: u64) {
+        self.waits.free = Some((operation, at_ns));
+    }
+
+    fn exhausted(&mut self) {
+        self.board.finish();
+    }
+}
+
+/// A user of an open phase: it serves arrivals.
+struct Open<'a> {
+    slot: usize,
+    board: &'a Board,
+    offered: bool,
+}
+
+impl Schedule for Open<'_> {
+    async fn due(&mut self, _operation: OperationId) -> Option<Due> {
+        let phase = self.board.phase();
+        poll_fn(|context| {
+            if let Some(arrival) = self.board.handed(self.slot) {
+                self.offered = false;
+                let readiness = Readiness::Free;
+                return Poll::Ready(Some(Due {
+                    phase,
+                    at_ns: arrival.at_ns,
+                    readiness,
+                    closed: false,
+                }));
+            }
+            if self.offered || !self.board.is_active(self.slot) {
+                self.board.listen(self.slot, context);
+                return Poll::Pending;
+            }
+            if let Some(arrival) = self.board.next() {
+                let lag_ns = Some(arrival.noticed_ns.saturating_sub(arrival.at_ns));
+                let readiness = Readiness::Busy { lag_ns };
+                return Poll::Ready(Some(Due {
+                    phase,
+                    at_ns: arrival.at_ns,
+                    readiness,
+                    closed: false,
+                }));
+            }
+            self.offered = true;
+            self.board.offer(self.slot);
+            self.board.listen(self.slot, context);
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn done(&mut self, _operation: OperationId, _at_ns: u64) {}
+
+    fn exhausted(&mut self) {
+        self.board.finish();
+    }
+}

@@ -1,0 +1,61 @@
+"""A finished trial as an experiment of its own: the same configuration, data and load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from loadstone.cli.draft import Draft, lay_over
+from loadstone.cli.options import ShortForm
+from loadstone.errors import WrongInputError
+from loadstone.experiments.designs.arrange import trial_seed
+from loadstone.experiments.file import Written, durations_as_text
+from loadstone.experiments.model import EXPERIMENT_VERSION, TrialPlan
+
+
+def again(path: Path, short: ShortForm) -> Written:
+    """Reads a trial's plan and makes it an experiment of one trial.
+
+    Args:
+        path: The `plan.json`.
+        short: Options that replace what the plan says.
+
+    Raises:
+        WrongInputError: If it is no plan, or its seeds do not belong together.
+    """
+    plan = _read(path)
+    if plan.seed != trial_seed(plan.data_seed, plan.block):
+        raise WrongInputError(
+            f"{path}: seed {plan.seed} is not the one of block {plan.block} of seed "
+            f"{plan.data_seed}, so the load cannot be drawn again",
+            advice="repeat the plan as Loadstone wrote it",
+        )
+    profile = plan.profile.model_dump(exclude_none=True)
+    data = {
+        "version": EXPERIMENT_VERSION,
+        "name": f"{plan.experiment}-again"[:80],
+        "title": f"{plan.trial} of {plan.experiment}, again",
+        "workload": plan.workload.model_dump(),
+        "target": plan.target.model_dump(exclude_none=True),
+        "profile": durations_as_text(profile),
+        "design": {"kind": "run", "first_block": plan.block},
+        "cache": plan.cache,
+        "reload": plan.reload,
+        "seed": plan.data_seed,
+    }
+    draft = Draft(data)
+    lay_over(draft, short)
+    return draft.finish()
+
+
+def _read(path: Path) -> TrialPlan:
+    try:
+        return TrialPlan.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValidationError, UnicodeDecodeError) as error:
+        raise WrongInputError(
+            f"{path} is not the plan of a trial",
+            advice="give the plan.json in the folder of a trial, or an experiment file",
+        ) from error

@@ -1,0 +1,64 @@
+"""Prints a result: the report of an experiment, or the record of one trial."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loadstone.cli.console import out
+from loadstone.report.document import build_document
+from loadstone.report.model import ReportDocument
+
+
+def answer(folder: Path, *, as_json: bool) -> None:
+    """Prints the report of an experiment.
+
+    Args:
+        folder: `results/<experiment>`.
+        as_json: One JSON document instead of tables.
+
+    Raises:
+        WrongInputError: If it is no folder of an experiment.
+    """
+    document = build_document(folder)
+    if as_json:
+        print(document.model_dump_json(indent=2))
+        return
+    _print(document, folder)
+
+
+def answer_trial(folder: Path, *, as_json: bool) -> None:
+    """Prints one trial.
+
+    Args:
+        folder: `results/<experiment>/<trial>`.
+        as_json: Its `result.json` instead of tables.
+
+    Raises:
+        WrongInputError: If it is no folder of a trial.
+    """
+    from loadstone.results.folder import read_result
+
+    result = read_result(folder)
+    if as_json:
+        print(result.model_dump_json(indent=2))
+        return
+    document = build_document(folder.parent)
+    trials = [each for each in document.trials if each.result.trial == result.trial]
+    variants = [each for each in document.variants if each.name == result.variant]
+    only = document.model_copy(
+        update={
+            "name": f"{document.name}/{result.trial}",
+            "headline": f"Trial {result.trial}: {result.status.value}.",
+            "trials": trials,
+            "variants": variants,
+            "comparisons": [],
+            "notices": result.notices,
+        }
+    )
+    _print(only, folder)
+
+
+def _print(document: ReportDocument, folder: Path) -> None:
+    from loadstone.report.terminal import print_report
+
+    print_report(document, folder, out())

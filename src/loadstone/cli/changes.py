@@ -1,0 +1,111 @@
+"""The factors, levels and rungs that are given on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from loadstone.cli.draft import Draft, assignment
+from loadstone.errors import WrongInputError
+from loadstone.experiments.file import parse_level
+from loadstone.experiments.model import Level
+from loadstone.factors.registry import full_name
+
+_RUNG = re.compile(r"(?:(?P<name>[^:=,]+):)?(?P<changes>.+=.+)")
+
+
+def levels(text: str) -> list[Level]:
+    """Reads `128MB,1GB`."""
+    return [parse_level(part.strip()) for part in text.split(",") if part.strip()]
+
+
+def put_compare(draft: Draft, factor: str | None, given: Sequence[str]) -> None:
+    """Makes the draft a comparison, as `--factor` and `--levels` say.
+
+    Raises:
+        WrongInputError: If one is given without the other, or there is nothing to compare.
+    """
+    if factor is None and not given:
+        _need(draft, "compare", "--factor NAME --levels A,B")
+        return
+    if factor is None or not given:
+        raise WrongInputError(
+            "a comparison needs a factor and its levels",
+            advice="write for example --factor shared_buffers --levels 128MB,1GB",
+        )
+    design = {
+        "kind": "compare",
+        "factor": full_name(draft.workload, factor),
+        "levels": [level for text in given for level in levels(text)],
+    }
+    draft.put(("design",), design, "--levels")
+    draft.options["design", "factor"] = "--factor"
+
+
+def put_sweep(draft: Draft, vary: Sequence[str], matrix: str | None) -> None:
+    """Makes the draft a sweep, as `--vary` says.
+
+    Raises:
+        WrongInputError: If nothing is varied, or a `--vary` cannot be read.
+    """
+    if not vary:
+        _need(draft, "sweep", "--vary NAME=A,B,C")
+    else:
+        factors = {}
+        for text in vary:
+            name, equals, given = text.partition("=")
+            if not equals or not levels(given):
+                raise WrongInputError(
+                    f"--vary {text!r} is not of the form NAME=A,B,C",
+                    advice="write for example --vary users=1,2,4",
+                )
+            factors[full_name(draft.workload, name.strip())] = levels(given)
+        draft.put(("design",), {"kind": "sweep", "factors": factors}, "--vary")
+    if matrix is not None:
+        draft.put(("design", "matrix"), matrix, "--matrix")
+
+
+def put_ladder(
+    draft: Draft, rungs: Sequence[str], *, several: bool, keep: str | None, reference: str | None
+) -> None:
+    """Makes the draft a ladder, as `--rung` says.
+
+    Raises:
+        WrongInputError: If there is no rung, or one cannot be read.
+    """
+    if not rungs:
+        _need(draft, "ladder", "--rung NAME=LEVEL")
+    else:
+        read = [_rung(draft, text, several) for text in rungs]
+        draft.put(("design",), {"kind": "ladder", "rungs": read}, "--rung")
+    if keep is not None:
+        draft.put(("design", "keep"), keep, "--keep")
+    if reference is not None:
+        draft.put(("design", "reference"), reference, "--reference")
+
+
+def _rung(draft: Draft, text: str, several: bool) -> dict[str, Any]:
+    match = _RUNG.fullmatch(text)
+    if match is None:
+        raise WrongInputError(
+            f"--rung {text!r} is not of the form [NAME:]FACTOR=LEVEL",
+            advice="write for example --rung shared_buffers=1GB or --rung wal:max_wal_size=4GB",
+        )
+    changes = dict(assignment(part, "--rung") for part in match["changes"].split(","))
+    name = match["name"] or match["changes"]
+    change = {full_name(draft.workload, factor): level for factor, level in changes.items()}
+    return {"name": name.strip(), "change": change, "several": several and len(change) > 1}
+
+
+def _need(draft: Draft, kind: str, form: str) -> None:
+    """A file must say the design itself when no option does."""
+    design = draft.data.get("design")
+    given = design.get("kind") if isinstance(design, dict) else "run"
+    if draft.file is None:
+        raise WrongInputError(f"nothing to {kind}: {form} is missing")
+    if given != kind:
+        raise WrongInputError(
+            f"{draft.name} is a {given}, not a {kind}",
+            advice=f"use loadstone {given} {draft.name}, or add {form}",
+        )

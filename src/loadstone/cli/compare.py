@@ -1,0 +1,47 @@
+"""`loadstone compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from loadstone.cli.changes import put_compare
+from loadstone.cli.draft import begin
+from loadstone.cli.execute import execute
+from loadstone.cli.options import EXPERIMENT, Execution, ShortForm, Words
+
+
+def command(
+    what: str,
+    other: str | None = None,
+    /,
+    *,
+    factor: Annotated[str | None, Parameter(group=EXPERIMENT)] = None,
+    levels: Annotated[
+        tuple[str, ...], Parameter(group=EXPERIMENT, metavar="A,B[,...]"), Words
+    ] = (),
+    short: ShortForm = ShortForm(),  # noqa: B008
+    execution: Execution = Execution(),  # noqa: B008
+) -> int:
+    """Compare levels of one factor, interleaved; or two results that are there.
+
+    * `loadstone compare oltp --factor shared_buffers --levels 128MB,1GB --repeats 5`
+    * `loadstone compare examples/oltp-compare-shared-buffers.yaml`
+    * `loadstone compare monday tuesday` (results, as `loadstone list` names them)
+
+    Args:
+        what: A workload, an experiment file, or a result.
+        other: A second result, to compare the first with.
+        factor: What is varied, as `shared_buffers`, `workload.style` or `profile.users`.
+        levels: Its levels, the baseline first; a level given twice makes an A/A comparison.
+        short: Options of the experiment.
+        execution: Options of the run.
+    """
+    if other is not None:
+        from loadstone.cli.pairing import compare_results
+
+        return compare_results(what, other, execution)
+    draft = begin(what, "compare", short)
+    put_compare(draft, factor, levels)
+    return execute(draft.finish(), execution)

@@ -1,0 +1,56 @@
+"""What is said where: figures and documents on standard output, all else on standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from loadstone.errors import LoadstoneError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+def say_error(error: LoadstoneError) -> int:
+    """Says what is wrong and what to do, on standard error.
+
+    Returns:
+        The exit code that belongs to it.
+    """
+    print(f"loadstone: {error.message}", file=sys.stderr)
+    if error.advice:
+        print(f"  {error.advice}", file=sys.stderr)
+    return int(error.exit_code)
+
+
+def say(text: str) -> None:
+    """One line for people, on standard error."""
+    print(f"loadstone: {text}", file=sys.stderr)
+
+
+def out() -> Console:
+    """The console on standard output."""
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False)
+
+
+def plain_table(*columns: str, title: str | None = None) -> Table:
+    """A table without lines; what does not fit is wrapped, never cut."""
+    from rich.table import Column, Table
+
+    return Table(
+        *(Column(name, overflow="fold") for name in columns),
+        title=title,
+        title_justify="left",
+        header_style="bold",
+        box=None,
+    )
+
+
+def err() -> Console:
+    """The console on standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, emoji=False)

@@ -1,0 +1,168 @@
+"""An experiment in the making: the fields of a file or none, with the options laid over them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from loadstone.cli.options import ShortForm
+from loadstone.errors import WrongInputError
+from loadstone.experiments.file import Written, parse_level, read_fields, validate
+from loadstone.experiments.model import EXPERIMENT_VERSION, Level
+from loadstone.experiments.problems import Path, Source
+
+
+@dataclass
+class Draft:
+    """Fields, and for each that came from an option the option; a `Source` for errors."""
+
+    data: dict[str, Any]
+    file: Source | None = None
+    options: dict[Path, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The file, or the command line."""
+        return self.file.name if self.file else "command line"
+
+    def put(self, path: tuple[str, ...], value: Any, option: str) -> None:
+        """Sets a field, and remembers the option that did."""
+        here: dict[str, Any] = self.data
+        for part in path[:-1]:
+            if not isinstance(here.get(part), dict):
+                here[part] = {}
+            here = here[part]
+        here[path[-1]] = value
+        self.options[path] = option
+
+    def origin(self, path: Path) -> str:
+        """The option that set the field or one around it, else the line of the file."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.options:
+                return self.options[path[:length]]
+        return self.file.origin(path) if self.file else ""
+
+    def position(self, path: Path) -> int:
+        """Lines of the file in order; options first."""
+        by_option = any(path[:length] in self.options for length in range(len(path), 0, -1))
+        return 0 if by_option or self.file is None else self.file.position(path)
+
+    @property
+    def workload(self) -> str:
+        """Name of the workload, as far as it is known."""
+        workload = self.data.get("workload")
+        return str(workload.get("name", "")) if isinstance(workload, Mapping) else ""
+
+    def finish(self) -> Written:
+        """Validates what was put together.
+
+        Raises:
+            WrongInputError: With every error, and the line or option it came from.
+        """
+        return Written(validate(self.data, self), self)
+
+
+def is_file(what: str) -> bool:
+    """Whether a word on the command line means a file rather than a workload."""
+    return what.endswith((".yaml", ".yml", ".json")) or "/" in what or FilePath(what).is_file()
+
+
+def begin(what: str, verb: str, short: ShortForm) -> Draft:
+    """Begins with a file or a workload, and lays the options of the short form over it.
+
+    Args:
+        what: An experiment file, or the name of a workload.
+        verb: The command, which gives an unnamed experiment its name.
+        short: The options.
+
+    Raises:
+        WrongInputError: If there is neither such a file nor such a workload.
+    """
+    if is_file(what):
+        data, source = read_fields(FilePath(what))
+        draft = Draft(data, source)
+    else:
+        draft = Draft(_of_workload(what, verb))
+    lay_over(draft, short)
+    return draft
+
+
+def _of_workload(what: str, verb: str) -> dict[str, Any]:
+    from loadstone.workloads.registry import WORKLOADS
+
+    if what not in WORKLOADS:
+        close = difflib.get_close_matches(what, WORKLOADS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"workloads: {', '.join(WORKLOADS)}"
+        raise WrongInputError(
+            f"{what!r} is neither a workload nor a file that is there; {hint}",
+            advice="give a workload or an experiment file; loadstone init writes one",
+        )
+    engine = "postgresql" if WORKLOADS[what].requires else "none"
+    return {
+        "version": EXPERIMENT_VERSION,
+        "name": f"{what}-{verb}",
+        "workload": {"name": what},
+        "target": {"engine": engine},
+    }
+
+
+_FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("users", ("profile", "users")),
+    ("think_time", ("profile", "think_time")),
+    ("arrival", ("profile", "arrival")),
+    ("sessions", ("profile", "sessions")),
+    ("warm_up", ("profile", "warm_up")),
+    ("ramp", ("profile", "ramp")),
+    ("measure", ("profile", "measure")),
+    ("threads", ("profile", "threads")),
+    ("target", ("target", "engine")),
+    ("server", ("target", "server")),
+    ("password", ("target", "password")),
+    ("data", ("target", "data")),
+    ("name", ("name",)),
+    ("repeats", ("repeats",)),
+    ("cache", ("cache",)),
+    ("metric", ("metric",)),
+    ("confidence", ("confidence",)),
+    ("seed", ("seed",)),
+)
+"""Option of the short form: the field it sets."""
+
+
+def lay_over(draft: Draft, short: ShortForm) -> None:
+    """Lays the options of the short form over the fields of a draft.
+
+    Raises:
+        WrongInputError: If a `--set` or `--param` cannot be read.
+    """
+    for option, path in _FIELDS:
+        value = getattr(short, option)
+        if value is not None:
+            draft.put(path, value, "--" + option.replace("_", "-"))
+    if short.rate is not None:
+        draft.put(("profile", "load"), "open", "--rate")
+        draft.put(("profile", "rate_per_s"), short.rate, "--rate")
+    for text in short.set:
+        name, level = assignment(text, "--set")
+        draft.put(("target", "settings", name), level, "--set")
+    for text in short.param:
+        name, level = assignment(text, "--param")
+        draft.put(("workload", "parameters", *name.split(".", 1)), level, "--param")
+
+
+def assignment(text: str, option: str) -> tuple[str, Level]:
+    """Reads `NAME=LEVEL`.
+
+    Raises:
+        WrongInputError: If it is not of that form.
+    """
+    name, equals, level = text.partition("=")
+    if not equals or not name.strip() or not level.strip():
+        raise WrongInputError(
+            f"{option} {text!r} is not of the form NAME=LEVEL",
+            advice=f"write for example {option} shared_buffers=1GB",
+        )
+    return name.strip(), parse_level(level.strip())

@@ -1,0 +1,111 @@
+"""Runs a checked experiment and answers: what `run`, `compare`, `ladder` and `sweep` share."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from loadstone.cli.console import err, say
+from loadstone.cli.options import Execution
+from loadstone.errors import ExitCode, InterruptedTrialError
+from loadstone.experiments.designs import design_of
+from loadstone.experiments.file import Written
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.problems import refuse
+from loadstone.factors.check import changes_of, check_experiment
+from loadstone.factors.registry import refuse_impossible, refuse_unsafe
+from loadstone.results.record import Status, TrialResult
+
+if TYPE_CHECKING:
+    from loadstone.cli.progress import Collector
+
+
+def execute(written: Written, execution: Execution) -> int:
+    """Checks an experiment, runs it, and prints what was found.
+
+    Args:
+        written: The experiment and where it was said.
+        execution: How to run it and how to answer.
+
+    Returns:
+        The exit code: that of the worst trial.
+
+    Raises:
+        LoadstoneError: If it cannot be run.
+    """
+    experiment = written.experiment
+    check(written)
+    refuse_what_must_not_run(experiment, allow_unsafe=execution.allow_unsafe)
+    from loadstone.experiments.conduct import RunOptions, conduct
+
+    observer = _observer(execution)
+    options = RunOptions(
+        results=execution.results,
+        command=shlex.join(["loadstone", *sys.argv[1:]]),
+        allow_unsafe=execution.allow_unsafe,
+        force=execution.force,
+        work_dir=execution.work_dir,
+    )
+    interrupted = False
+    try:
+        path = conduct(experiment, options, observer)
+    except InterruptedTrialError:
+        if observer.path is None:
+            raise
+        path, interrupted = observer.path, True
+    finally:
+        observer.close()
+    if interrupted:
+        say(f"interrupted; what was measured is kept in {path}")
+    from loadstone.cli.answer import answer
+
+    answer(path, as_json=execution.json)
+    return ExitCode.INTERRUPTED if interrupted else worst(observer.results)
+
+
+def check(written: Written) -> None:
+    """Refuses an experiment that cannot run, before anything is started.
+
+    Raises:
+        WrongInputError: With every problem and where it lies.
+    """
+    problems = check_experiment(written.experiment)
+    if problems:
+        refuse(written.source, problems)
+
+
+def refuse_what_must_not_run(experiment: Experiment, *, allow_unsafe: bool) -> None:
+    """Refuses factors that the engine cannot change, and unsafe ones without leave.
+
+    Raises:
+        RefusedError: With the setting and the reason.
+    """
+    variants = design_of(experiment).variants(experiment)
+    refuse_impossible(experiment, [change for _, change in changes_of(experiment)])
+    refuse_unsafe(experiment, variants, allowed=allow_unsafe)
+
+
+def worst(results: Sequence[TrialResult]) -> ExitCode:
+    """The exit code of the worst trial.
+
+    A disturbed trial is none of the user's doing: it was kept, marked, and repeated if allowed.
+    """
+    if any(result.status is Status.INTERRUPTED for result in results):
+        return ExitCode.INTERRUPTED
+    if any(result.status is Status.FAILED for result in results):
+        return ExitCode.TARGET
+    if any(not check.passed for result in results for check in result.checks):
+        return ExitCode.FAILED_CHECK
+    if any(result.status is Status.INVALID for result in results):
+        return ExitCode.INVALID_TRIAL
+    return ExitCode.OK
+
+
+def _observer(execution: Execution) -> Collector:
+    from loadstone.cli.progress import Collector, Display, Lines
+
+    if execution.quiet:
+        return Collector()
+    return Display(err()) if sys.stderr.isatty() else Lines()

@@ -1,0 +1,161 @@
+"""`loadstone list`."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from loadstone.cli.console import out, plain_table, say
+from loadstone.cli.options import Output
+from loadstone.errors import WrongInputError
+
+What = Literal["results", "workloads", "targets", "designs", "factors", "references"]
+
+Row = dict[str, Any]
+
+
+def command(
+    what: What = "results",
+    /,
+    *,
+    workload: str | None = None,
+    status: str | None = None,
+    name: str | None = None,
+    limit: Annotated[int | None, Parameter()] = None,
+    output: Output = Output(),  # noqa: B008
+) -> None:
+    """List results, newest first, or what Loadstone knows.
+
+    * `loadstone list`
+    * `loadstone list --workload oltp --status invalid`
+    * `loadstone list workloads`
+
+    Args:
+        what: What is listed.
+        workload: Only results of this workload.
+        status: Only results with a trial of this status.
+        name: Only results whose name contains this.
+        limit: At most so many results.
+        output: Where results lie and how to answer.
+    """
+    known = _KNOWN.get(what)
+    rows = known() if known else _results(output, workload, status, name, limit)
+    if output.json:
+        print(json_module.dumps({"version": 1, what: rows}, indent=2))
+    elif not rows:
+        say(f"no {what} in {output.results}" if what == "results" else f"no {what}")
+    else:
+        _print(rows)
+
+
+def _print(rows: list[Row]) -> None:
+    table = plain_table(*rows[0])
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    out().print(table)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {name}" for name, count in value.items())
+    return "" if value is None or value is False else str(value)
+
+
+def _results(
+    output: Output, workload: str | None, status: str | None, name: str | None, limit: int | None
+) -> list[Row]:
+    if not output.results.is_dir():
+        return []
+    from loadstone.results.record import Status
+    from loadstone.results.store import Store
+
+    try:
+        wanted = Status(status) if status is not None else None
+    except ValueError:
+        raise WrongInputError(
+            f"there is no status {status!r}", advice=f"choose one of {', '.join(Status)}"
+        ) from None
+    with Store(output.results) as store:
+        entries = store.experiments(workload=workload, status=wanted, name=name, limit=limit)
+    return [
+        {
+            "name": entry.name,
+            "workload": entry.workload,
+            "target": entry.engine,
+            "design": entry.design,
+            "started": entry.started_at[:16].replace("T", " "),
+            "trials": entry.statuses,
+            "unsafe": "unsafe" if entry.unsafe else None,
+            "title": entry.title,
+        }
+        for entry in entries
+    ]
+
+
+def _workloads() -> list[Row]:
+    from loadstone.workloads.registry import WORKLOADS
+
+    return [
+        {
+            "name": name,
+            "origin": cls.origin,
+            "metric": cls.headline,
+            "parameters": list(cls.Parameters.model_fields),
+        }
+        for name, cls in WORKLOADS.items()
+    ]
+
+
+def _targets() -> list[Row]:
+    from loadstone.targets.registry import TARGETS
+
+    return [
+        {
+            "name": name,
+            "about": (cls.__doc__ or "").strip().splitlines()[0],
+            "capabilities": sorted(cls.capabilities),
+        }
+        for name, cls in TARGETS.items()
+    ]
+
+
+def _designs() -> list[Row]:
+    from loadstone.experiments.designs import DESIGNS
+
+    return [{"name": name, "about": design.about} for name, design in DESIGNS.items()]
+
+
+def _factors() -> list[Row]:
+    from loadstone.factors.registry import FACTORS
+
+    return [{"prefix": f"{name}.", "about": kind.about} for name, kind in FACTORS.items()]
+
+
+def _references() -> list[Row]:
+    from loadstone.results.references.catalogue import list_references, load_reference
+
+    loaded = [load_reference(name) for name in list_references()]
+    return [
+        {
+            "name": each.name,
+            "kind": each.kind,
+            "workloads": each.workloads,
+            "date": each.date,
+            "title": each.title,
+        }
+        for each in loaded
+    ]
+
+
+_KNOWN: dict[str, Callable[[], list[Row]]] = {
+    "workloads": _workloads,
+    "targets": _targets,
+    "designs": _designs,
+    "factors": _factors,
+    "references": _references,
+}

@@ -1,0 +1,167 @@
+"""The entry point `loadstone`: dispatches to a verb, and turns errors into one line and a code.
+
+The verbs are imported only when they are called, so that `--help` and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError, Group
+
+from loadstone import __version__
+from loadstone.cli.console import say_error
+from loadstone.errors import ExitCode, LoadstoneError
+
+HELP = """A performance lab for data platforms: real workloads on real systems, one variable at a \
+time, figures you can defend."""
+
+EPILOGUE = """Exit codes: 0 fine; 1 an error of Loadstone itself; 2 wrong input; 3 a trial is \
+invalid; 4 a check of the data failed; 5 the target or the driver failed; 6 refused for safety; \
+130 interrupted.
+
+Every command takes --debug, which shows the stack trace of an error."""
+
+EXPERIMENT = Group("Experiments", sort_key=1)
+RESULTS = Group("Results", sort_key=2)
+HOUSEKEEPING = Group("Housekeeping", sort_key=3)
+OTHER = Group("Options", sort_key=4)
+
+VERBS = (
+    ("run", EXPERIMENT, "Run one configuration, an experiment file, or a trial's plan.json again."),
+    ("compare", EXPERIMENT, "Compare levels of one factor, or two results that are there."),
+    ("ladder", EXPERIMENT, "Climb a ladder of changes, each judged against the one before."),
+    ("sweep", EXPERIMENT, "Run a matrix of factors and levels."),
+    ("plan", EXPERIMENT, "Show what an experiment would do, without starting anything."),
+    ("init", EXPERIMENT, "Write a commented experiment file that runs as it stands."),
+    ("list", RESULTS, "List results, or the workloads, targets, designs, factors, references."),
+    ("show", RESULTS, "Show a result on the terminal."),
+    ("report", RESULTS, "Write the report of a result as one HTML file."),
+    ("export", RESULTS, "Export the figures of a result as CSV or Parquet."),
+    ("reindex", RESULTS, "Rebuild the index of results from their folders."),
+    ("recover", HOUSEKEEPING, "Undo what a killed run left behind."),
+    ("schema", HOUSEKEEPING, "Print the JSON schema of the experiment file."),
+    ("completion", HOUSEKEEPING, "Print or install the completion of a shell."),
+)
+"""Verb, its group, and its line in the list of commands."""
+
+
+def build_app(called: str = "") -> App:
+    """The commands, each imported when it is needed.
+
+    Args:
+        called: The verb that is called: its help is its own text, not its line in the list.
+    """
+    app = App(
+        name="loadstone",
+        help=HELP,
+        help_epilogue=EPILOGUE,
+        help_format="markdown",
+        version=f"loadstone {__version__}",
+        version_flags=["--version"],
+        suppress_keyboard_interrupt=False,
+        group_commands=OTHER,
+    )
+    for order, (verb, group, line) in enumerate(VERBS):
+        app.command(
+            f"loadstone.cli.{verb}:command",
+            name=verb,
+            help=None if verb == called else line,
+            group=group,
+            sort_key=order,
+        )
+    return app
+
+
+_NEEDS_NO_JOURNAL = {"recover", "completion", "schema"}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs one command and ends the process with its exit code.
+
+    Args:
+        arguments: Without the program's name; default: those of the process.
+    """
+    sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Runs one command.
+
+    Args:
+        arguments: Without the program's name.
+
+    Returns:
+        The exit code.
+    """
+    debug = "--debug" in arguments or bool(os.environ.get("LOADSTONE_DEBUG"))
+    words = [each for each in arguments if each != "--debug"]
+    try:
+        _say_what_is_left_behind(words)
+        app = build_app(words[0] if words else "")
+        code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+        return code if isinstance(code, int) else int(ExitCode.OK)
+    except CycloptsError as error:
+        if debug:
+            raise
+        return say_error(WrongOptionError(error))
+    except LoadstoneError as error:
+        if debug and error.exit_code is not ExitCode.INTERRUPTED:
+            raise
+        return say_error(error)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of a pipe went away (`| head`): nothing to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.OK)
+    except Exception as error:
+        if debug:
+            raise
+        return say_error(_internal(error, arguments))
+
+
+class WrongOptionError(LoadstoneError):
+    """An option or command that does not exist, or a value that it does not take."""
+
+    exit_code = ExitCode.WRONG_INPUT
+
+    def __init__(self, error: CycloptsError) -> None:
+        chain = " ".join(error.command_chain or ())
+        command = f"loadstone {chain}".strip()
+        text = " ".join(str(error).split())
+        super().__init__(
+            text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
+        )
+
+
+def _internal(error: Exception, arguments: list[str]) -> LoadstoneError:
+    command = shlex.join(["loadstone", *arguments, "--debug"])
+    return LoadstoneError(
+        f"{type(error).__name__}: {error}",
+        advice=f"this is an error in Loadstone: please report it with the output of {command}",
+    )
+
+
+def _say_what_is_left_behind(words: list[str]) -> None:
+    """One line for every run that was killed and not yet put right."""
+    asks = not words or words[0].startswith("-") or words[0] in _NEEDS_NO_JOURNAL
+    if asks or "--help" in words or "-h" in words:
+        return
+    from loadstone.experiments.journal import open_journals
+
+    for journal in open_journals():
+        if not journal.alive:
+            print(
+                f"loadstone: a killed run left {len(journal.entries())} changes in place "
+                f"({journal.command or journal.path}): loadstone recover undoes them",
+                file=sys.stderr,
+            )
+
+
+if __name__ == "__main__":
+    main()

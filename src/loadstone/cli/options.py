@@ -1,0 +1,96 @@
+"""The options that several verbs share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+LOAD = Group.create_ordered("Load")
+TARGET = Group.create_ordered("Target")
+EXPERIMENT = Group.create_ordered("Experiment")
+EXECUTION = Group.create_ordered("Execution")
+
+Flag = Parameter(negative=(), show_default=False)
+Words = Parameter(negative=(), show_default=False)
+
+DEFAULT_RESULTS = Path("results")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ShortForm:
+    """An experiment said in options. With a file, an option replaces what the file says."""
+
+    users: Annotated[int | None, Parameter(group=LOAD)] = None
+    """Closed load: how many users."""
+    think_time: Annotated[str | None, Parameter(group=LOAD)] = None
+    """`none`, `specified` by the workload's origin, or the mean of a random one, as `2s`."""
+    rate: Annotated[float | None, Parameter(group=LOAD)] = None
+    """Open load: operations that become due each second."""
+    arrival: Annotated[Literal["uniform", "poisson"] | None, Parameter(group=LOAD)] = None
+    """Open load: how arrivals are spaced."""
+    sessions: Annotated[int | None, Parameter(group=LOAD)] = None
+    """Open load: connections that serve the arrivals."""
+    warm_up: Annotated[str | None, Parameter(group=LOAD)] = None
+    """Load before the measurement: `10s`."""
+    ramp: Annotated[str | None, Parameter(group=LOAD)] = None
+    """Users or rate rise from one to full: `30s`."""
+    measure: Annotated[str | None, Parameter(group=LOAD)] = None
+    """The measured stretch: `60s`."""
+    threads: Annotated[int | None, Parameter(group=LOAD)] = None
+    """Worker threads of the driver."""
+    param: Annotated[tuple[str, ...], Parameter(group=LOAD, metavar="NAME=VALUE"), Words] = ()
+    """A parameter of the workload, as `warehouses=10`; may be repeated."""
+
+    target: Annotated[str | None, Parameter(group=TARGET)] = None
+    """Engine of the system under test; default: `postgresql`, or `none` where it is enough."""
+    server: Annotated[str | None, Parameter(group=TARGET)] = None
+    """`embedded` (default), `local`, `local:15`, or an address as `postgresql://user@host/db`."""
+    password: Annotated[str | None, Parameter(group=TARGET)] = None
+    """Where the password of an address is: `env:NAME` or `file:PATH`."""
+    data: Annotated[str | None, Parameter(group=TARGET)] = None
+    """Folder for the data of a server that Loadstone starts."""
+    set: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
+    """A setting of the server for all trials, as `shared_buffers=1GB`; may be repeated."""
+
+    name: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """Name of the experiment and of its folder of results."""
+    repeats: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    """Trials of each configuration; five can show a difference, three cannot."""
+    cache: Annotated[Literal["warm", "cold"] | None, Parameter(group=EXPERIMENT)] = None
+    """State of the caches at the start of each trial."""
+    metric: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """What the verdicts are about; default: the workload's headline."""
+    confidence: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
+    """Of intervals and verdicts, as `0.95`."""
+    seed: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    """Of the data, the load and the order of trials."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where results lie, and how the command answers."""
+
+    results: Annotated[Path, Parameter(group=EXECUTION)] = DEFAULT_RESULTS
+    """Folder of all results."""
+    json: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
+    """Print one JSON document on standard output and nothing else there."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Execution(Output):
+    """What a command that runs trials takes beside the experiment."""
+
+    allow_unsafe: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
+    """Allow settings that can lose acknowledged commits; every figure carries the word."""
+    force: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
+    """Use a database that holds something else than Loadstone's data. It may be destroyed."""
+    work_dir: Annotated[Path | None, Parameter(group=EXECUTION)] = None
+    """Folder for what Loadstone needs while it runs."""
+    quiet: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
+    """Say nothing but errors and the result."""

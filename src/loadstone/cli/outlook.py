@@ -1,0 +1,130 @@
+"""What an experiment would do, as a value: its trials, its factors, its time and its space."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.cli.progress import load_duration_s
+from loadstone.experiments.designs import design_of
+from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
+from loadstone.factors.check import changes_of
+from loadstone.factors.registry import apply_changes, examine
+from loadstone.factors.target import unsafe_settings
+
+AROUND_TRIAL_S = 10.0
+"""About what restoring, starting, warming and checking take; it grows with the data."""
+
+
+@dataclass(frozen=True)
+class FactorLine:
+    """One level of one factor."""
+
+    factor: str
+    level: Level
+    needs: str
+    unsafe: bool
+    refused: str | None
+
+
+@dataclass(frozen=True)
+class TrialLine:
+    """One trial."""
+
+    order: int
+    trial: str
+    block: int
+    variant: str
+    unsafe: list[str]
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The whole."""
+
+    experiment: Experiment
+    variants: list[Variant]
+    trials: list[TrialLine]
+    """Of the first stage; all of them unless rungs are decided on the way."""
+    trials_at_most: int
+    factors: list[FactorLine]
+    settings: list[FactorLine]
+    duration_s: float
+    """About; load and what is around it, without loading the data once."""
+    data_bytes: int | None
+    """About; of one copy of the loaded data of all variants, if it is known."""
+    free_bytes: int
+
+
+def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
+    """What the experiment would do, without starting anything.
+
+    Args:
+        experiment: Checked.
+        data_folder: Where the data of an owned server would lie.
+
+    Raises:
+        LoadstoneError: If it cannot be planned.
+    """
+    design = design_of(experiment)
+    variants = design.variants(experiment)
+    stages = design.stages(experiment, allow_unsafe=True)
+    plans = stages.next([])
+    at_most = design.trials_planned(experiment)
+    return Outlook(
+        experiment=experiment,
+        variants=variants,
+        trials=[_trial(plan) for plan in plans],
+        trials_at_most=at_most,
+        factors=_factors(experiment),
+        settings=_settings(experiment),
+        duration_s=_duration_s(plans) / max(len(plans), 1) * at_most,
+        data_bytes=_data_bytes(experiment, variants),
+        free_bytes=shutil.disk_usage(_existing(data_folder)).free,
+    )
+
+
+def _trial(plan: TrialPlan) -> TrialLine:
+    return TrialLine(
+        plan.order, plan.trial, plan.block, plan.variant.name, unsafe_settings(plan.target)
+    )
+
+
+def _factors(experiment: Experiment) -> list[FactorLine]:
+    lines = []
+    for _, change in changes_of(experiment):
+        info = examine(experiment, change)
+        lines.append(FactorLine(info.factor, info.level, info.needs, info.unsafe, info.refused))
+    return lines
+
+
+def _settings(experiment: Experiment) -> list[FactorLine]:
+    lines = []
+    for name, level in experiment.target.settings.items():
+        info = examine(experiment, Change(factor=f"target.{name}", level=level))
+        lines.append(FactorLine(info.factor, info.level, info.needs, info.unsafe, info.refused))
+    return lines
+
+
+def _duration_s(plans: list[TrialPlan]) -> float:
+    return sum(load_duration_s(plan.profile) + AROUND_TRIAL_S for plan in plans)
+
+
+def _data_bytes(experiment: Experiment, variants: list[Variant]) -> int | None:
+    """One copy of each different data set."""
+    from loadstone.workloads.registry import workload_of
+
+    sizes: dict[str, int] = {}
+    for variant in variants:
+        workload = workload_of(apply_changes(experiment, variant.changes).workload)
+        size = workload.expected_size_bytes()
+        if size is None:
+            return None
+        sizes[repr(sorted(workload.data_key().items()))] = size
+    return sum(sizes.values())
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest around it that is there."""
+    return next((each for each in (folder, *folder.absolute().parents) if each.exists()), Path("/"))

@@ -1,0 +1,187 @@
+"""Compares two results that are there: the statistics, and everything else that differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.cli.console import out
+from loadstone.cli.find import find_result
+from loadstone.cli.options import Output
+from loadstone.errors import ExitCode, WrongInputError
+from loadstone.experiments.model import Variant
+from loadstone.experiments.problems import near
+from loadstone.report.differences import differences
+from loadstone.report.figures import metric_infos, values_of
+from loadstone.report.model import ComparisonReport, MetricInfo
+from loadstone.report.reading import ExperimentFolder, TrialFolder, read_experiment
+from loadstone.results.record import Notice
+from loadstone.results.statistics import compare
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: the valid trials of one configuration."""
+
+    label: str
+    folder: ExperimentFolder
+    trials: list[TrialFolder]
+
+
+def compare_results(first: str, second: str, output: Output) -> int:
+    """Compares the second result with the first, and prints what was found.
+
+    Args:
+        first: The baseline: a result, one of its trials, or `RESULT:VARIANT`.
+        second: The candidate, likewise.
+        output: Where results lie and how to answer.
+
+    Raises:
+        WrongInputError: If one is not there, or they have no figure in common.
+    """
+    baseline, candidate = _side(output.results, first), _side(output.results, second)
+    report, metric = _compare(baseline, candidate)
+    notices = _notices(baseline, candidate)
+    if output.json:
+        document = {
+            "version": 1,
+            "metric": metric.model_dump(),
+            "comparison": report.model_dump(),
+            "notices": [notice.model_dump() for notice in notices],
+        }
+        print(json.dumps(document, indent=2))
+    else:
+        _print(report, metric, notices)
+    return ExitCode.OK
+
+
+def _side(results: Path, text: str) -> Side:
+    reference, _, variant = text.partition(":")
+    found = find_result(results, reference)
+    folder = read_experiment(found.experiment)
+    if found.trial is not None:
+        trials = [trial for trial in folder.trials if trial.path.name == found.trial.name]
+        return Side(text, folder, [trial for trial in trials if trial.counts])
+    names = [each.name for each in folder.design.variants]
+    if variant and variant not in names:
+        raise WrongInputError(f"{reference} has no variant {variant!r}; {near(variant, names)}")
+    if not variant and len(names) > 1:
+        raise WrongInputError(
+            f"{reference} has {len(names)} variants: {', '.join(names)}",
+            advice=f"name one: '{reference}:{names[0]}'",
+        )
+    return Side(text, folder, folder.valid_trials_of(variant or names[0]))
+
+
+def _compare(baseline: Side, candidate: Side) -> tuple[ComparisonReport, MetricInfo]:
+    for side in (baseline, candidate):
+        if not side.trials:
+            raise WrongInputError(
+                f"{side.label} has no valid trial, so there is nothing to compare",
+                advice=f"loadstone show {side.folder.path.name} says why",
+            )
+    metric = _common_metric(baseline, candidate)
+    before, _ = values_of(baseline.trials, metric.name)
+    after, _ = values_of(candidate.trials, metric.name)
+    try:
+        comparison = compare(
+            before,
+            after,
+            higher_is_better=metric.higher_is_better is not False,
+            confidence=baseline.folder.experiment.confidence,
+            rng=baseline.folder.experiment.seed,
+        )
+    except ValueError as error:
+        raise WrongInputError(f"{metric.label} cannot be compared: {error}") from error
+    nothing = Variant(name="", changes=[], step=[])
+    report = ComparisonReport(
+        metric=metric.name,
+        candidate=candidate.label,
+        baseline=baseline.label,
+        role="pair",
+        ratio=comparison.ratio,
+        low=comparison.low,
+        high=comparison.high,
+        effect_percent=comparison.effect_percent,
+        p_value=comparison.p_value,
+        p_adjusted=comparison.adjusted_p,
+        test=str(comparison.test),
+        n_baseline=comparison.n_baseline,
+        n_candidate=comparison.n_candidate,
+        least_detectable_percent=comparison.least_detectable_percent,
+        verdict=comparison.verdict.value,
+        repeats_needed=comparison.repeats_needed,
+        differences=differences(baseline.trials, candidate.trials, (nothing, nothing)),
+    )
+    return report, metric
+
+
+def _common_metric(baseline: Side, candidate: Side) -> MetricInfo:
+    """The headline of the baseline, or the first figure that both have."""
+    from loadstone.workloads.registry import workload_class
+
+    experiment = baseline.folder.experiment
+    theirs = {info.name for info in metric_infos(candidate.trials)}
+    shared = {info.name: info for info in metric_infos(baseline.trials) if info.name in theirs}
+    if not shared:
+        raise WrongInputError(
+            f"{baseline.label} and {candidate.label} have no figure in common",
+            advice="compare two results of the same workload",
+        )
+    wanted = experiment.metric or workload_class(experiment.workload.name).headline
+    return shared.get(wanted) or next(iter(shared.values()))
+
+
+def _notices(baseline: Side, candidate: Side) -> list[Notice]:
+    notices = []
+    if baseline.folder.path != candidate.folder.path:
+        notices.append(
+            Notice(
+                code="not-interleaved",
+                severity="warning",
+                message="the two were made one after the other: what drifted between them, the "
+                "machine included, looks like a difference of the two",
+                advice="to defend a difference, run both in one experiment: loadstone compare "
+                "WORKLOAD --factor NAME --levels A,B",
+            )
+        )
+    unsafe = [
+        side.label
+        for side in (baseline, candidate)
+        if any(trial.result.unsafe for trial in side.trials)
+    ]
+    if unsafe:
+        notices.append(
+            Notice(
+                code="unsafe-setting",
+                severity="warning",
+                message=f"unsafe: {', '.join(unsafe)} ran under settings that can lose "
+                "acknowledged commits",
+            )
+        )
+    return notices
+
+
+def _print(report: ComparisonReport, metric: MetricInfo, notices: Sequence[Notice]) -> None:
+    console = out()
+    console.print(f"{metric.label} ({metric.unit})", style="bold")
+    console.print(f"  {report.candidate} against {report.baseline}")
+    interval = f" [{report.low:.3f}, {report.high:.3f}]" if report.low and report.high else ""
+    p = f"p {report.p_adjusted:.3g}" if report.p_adjusted is not None else ""
+    console.print(
+        f"  ratio {report.ratio:.3f}{interval}, {report.effect_percent:+.1f} %, {p}, "
+        f"{report.n_candidate} and {report.n_baseline} trials",
+        markup=False,
+    )
+    console.print(f"  {report.verdict}", style="bold")
+    if report.verdict == "too few repeats" and report.repeats_needed:
+        console.print(f"  at least {report.repeats_needed} trials of each could show a difference")
+    console.print("What differs:" if report.differences else "Nothing else differs.")
+    for difference in report.differences:
+        console.print(f"  {difference}", markup=False)
+    for notice in notices:
+        console.print(f"{notice.severity}: {notice.message}", markup=False)
+        if notice.advice:
+            console.print(f"  {notice.advice}", markup=False)

@@ -1,0 +1,167 @@
+"""`loadstone plan`."""
+
+from __future__ import annotations
+
+import json as json_module
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from rich.table import Table
+
+from loadstone.cli.changes import put_compare, put_ladder, put_sweep
+from loadstone.cli.console import out, plain_table
+from loadstone.cli.draft import Draft, begin
+from loadstone.cli.execute import check
+from loadstone.cli.options import EXPERIMENT, Flag, ShortForm, Words
+from loadstone.cli.outlook import FactorLine, Outlook, look_ahead
+from loadstone.experiments.file import write_experiment
+from loadstone.factors.target import level_text
+from loadstone.units import format_duration, format_size
+
+DEFAULT_DATA = Path("/var/tmp")  # noqa: S108
+
+
+def command(
+    what: str,
+    /,
+    *,
+    factor: Annotated[str | None, Parameter(group=EXPERIMENT)] = None,
+    levels: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="A,B"), Words] = (),
+    rung: Annotated[
+        tuple[str, ...], Parameter(group=EXPERIMENT, metavar="[NAME:]FACTOR=LEVEL"), Words
+    ] = (),
+    several: Annotated[bool, Parameter(group=EXPERIMENT), Flag] = False,
+    keep: Annotated[Literal["all", "better"] | None, Parameter(group=EXPERIMENT)] = None,
+    vary: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="FACTOR=A,B"), Words] = (),
+    matrix: Annotated[Literal["full", "one-at-a-time"] | None, Parameter(group=EXPERIMENT)] = None,
+    as_file: Annotated[bool, Parameter(), Flag] = False,
+    json: Annotated[bool, Parameter(), Flag] = False,
+    short: ShortForm = ShortForm(),  # noqa: B008
+) -> None:
+    """Show what an experiment would do: its trials in order, its factors, time and space.
+
+    Nothing is started and nothing is written.
+
+    * `loadstone plan examples/oltp-ladder.yaml`
+    * `loadstone plan oltp --rung shared_buffers=1GB --as-file > ladder.yaml`
+
+    Args:
+        what: A workload or an experiment file.
+        factor: As in `compare`.
+        levels: As in `compare`.
+        rung: As in `ladder`.
+        several: As in `ladder`.
+        keep: As in `ladder`.
+        vary: As in `sweep`.
+        matrix: As in `sweep`.
+        as_file: Print the experiment as a file that means the same.
+        json: Print one JSON document on standard output and nothing else there.
+        short: Options of the experiment.
+    """
+    draft = begin(what, "plan", short)
+    if factor is not None or levels:
+        put_compare(draft, factor, levels)
+    if rung or keep is not None:
+        put_ladder(draft, rung, several=several, keep=keep, reference=None)
+    if vary or matrix is not None:
+        put_sweep(draft, vary, matrix)
+    _rename(draft, short)
+    written = draft.finish()
+    check(written)
+    if as_file:
+        print(write_experiment(written.experiment), end="")
+        return
+    experiment = written.experiment
+    outlook = look_ahead(experiment, Path(experiment.target.data or DEFAULT_DATA))
+    if json:
+        print(json_module.dumps(_document(outlook), indent=2))
+    else:
+        _print(outlook)
+
+
+def _rename(draft: Draft, short: ShortForm) -> None:
+    """An experiment that is only planned has the name that it would have when run."""
+    design = draft.data.get("design")
+    if draft.file is None and short.name is None and isinstance(design, dict):
+        draft.data["name"] = f"{draft.workload}-{design['kind']}"
+
+
+def _document(outlook: Outlook) -> dict[str, object]:
+    return {
+        "version": 1,
+        "experiment": outlook.experiment.model_dump(mode="json"),
+        "variants": [variant.model_dump(mode="json") for variant in outlook.variants],
+        "trials": [asdict(trial) for trial in outlook.trials],
+        "trials_at_most": outlook.trials_at_most,
+        "factors": [asdict(line) for line in outlook.factors],
+        "settings": [asdict(line) for line in outlook.settings],
+        "duration_s": outlook.duration_s,
+        "data_bytes": outlook.data_bytes,
+        "free_bytes": outlook.free_bytes,
+    }
+
+
+def _print(outlook: Outlook) -> None:
+    console = out()
+    experiment = outlook.experiment
+    console.print(f"[bold]{experiment.title or experiment.name}[/]  ({experiment.design.kind})")
+    console.print(
+        f"  {experiment.workload.name} on {experiment.target.engine} "
+        f"({experiment.target.server}), {_load(outlook)}"
+    )
+    for title, lines in (("Factors", outlook.factors), ("Settings", outlook.settings)):
+        if lines:
+            console.print(_factor_table(title, lines))
+    console.print(_trial_table(outlook))
+    _print_cost(outlook)
+
+
+def _load(outlook: Outlook) -> str:
+    profile = outlook.experiment.profile
+    load = (
+        f"{profile.users} users"
+        if profile.load == "closed"
+        else f"{profile.rate_per_s:g} operations/s"
+    )
+    return (
+        f"{load}, warm-up {format_duration(profile.warm_up)}, "
+        f"measured {format_duration(profile.measure)}"
+    )
+
+
+def _factor_table(title: str, lines: list[FactorLine]) -> Table:
+    table = plain_table("factor", "level", "needs", "", title=title)
+    for line in lines:
+        mark = f"refused: {line.refused}" if line.refused else "unsafe" if line.unsafe else ""
+        table.add_row(line.factor, level_text(line.level), line.needs, mark)
+    return table
+
+
+def _trial_table(outlook: Outlook) -> Table:
+    shown, most = len(outlook.trials), outlook.trials_at_most
+    title = (
+        f"Trials ({shown})" if shown == most else f"Trials of the first stage (of {most} at most)"
+    )
+    table = plain_table("", "block", "trial", "variant", "", title=title)
+    for trial in outlook.trials:
+        mark = f"unsafe: {', '.join(trial.unsafe)}" if trial.unsafe else ""
+        table.add_row(str(trial.order), str(trial.block), trial.trial, trial.variant, mark)
+    return table
+
+
+def _print_cost(outlook: Outlook) -> None:
+    console = out()
+    minutes = max(round(outlook.duration_s / 60), 1)
+    console.print(
+        f"About {format_duration(minutes * 60)} for {outlook.trials_at_most} trials, and the "
+        "time to load the data once."
+    )
+    if outlook.data_bytes:
+        console.print(
+            f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
+            f"beside the server's log; {format_size(outlook.free_bytes)} are free."
+        )
+    if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
+        console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")

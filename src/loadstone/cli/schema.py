@@ -1,0 +1,25 @@
+"""`loadstone schema`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.schema import experiment_schema
+
+
+def command(*, output: Path | None = None) -> None:
+    """Print the JSON schema of the experiment file, for editors that check while one types.
+
+    Args:
+        output: A file to write instead of standard output.
+    """
+    text = json.dumps(experiment_schema(), indent=2, ensure_ascii=False)
+    if output is None:
+        print(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WrongInputError(f"{output} cannot be written: {error.strerror}") from error

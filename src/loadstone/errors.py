@@ -1,0 +1,68 @@
+"""Errors of the user and of the trial, each with the exit code that the command line ends with."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command (documented in `docs/command-line.md`)."""
+
+    OK = 0
+    INTERNAL = 1
+    WRONG_INPUT = 2
+    INVALID_TRIAL = 3
+    FAILED_CHECK = 4
+    TARGET = 5
+    REFUSED = 6
+    INTERRUPTED = 130
+
+
+class LoadstoneError(Exception):
+    """Anything that is answered with one clear line instead of a stack trace.
+
+    Args:
+        message: What was given and what is wrong with it.
+        advice: What to do about it; printed on a line of its own.
+    """
+
+    exit_code: ExitCode = ExitCode.INTERNAL
+
+    def __init__(self, message: str, *, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+
+class WrongInputError(LoadstoneError):
+    """An option, a file or a value that cannot be used as given."""
+
+    exit_code = ExitCode.WRONG_INPUT
+
+
+class RefusedError(LoadstoneError):
+    """Something Loadstone could do, but will not without being told (safety)."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class TargetError(LoadstoneError):
+    """The system under test, or a program that it needs, does not do what it must."""
+
+    exit_code = ExitCode.TARGET
+
+
+class DiskFullError(TargetError):
+    """A disk that results or data are written to has no space left."""
+
+
+class DriverError(LoadstoneError):
+    """The load driver is missing, of another version, or ended badly."""
+
+    exit_code = ExitCode.TARGET
+
+
+class InterruptedTrialError(LoadstoneError):
+    """Somebody pressed Ctrl-C or sent SIGTERM."""
+
+    exit_code = ExitCode.INTERRUPTED

@@ -1,0 +1,220 @@
+"""From an experiment to its results: the one path that every run takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from loadstone.errors import InterruptedTrialError, WrongInputError
+from loadstone.experiments.data import DataStates, data_key
+from loadstone.experiments.designs import Stages, design_of, repeated
+from loadstone.experiments.interrupts import Interrupts
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.observer import Observer
+from loadstone.experiments.trial import Lab, run_trial
+from loadstone.factors.registry import apply_changes, refuse_impossible, refuse_unsafe
+from loadstone.results.folder import ExperimentFolder
+from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.results.store import index_experiment
+from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.registry import target_class
+from loadstone.workloads.registry import workload_class, workload_of
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the user said beside the experiment."""
+
+    results: Path
+    """Folder of all results."""
+    command: str
+    """What was typed, for the record."""
+    allow_unsafe: bool = False
+    """Settings that can lose acknowledged commits may be applied."""
+    force: bool = False
+    """A database that is not marked as Loadstone's may be used."""
+    work_dir: Path | None = None
+    """Where a server that Loadstone starts keeps its data, if not in its default place."""
+
+
+def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> Path:
+    """Runs an experiment.
+
+    Trials that fail are recorded and the rest is made all the same, except when the first ones
+    fail: then nothing is to be expected of the others.
+
+    Returns:
+        The folder of its results.
+
+    Raises:
+        LoadstoneError: If it cannot be begun.
+        InterruptedTrialError: After everything was written and put back, if it was interrupted.
+    """
+    stages = design_of(experiment).stages(experiment, allow_unsafe=options.allow_unsafe)
+    examine(experiment, allow_unsafe=options.allow_unsafe)
+    folder = ExperimentFolder.create(options.results, experiment.name)
+    experiment = experiment.model_copy(update={"name": folder.name})
+    folder.write_experiment(experiment)
+    write_design(folder, stages, options)
+    observer.experiment_begins(
+        experiment, stages.variants, design_of(experiment).trials_planned(experiment)
+    )
+    interrupts = Interrupts()
+    try:
+        with interrupts.installed(), _lab(experiment, folder, options, observer, interrupts) as lab:
+            _Climb(experiment, stages, folder, lab, options).make()
+    finally:
+        index_experiment(folder.path)
+        observer.experiment_ends(folder.path)
+    if interrupts.requested:
+        raise InterruptedTrialError(
+            f"interrupted; what was measured is in {folder.path}",
+            advice=f"loadstone report {folder.path}",
+        )
+    return folder.path
+
+
+def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
+    """Refuses what cannot or must not be run, before anything is touched.
+
+    Raises:
+        LoadstoneError: With the reason.
+    """
+    design = design_of(experiment)
+    variants = design.variants(experiment)
+    for variant in variants:
+        refuse_impossible(experiment, variant.changes)
+        parts = apply_changes(experiment, variant.changes)
+        workload = workload_class(parts.workload.name)
+        target = target_class(parts.target.engine)
+        target.describe(parts.target)
+        lacking = workload.requires - target.capabilities
+        if lacking:
+            raise WrongInputError(
+                f"workload {workload.name} needs {', '.join(sorted(lacking))} of its target, "
+                f"which {target.engine} does not offer",
+                advice="choose another target: loadstone list targets",
+            )
+    refuse_unsafe(experiment, variants, allowed=allow_unsafe)
+
+
+@contextmanager
+def _lab(
+    experiment: Experiment,
+    folder: ExperimentFolder,
+    options: RunOptions,
+    observer: Observer,
+    interrupts: Interrupts,
+) -> Iterator[Lab]:
+    """The target, open, with everything put back at the end."""
+    journal = Journal(folder.path / "journal.jsonl", options.command)
+    context = TargetContext(
+        journal=journal,
+        work_dir=options.work_dir,
+        owner=experiment.name,
+        force=options.force,
+    )
+    target = target_class(experiment.target.engine)(experiment.target, context)
+    try:
+        observer.step("starting the target")
+        target.open()
+        data = DataStates(target, observer)
+        if experiment.reload or _kinds_of_data(experiment) > 1:
+            data.keep_empty()
+        yield Lab(target, data, journal, interrupts, observer, experiment.disturbance)
+    finally:
+        with interrupts.shielded():
+            observer.step("putting things back")
+            _put_back(target, journal)
+
+
+def _put_back(target: Target, journal: Journal) -> None:
+    """Closes the target; whatever it could not undo itself, the journal undoes."""
+    try:
+        target.close()
+    finally:
+        journal.close()
+
+
+@dataclass
+class _Climb:
+    """The trials of an experiment, as they are made."""
+
+    experiment: Experiment
+    stages: Stages
+    folder: ExperimentFolder
+    lab: Lab
+    options: RunOptions
+
+    def __post_init__(self) -> None:
+        self.results: list[TrialResult] = []
+        self._planned = design_of(self.experiment).trials_planned(self.experiment)
+        self._extra = self.experiment.extra_trials
+
+    def make(self) -> None:
+        """Makes them, stage by stage; repeats those that the machine disturbed."""
+        while plans := self.stages.next(self.results):
+            write_design(self.folder, self.stages, self.options)
+            waiting = list(plans)
+            while waiting:
+                plan = waiting.pop(0)
+                result = self._trial(plan)
+                if self.lab.interrupts.requested or _hopeless(self.results):
+                    return
+                if result.status is Status.DISTURBED and self._extra > 0:
+                    self._extra -= 1
+                    self._planned += 1
+                    self.lab.observer.notice(_disturbed(result))
+                    waiting.append(self._again(plan))
+        write_design(self.folder, self.stages, self.options)
+
+    def _trial(self, plan: TrialPlan) -> TrialResult:
+        number = len(self.results) + 1
+        plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
+        self.lab.observer.trial_begins(plan, number, max(self._planned, number))
+        result = run_trial(plan, self.folder.trial(plan), self.lab)
+        self.results.append(result)
+        self.lab.observer.trial_ends(result)
+        return result
+
+    def _again(self, plan: TrialPlan) -> TrialPlan:
+        """The same trial once more, after all others of its stage."""
+        made = [
+            result
+            for result in self.results
+            if (result.variant, result.block) == (plan.variant.name, plan.block)
+        ]
+        return repeated(plan, len(made) + 1, len(self.results) + 1)
+
+
+def _hopeless(results: Sequence[TrialResult]) -> bool:
+    """The first two trials failed, or three in a row."""
+    last = [result.status is Status.FAILED for result in results[-3:]]
+    return (len(results) == 2 and all(last)) or (len(last) == 3 and all(last))
+
+
+def _disturbed(result: TrialResult) -> Notice:
+    return Notice(
+        code="machine-moved",
+        severity="warning",
+        message=f"{result.trial}: the machine moved; the trial is kept and made again",
+    )
+
+
+def _kinds_of_data(experiment: Experiment) -> int:
+    """How many different data sets the variants need."""
+    keys = set()
+    for variant in design_of(experiment).variants(experiment):
+        parts = apply_changes(experiment, variant.changes)
+        keys.add(data_key(workload_of(parts.workload), experiment.seed))
+    return len(keys)
+
+
+def write_design(folder: ExperimentFolder, stages: Stages, options: RunOptions) -> None:
+    """Writes what is compared with what, as far as it is known."""
+    folder.write_design(
+        stages.variants, [asdict(pair) for pair in stages.pairs], options.command, stages.kept
+    )

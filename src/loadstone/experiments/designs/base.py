@@ -1,0 +1,142 @@
+"""What a design is: it names the configurations, the pairs to compare and the order of trials."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from loadstone.experiments.designs.arrange import arrange
+from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
+from loadstone.experiments.problems import Problem
+from loadstone.results.record import TrialResult
+
+BASELINE = "baseline"
+"""Name of the first variant where a design has no better one."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two variants whose trials are compared."""
+
+    candidate: str
+    baseline: str
+    role: Literal["previous", "baseline"]
+
+
+class Stages(ABC):
+    """Hands out the trials of an experiment, some at a time, given what came out so far."""
+
+    @property
+    @abstractmethod
+    def variants(self) -> list[Variant]:
+        """The configurations known so far; more may come with a later stage."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> list[Pair]:
+        """The comparisons among those configurations."""
+
+    @property
+    def kept(self) -> dict[str, bool] | None:
+        """Rung: whether it was kept; None where nothing is decided on the way."""
+        return None
+
+    @abstractmethod
+    def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
+        """The next trials, in order; none when the experiment is done.
+
+        Args:
+            results: Of all trials so far.
+        """
+
+
+class AllAtOnce(Stages):
+    """One stage: every variant in every block."""
+
+    def __init__(self, variants: list[Variant], pairs: list[Pair], plans: list[TrialPlan]) -> None:
+        self._variants = variants
+        self._pairs = pairs
+        self._plans = plans
+
+    @property
+    def variants(self) -> list[Variant]:
+        """All of them."""
+        return self._variants
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """All of them."""
+        return self._pairs
+
+    def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
+        """Everything at the first call, nothing afterwards."""
+        plans, self._plans = self._plans, []
+        return plans
+
+
+class Design(ABC):
+    """Base of all designs; a subclass is registered in `designs.registry`."""
+
+    kind: ClassVar[str]
+    about: ClassVar[str]
+    """One line for `loadstone list designs`."""
+
+    @abstractmethod
+    def variants(self, experiment: Experiment) -> list[Variant]:
+        """Every configuration the file names, the baseline first."""
+
+    @abstractmethod
+    def pairs(self, experiment: Experiment) -> list[Pair]:
+        """The comparisons to make between them."""
+
+    def problems(self, experiment: Experiment) -> list[Problem]:
+        """What is wrong with the design beyond the types of its fields."""
+        return []
+
+    def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
+        """The trials, to be handed out one stage after the other."""
+        variants = self.variants(experiment)
+        plans = arrange(
+            experiment,
+            variants,
+            first_block=self.first_block(experiment),
+            allow_unsafe=allow_unsafe,
+        )
+        return AllAtOnce(variants, self.pairs(experiment), plans)
+
+    def first_block(self, experiment: Experiment) -> int:
+        """Number of the first block."""
+        return 1
+
+    def trials_planned(self, experiment: Experiment) -> int:
+        """Trials at most, without repeats of disturbed ones."""
+        return len(self.variants(experiment)) * experiment.repeats
+
+
+def level_name(changes: Sequence[Change]) -> str:
+    """Names a variant by its levels: `shared_buffers=1GB, users=8`."""
+    return ", ".join(
+        f"{change.factor.partition('.')[2]}={_text(change.level)}" for change in changes
+    )
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names with a number after those that came before: an A/A comparison has two alike."""
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def against_first(variants: Sequence[Variant]) -> list[Pair]:
+    """Each variant against the first."""
+    first = variants[0].name
+    return [Pair(variant.name, first, "baseline") for variant in variants[1:]]
+
+
+def _text(level: Level) -> str:
+    return str(level).lower() if isinstance(level, bool) else str(level)

@@ -1,0 +1,143 @@
+"""The stages of a ladder that keeps only what is better.
+
+Each stage interleaves the best so far with the next rung, in blocks of two. The rung is kept when
+the verdict over the trials of that stage says "better"; the next one is built on what was kept.
+A decision is one of several, and a later one depends on it, so each is made at the level
+alpha / rungs (Bonferroni): the chance that any useless rung is kept stays below alpha. A last stage
+interleaves the baseline with what was kept, so that the gain of the whole is a fair comparison too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from loadstone.experiments.designs.arrange import arrange
+from loadstone.experiments.designs.base import Pair, Stages
+from loadstone.experiments.model import Experiment, Rung, TrialPlan, Variant
+from loadstone.results.record import MetricValue, Status, TrialResult
+
+OnTop = Callable[[Variant, Rung], Variant]
+
+
+class Climb(Stages):
+    """Rung by rung."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        baseline: Variant,
+        rungs: Sequence[Rung],
+        on_top: OnTop,
+        allow_unsafe: bool,
+    ) -> None:
+        self._experiment = experiment
+        self._baseline = baseline
+        self._best = baseline
+        self._rungs = list(rungs)
+        self._on_top = on_top
+        self._allow_unsafe = allow_unsafe
+        self._variants = [baseline]
+        self._pairs: list[Pair] = []
+        self._kept: dict[str, bool] = {}
+        self._candidate: Variant | None = None
+        self._confirmed = False
+        self._blocks = 0
+        self._trials = 0
+
+    @property
+    def variants(self) -> list[Variant]:
+        """The baseline and every rung that was tried or is being tried."""
+        return list(self._variants)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Each rung against the best before it, and at last the whole against the baseline."""
+        return list(self._pairs)
+
+    @property
+    def kept(self) -> dict[str, bool] | None:
+        """The fate of every rung that was decided."""
+        return dict(self._kept)
+
+    def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
+        """Decides on the rung that was tried, and hands out the next stage."""
+        if self._candidate is not None:
+            self._decide(self._candidate, results)
+            self._candidate = None
+        if len(self._kept) < len(self._rungs):
+            self._candidate = self._on_top(self._best, self._rungs[len(self._kept)])
+            self._variants.append(self._candidate)
+            self._pairs.append(Pair(self._candidate.name, self._best.name, "previous"))
+            return self._stage(self._best, self._candidate)
+        if self._confirmed or self._best is self._baseline:
+            return []
+        self._confirmed = True
+        self._pairs.append(Pair(self._best.name, self._baseline.name, "baseline"))
+        if self._best.previous == self._baseline.name:
+            return []  # its own stage was that comparison already
+        return self._stage(self._baseline, self._best)
+
+    def _decide(self, candidate: Variant, results: Sequence[TrialResult]) -> None:
+        own = [each for each in results if each.block > self._blocks - self._experiment.repeats]
+        better = is_better(
+            _figures(own, self._best.name, self._experiment),
+            _figures(own, candidate.name, self._experiment),
+            alpha=(1 - self._experiment.confidence) / len(self._rungs),
+            seed=self._experiment.seed,
+        )
+        self._kept[candidate.name] = better
+        if better:
+            self._best = candidate
+
+    def _stage(self, below: Variant, above: Variant) -> list[TrialPlan]:
+        plans = arrange(
+            self._experiment,
+            [below, above],
+            first_block=self._blocks + 1,
+            first_order=self._trials + 1,
+            allow_unsafe=self._allow_unsafe,
+        )
+        self._blocks += self._experiment.repeats
+        self._trials += len(plans)
+        return plans
+
+
+def is_better(
+    baseline: Sequence[MetricValue], candidate: Sequence[MetricValue], *, alpha: float, seed: int
+) -> bool:
+    """Whether the candidate's trials are better by verdict.
+
+    Args:
+        baseline: The figure of each valid trial.
+        candidate: As `baseline`.
+        alpha: Level of this decision.
+        seed: Of the sampled permutations.
+    """
+    from loadstone.results.statistics import Verdict, compare, judge
+
+    if not baseline or not candidate:
+        return False
+    comparison = compare(
+        [figure.value for figure in baseline],
+        [figure.value for figure in candidate],
+        higher_is_better=baseline[0].higher_is_better is not False,
+        rng=seed,
+        confidence=1 - alpha,
+    )
+    return judge([comparison], alpha)[0].verdict is Verdict.BETTER
+
+
+def _figures(
+    results: Sequence[TrialResult], variant: str, experiment: Experiment
+) -> list[MetricValue]:
+    """The deciding metric of the valid trials of a variant."""
+    from loadstone.report.figures import all_metrics
+    from loadstone.workloads.registry import workload_class
+
+    name = experiment.metric or workload_class(experiment.workload.name).headline
+    own = [
+        all_metrics(result)
+        for result in results
+        if result.variant == variant and result.status is Status.VALID
+    ]
+    return [figure for figures in own for figure in figures if figure.name == name]

@@ -1,0 +1,278 @@
+"""The experiment file: YAML in, a validated experiment out, and back.
+
+Every error names the line and the field. YAML 1.2 is read: `on` and `off` are words, not truth
+values, so that `synchronous_commit: off` means what a database administrator means by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import EXPERIMENT_VERSION, Experiment, Level
+from loadstone.experiments.problems import Path, Problem, Source, near, problems_of, refuse
+from loadstone.units import format_duration
+
+LARGEST_FILE_BYTES = 1_000_000
+
+_PASSWORD_IN_ADDRESS = re.compile(r"\w+://[^/@]*:[^/@]+@")
+
+DURATIONS = ("warm_up", "ramp", "measure", "think_time")
+"""Fields of the profile that hold seconds and are written with a unit."""
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """An experiment file, with the line of every field."""
+
+    name: str
+    root: Node | None
+
+    def origin(self, path: Path) -> str:
+        """`file:line` of a field, or of the nearest field around it that is there."""
+        return f"{self.name}:{self.position(path)}"
+
+    def position(self, path: Path) -> int:
+        """The line, from 1."""
+        return _line(self.root, path)
+
+
+@dataclass(frozen=True)
+class Written:
+    """An experiment and where it was written down."""
+
+    experiment: Experiment
+    source: Source
+
+
+def load_experiment(path: FilePath) -> Written:
+    """Reads and validates an experiment file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        WrongInputError: If it cannot be read or is wrong; all errors, with line and field.
+    """
+    data, source = read_fields(path)
+    return Written(validate(data, source), source)
+
+
+def parse_experiment(text: str, name: str) -> Written:
+    """Validates the text of an experiment file.
+
+    Args:
+        text: YAML.
+        name: What errors call it.
+
+    Raises:
+        WrongInputError: If it is wrong; all errors, with line and field.
+    """
+    data, source = parse_fields(text, name)
+    return Written(validate(data, source), source)
+
+
+def read_fields(path: FilePath) -> tuple[dict[str, Any], FileSource]:
+    """Reads the fields of a file without judging them.
+
+    Raises:
+        WrongInputError: If it cannot be read, or is no mapping of fields.
+    """
+    return parse_fields(_read(path), str(path))
+
+
+def parse_fields(text: str, name: str) -> tuple[dict[str, Any], FileSource]:
+    """As `read_fields`, from a text.
+
+    Raises:
+        WrongInputError: If it is not YAML, or no mapping of fields.
+    """
+    root, data = _parse(text, name)
+    source = FileSource(name, root)
+    if not isinstance(data, dict):
+        raise WrongInputError(
+            f"{name}:1: is not an experiment: a mapping of fields is wanted",
+            advice="loadstone init writes a file to begin with",
+        )
+    return data, source
+
+
+def validate(data: dict[str, Any], source: Source) -> Experiment:
+    """Validates an experiment, the parameters of its workload included.
+
+    Args:
+        data: The fields as written.
+        source: Where they were written, for the errors.
+
+    Raises:
+        WrongInputError: With every error that was found.
+    """
+    problems = _version_problems(data)
+    experiment = None
+    checked = {**data, "version": EXPERIMENT_VERSION} if problems else data
+    try:
+        experiment = Experiment.model_validate(checked)
+    except ValidationError as error:
+        problems += problems_of(error, Experiment, checked)
+    except RecursionError:
+        problems.append(Problem((), "refers to itself: an alias must not lie within its anchor"))
+    problems += _parameter_problems(data)
+    if problems or experiment is None:
+        refuse(source, problems)
+    return experiment
+
+
+def write_experiment(experiment: Experiment) -> str:
+    """Writes an experiment as a file that `parse_experiment` reads back as an equal one."""
+    data = experiment.model_dump(exclude_unset=True, exclude_none=True)
+    if "profile" in data:
+        data["profile"] = durations_as_text(data["profile"])
+    ordered = CommentedMap({"version": EXPERIMENT_VERSION, **data})
+    out = StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.dump(ordered, out)
+    return out.getvalue()
+
+
+def parse_level(text: str) -> Level:
+    """Reads a level from a command line as the same text in a file would be read.
+
+    `8` is an integer, `0.9` a number, `true` a truth value, and `off` or `1GB` a text.
+    """
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        return value if text[-1].isdigit() and "_" not in text else text
+    return text
+
+
+def _read(path: FilePath) -> str:
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise WrongInputError(
+                f"{path} is larger than an experiment file can sensibly be (1 MB)"
+            )
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise WrongInputError(
+            f"{path} is no text: byte {error.start} is not UTF-8", advice="save it as UTF-8"
+        ) from error
+
+
+def _parse(text: str, name: str) -> tuple[Node | None, Any]:
+    """The node tree, which knows the lines, and the plain data."""
+    try:
+        root = YAML(typ="safe", pure=True).compose(StringIO(text))
+        return root, YAML(typ="safe", pure=True).load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        what = (error.problem or error.context or "is not YAML").strip().splitlines()[0]
+        raise WrongInputError(
+            f"{name}:{line}: the YAML cannot be read: {what}",
+            advice="look at the indentation and the quotes of that line and the one above it",
+        ) from error
+    except YAMLError as error:
+        what = str(error).strip().splitlines()[0] if str(error).strip() else "unknown reason"
+        raise WrongInputError(f"{name}:1: the YAML cannot be read: {what}") from error
+    except RecursionError as error:
+        raise WrongInputError(f"{name}:1: is nested too deeply to be an experiment") from error
+    except (ValueError, TypeError, AttributeError, KeyError, AssertionError) as error:
+        # ruamel lets a few malformed scalars (dates, tags) through to Python's own errors.
+        raise WrongInputError(f"{name}:1: a value cannot be read: {error}") from error
+
+
+def _line(root: Node | None, path: Path) -> int:
+    """The line of a field, from 1."""
+    here, line = root, 1
+    for part in path:
+        if isinstance(here, MappingNode):
+            entry = next((pair for pair in here.value if pair[0].value == part), None)
+            if entry is None:
+                return line
+            line, here = entry[0].start_mark.line + 1, entry[1]
+        elif isinstance(here, SequenceNode) and isinstance(part, int) and part < len(here.value):
+            here = here.value[part]
+            line = here.start_mark.line + 1
+        else:
+            return line
+    return line
+
+
+def _version_problems(data: Mapping[str, Any]) -> list[Problem]:
+    if "version" not in data:
+        return [
+            Problem(("version",), f"is missing: begin the file with version: {EXPERIMENT_VERSION}")
+        ]
+    if data["version"] != EXPERIMENT_VERSION or isinstance(data["version"], bool):
+        return [
+            Problem(
+                ("version",),
+                f"this Loadstone reads version {EXPERIMENT_VERSION}; given {data['version']!r}",
+            )
+        ]
+    return []
+
+
+def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
+    """What the workload itself and the list of targets have to say."""
+    from loadstone.targets.registry import TARGETS
+    from loadstone.workloads.registry import WORKLOADS
+
+    problems = []
+    target, workload = data.get("target"), data.get("workload")
+    if isinstance(target, Mapping) and isinstance(target.get("engine"), str):
+        engine = target["engine"]
+        if engine not in TARGETS:
+            message = f"there is no target {engine!r}; {near(engine, TARGETS)}"
+            problems.append(Problem(("target", "engine"), message))
+    if isinstance(target, Mapping) and _PASSWORD_IN_ADDRESS.match(str(target.get("server"))):
+        message = "holds a password: write password: env:NAME or file:PATH instead"
+        problems.append(Problem(("target", "server"), message))
+    if not isinstance(workload, Mapping) or not isinstance(workload.get("name"), str):
+        return problems
+    name, parameters = workload["name"], workload.get("parameters", {})
+    if name not in WORKLOADS:
+        message = f"there is no workload {name!r}; {near(name, WORKLOADS)}"
+        return [*problems, Problem(("workload", "name"), message)]
+    if isinstance(parameters, Mapping):
+        model = WORKLOADS[name].Parameters
+        try:
+            model.model_validate(parameters)
+        except ValidationError as error:
+            problems += problems_of(error, model, parameters, ("workload", "parameters"))
+        except RecursionError:
+            problems.append(Problem(("workload", "parameters"), "refer to themselves"))
+    return problems
+
+
+def durations_as_text(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a profile with its durations, which are seconds, as a file has them."""
+    return {
+        name: _exact_duration(value) if name in DURATIONS and isinstance(value, float) else value
+        for name, value in profile.items()
+    }
+
+
+def _exact_duration(seconds: float) -> str:
+    short = format_duration(seconds) if seconds >= 60 and seconds == round(seconds) else ""
+    return short or f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"

@@ -1,0 +1,249 @@
+"""What a trial found, gathered step by step, and the record made of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.model import TrialPlan
+from loadstone.factors.target import unsafe_settings
+from loadstone.load.health import generator_notices
+from loadstone.load.totals import MEASURE, LoadLog
+from loadstone.results.record import (
+    CheckResult,
+    DriftRecord,
+    FactorReading,
+    Fingerprint,
+    MetricValue,
+    Notice,
+    Status,
+    SteadyStateRecord,
+    TrialResult,
+    Wait,
+)
+from loadstone.results.statistics import drift, steady_state, usual
+from loadstone.targets.base import Target
+from loadstone.workloads.base import Measured, Observation, Workload
+
+ERROR_SHARE_LIMIT = 0.01
+"""More failed operations than this make a trial invalid."""
+PROBES_FOR_DRIFT = 6
+"""Fewer measurements of the machine's speed (three trials) do not show what is usual."""
+
+
+@dataclass
+class Findings:
+    """Filled as the trial goes; whatever is missing at the end is left out of the record."""
+
+    plan: TrialPlan
+    workload: Workload
+    path: Path
+    started_at: str
+    step: str = "reset"
+    interrupted: bool = False
+    failure: Notice | None = None
+    notices: list[Notice] = field(default_factory=list)
+    readings: list[FactorReading] = field(default_factory=list)
+    data: dict[str, float] = field(default_factory=dict)
+    fingerprint: Fingerprint | None = None
+    counters: dict[str, float] = field(default_factory=dict)
+    load: LoadLog = field(default_factory=LoadLog)
+    begin: Observation | None = None
+    end: Observation | None = None
+    server_cpu_begin_s: float | None = None
+    server_cpu_end_s: float | None = None
+    waits: list[Wait] = field(default_factory=list)
+    checks: list[CheckResult] = field(default_factory=list)
+    speed_before: dict[str, float] | None = None
+    speed_after: dict[str, float] | None = None
+
+    def failed(self, error: LoadstoneError | OSError) -> None:
+        """Notes what ended the trial, in which step, and where to look."""
+        advice = error.advice if isinstance(error, LoadstoneError) else None
+        self.failure = Notice(
+            code="trial-failed",
+            severity="error",
+            message=f"in step {self.step!r}: {error}",
+            advice=f"{advice + '; ' if advice else ''}look into {self.path}",
+        )
+
+    def measured(self) -> Measured | None:
+        """What the measured phase gave, if it ran from begin to end."""
+        if self.begin is None or self.end is None:
+            return None
+        server_cpu_s = None
+        if self.server_cpu_begin_s is not None and self.server_cpu_end_s is not None:
+            server_cpu_s = self.server_cpu_end_s - self.server_cpu_begin_s
+        profile = self.plan.profile
+        closed = profile.load == "closed"
+        return replace(
+            self.load.of_workload(self.begin, self.end, server_cpu_s),
+            users=profile.users if closed else profile.sessions,
+            specified_waits=closed and profile.think_time == "specified",
+        )
+
+    def check(self, target: Target) -> None:
+        """Lets the workload test its data."""
+        measured = self.measured()
+        if measured is not None:
+            self.checks = self.workload.check(target, self.counters, measured)
+
+    def result(self, speeds: Sequence[dict[str, float]], disturbance: float) -> TrialResult:
+        """The record.
+
+        Args:
+            speeds: Of the machine, over all trials of the experiment so far.
+            disturbance: Percent by which it may move.
+        """
+        measured = self.measured()
+        moved = self._drift(speeds, disturbance)
+        steady = self._steady_state() if measured else None
+        notices = [*self.notices, *self._notices(moved, steady)]
+        return TrialResult(
+            experiment=self.plan.experiment,
+            trial=self.plan.trial,
+            variant=self.plan.variant.name,
+            block=self.plan.block,
+            order=self.plan.order,
+            status=self._status(notices, moved),
+            notices=notices,
+            unsafe=unsafe_settings(self.plan.target),
+            started_at=self.started_at,
+            finished_at=datetime.now(UTC).isoformat(),
+            metrics=self._metrics(measured),
+            operations=self.load.operations() if self.load.measured().duration_s > 0 else [],
+            phases=self.load.phases(),
+            waits=self.waits,
+            checks=self.checks,
+            factors=self.readings,
+            data=self.data,
+            fingerprint=self.fingerprint,
+            steady_state=steady,
+            drift=moved,
+            generator=self.load.health(),
+            repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
+        )
+
+    def _status(self, notices: Sequence[Notice], moved: DriftRecord | None) -> Status:
+        if self.interrupted:
+            return Status.INTERRUPTED
+        if self.failure is not None:
+            return Status.FAILED
+        if any(notice.severity == "error" for notice in notices):
+            return Status.INVALID
+        return Status.DISTURBED if moved and moved.disturbed else Status.VALID
+
+    def _metrics(self, measured: Measured | None) -> list[MetricValue]:
+        if measured is None:
+            return []
+        found = self.workload.measure(measured)
+        response = self.load.measured().response()
+        if response is not None:
+            found += [
+                _milliseconds("response_p50_ms", "response time, median", response.p50_s),
+                _milliseconds("response_p95_ms", "response time, 95 %", response.p95_s),
+                _milliseconds("response_p99_ms", "response time, 99 %", response.p99_s),
+            ]
+        if self.plan.reload and "load_time_s" in self.data:
+            found.append(
+                MetricValue(
+                    name="load_time_s",
+                    value=self.data["load_time_s"],
+                    unit="s",
+                    higher_is_better=False,
+                    label="load time of the data",
+                )
+            )
+        return found
+
+    def _steady_state(self) -> SteadyStateRecord:
+        # The first and the last tick are often cut short: rates, not counts.
+        rates = [
+            sum(operation.count for operation in tick.operations.values()) / tick.duration_s
+            for tick in self.load.ticks
+            if tick.phase_kind == MEASURE and tick.duration_s > 0.5
+        ]
+        found = steady_state(rates, 1.0)
+        return SteadyStateRecord(
+            steady=found.steady,
+            trend_percent_per_min=found.trend_percent_per_minute,
+            trend_p=found.trend_p,
+            warm_up_left_s=found.warm_up_left_s,
+            detail=found.detail,
+        )
+
+    def _drift(self, speeds: Sequence[dict[str, float]], limit: float) -> DriftRecord | None:
+        before, after = self.speed_before, self.speed_after
+        if before is None or after is None:
+            return None
+        # The disk is reported, not judged: fsync on virtual disks has two speeds (see method.md).
+        limits = {name: limit if not name.startswith("disk") else 1e9 for name in before | after}
+        found = drift(before, after, usual(speeds), limits)
+        judged = [shift for shift in found.shifts if not shift.name.startswith("disk")]
+        moves = [move for shift in judged for move in (shift.before_percent, shift.after_percent)]
+        return DriftRecord(
+            before=before,
+            after=after,
+            moved_percent=max(moves, key=abs, default=0.0),
+            disturbed=found.disturbed and len(speeds) >= PROBES_FOR_DRIFT,
+        )
+
+    def _notices(self, moved: DriftRecord | None, steady: SteadyStateRecord | None) -> list[Notice]:
+        found = [self.failure] if self.failure else []
+        health, measured = self.load.health(), self.load.measured()
+        if health is not None:
+            found += generator_notices(health, self.plan.profile, measured)
+        found += [
+            Notice(
+                code="check-failed",
+                severity="error",
+                message=f"check {check.name!r} failed: {check.detail}",
+                advice="the figures of this trial do not count; look into the target's log",
+            )
+            for check in self.checks
+            if not check.passed
+        ]
+        if measured.errors:
+            found.append(self._errors(measured.errors, measured.count))
+        if moved is not None and moved.disturbed:
+            found.append(
+                Notice(
+                    code="machine-moved",
+                    severity="warning",
+                    message=f"the machine's own speed moved by {moved.moved_percent:+.0f} % "
+                    "around this trial",
+                    advice="it is kept and repeated; use a quieter machine for a better figure",
+                )
+            )
+        if steady is not None and steady.steady is False:
+            found.append(
+                Notice(
+                    code="not-steady",
+                    severity="warning",
+                    message=f"throughput was not steady while it was measured: {steady.detail}",
+                    advice="lengthen the warm-up, or measure longer than what makes it move",
+                )
+            )
+        return found
+
+    def _errors(self, errors: int, count: int) -> Notice:
+        share = errors / (errors + count)
+        classes = ", ".join(
+            sorted({name for each in self.load.operations() for name in each.errors})
+        )
+        return Notice(
+            code="operations-failed",
+            severity="error" if share > ERROR_SHARE_LIMIT else "warning",
+            message=f"{errors} of {errors + count} operations failed ({classes})",
+            advice="read the target's log in the folder of the trial",
+        )
+
+
+def _milliseconds(name: str, label: str, seconds: float) -> MetricValue:
+    return MetricValue(
+        name=name, value=seconds * 1e3, unit="ms", higher_is_better=False, label=label
+    )

@@ -1,0 +1,241 @@
+"""The experiment: what is run, on what, under which load, and what is varied."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from loadstone.units import Duration
+
+Level = bool | int | float | str
+"""A value that a factor takes."""
+
+EXPERIMENT_VERSION: Literal[1] = 1
+
+
+class Spec(BaseModel):
+    """Base of everything an experiment file says: frozen, and strict about unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class WorkloadSpec(Spec):
+    """Which workload, with which parameters."""
+
+    name: str = Field(description="Name of a workload: `loadstone list workloads`.")
+    parameters: dict[str, Level | dict[str, Level] | list[Level]] = Field(
+        default_factory=dict, description="Its parameters; the rest have defaults."
+    )
+
+
+class TargetSpec(Spec):
+    """The system under test."""
+
+    engine: str = Field(description="Name of an engine: `loadstone list targets`.")
+    server: str = Field(
+        default="embedded",
+        description="`embedded`, `local`, `local:MAJOR`, or an address (`postgresql://user@host:port/db`).",
+    )
+    password: str | None = Field(
+        default=None, description="Where the password is: `env:NAME` or `file:PATH`, never itself."
+    )
+    data: str | None = Field(
+        default=None, description="Folder for the data of a server that Loadstone starts."
+    )
+    settings: dict[str, Level] = Field(
+        default_factory=dict, description="Settings of the server that all trials share."
+    )
+
+    @field_validator("password")
+    @classmethod
+    def _reference(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("env:", "file:")):
+            raise ValueError("a password is a reference: write env:NAME or file:PATH")
+        return value
+
+
+class ProfileSpec(Spec):
+    """How load arrives."""
+
+    load: Literal["closed", "open"] = Field(
+        default="closed",
+        description="`closed`: users begin the next operation when the last is done. "
+        "`open`: operations become due by a clock, whatever the server does.",
+    )
+    users: int = Field(default=8, ge=1, description="Closed: how many users.")
+    rate_per_s: float | None = Field(
+        default=None, gt=0, description="Open: operations that become due each second."
+    )
+    arrival: Literal["uniform", "poisson"] = Field(default="poisson", description="Open only.")
+    sessions: int = Field(
+        default=64, ge=1, description="Open: connections that serve the arrivals."
+    )
+    queue: int = Field(default=10_000, ge=1, description="Open: due operations that may wait.")
+    think_time: Literal["none", "specified"] | Duration = Field(
+        default="none",
+        description="`none`, `specified` (keying and think times of the workload's origin), "
+        "or the mean of a negative-exponential think time.",
+    )
+    warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
+    ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
+    measure: Duration = Field(default=60.0, gt=0, description="The measured stretch.")
+    backlog: Literal["drain", "discard"] = Field(
+        default="drain", description="Open: what happens to a backlog at a change of phase."
+    )
+    threads: int = Field(default=1, ge=1, description="Worker threads of the driver.")
+
+    @model_validator(mode="after")
+    def _rate(self) -> ProfileSpec:
+        if self.load == "open" and self.rate_per_s is None:
+            raise ValueError("an open load needs rate_per_s")
+        if self.load == "open" and self.think_time != "none":
+            raise ValueError("think times belong to closed users: an open load has a rate")
+        if self.load == "closed" and self.rate_per_s is not None:
+            raise ValueError("rate_per_s belongs to an open load: write load: open")
+        return self
+
+
+class RunDesign(Spec):
+    """One configuration, repeated."""
+
+    kind: Literal["run"] = "run"
+    first_block: int = Field(
+        default=1,
+        ge=1,
+        description="Number of the first block, which decides the load that is drawn: "
+        "`first_block: 3` repeats the load of block 3 of another experiment of this seed.",
+    )
+
+
+class CompareDesign(Spec):
+    """Two or more levels of one factor, interleaved in randomised blocks."""
+
+    kind: Literal["compare"] = "compare"
+    factor: str = Field(description="For example `target.shared_buffers` or `workload.style`.")
+    levels: list[Level] = Field(min_length=2, description="The first is the baseline.")
+
+
+class Rung(Spec):
+    """One step of a ladder: one change on top of all rungs before it."""
+
+    name: str
+    change: dict[str, Level] = Field(min_length=1, description="Factor and its new level.")
+    because: str | None = Field(default=None, description="Why it might help.")
+    several: bool = Field(default=False, description="Says that the rung changes several things.")
+
+    @model_validator(mode="after")
+    def _one_change(self) -> Rung:
+        if len(self.change) > 1 and not self.several:
+            raise ValueError(
+                f"rung {self.name!r} changes {len(self.change)} things: split it, "
+                "or say several: true and the report will say it too"
+            )
+        return self
+
+
+class LadderDesign(Spec):
+    """Cumulative rungs, each against the one before and against the baseline."""
+
+    kind: Literal["ladder"] = "ladder"
+    rungs: list[Rung] = Field(min_length=1)
+    keep: Literal["all", "better"] = Field(
+        default="all",
+        description="`all` rungs stay; or only those `better` by verdict, decided rung by rung.",
+    )
+    reference: str | None = Field(
+        default=None, description="A published ladder to compare the shape with."
+    )
+
+
+class SweepDesign(Spec):
+    """A matrix of factors and levels."""
+
+    kind: Literal["sweep"] = "sweep"
+    matrix: Literal["full", "one-at-a-time"] = "full"
+    factors: dict[str, Annotated[list[Level], Field(min_length=1)]] = Field(min_length=1)
+
+
+Design = Annotated[
+    RunDesign | CompareDesign | LadderDesign | SweepDesign, Field(discriminator="kind")
+]
+
+
+class Price(Spec):
+    """What the system under test costs, for figures per price."""
+
+    amount: float = Field(gt=0)
+    currency: str = "USD"
+    covers: str = Field(default="", description="What it covers: hardware, licences, years.")
+
+
+class Experiment(Spec):
+    """One experiment file."""
+
+    version: Literal[1] = EXPERIMENT_VERSION
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)
+    title: str = ""
+    workload: WorkloadSpec
+    target: TargetSpec
+    profile: ProfileSpec = ProfileSpec()
+    design: Design = RunDesign()
+    repeats: int = Field(default=1, ge=1, le=1000, description="Trials of each configuration.")
+    cache: Literal["warm", "cold"] = Field(
+        default="warm", description="State of the caches at the start of each trial."
+    )
+    reload: bool = Field(
+        default=False,
+        description="Load the data anew in each trial, under its settings, so that load time is "
+        "measured too; otherwise it is loaded once and restored.",
+    )
+    metric: str | None = Field(
+        default=None, description="What the verdicts are about; default: the workload's headline."
+    )
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    disturbance: float = Field(
+        default=15.0,
+        gt=0,
+        description="Percent by which the machine's own speed may move before a trial is marked "
+        "disturbed and repeated.",
+    )
+    extra_trials: int = Field(
+        default=2, ge=0, description="How many disturbed trials may be repeated in all."
+    )
+    price: Price | None = None
+    seed: int = Field(default=42, ge=0, lt=2**63)
+
+
+class Change(Spec):
+    """A factor set to a level."""
+
+    factor: str
+    level: Level
+
+
+class Variant(Spec):
+    """One configuration of an experiment."""
+
+    name: str
+    changes: list[Change] = Field(description="All that differs from the experiment's base.")
+    step: list[Change] = Field(description="What differs from `previous`.")
+    previous: str | None = Field(default=None, description="The variant it is built on.")
+    because: str | None = None
+
+
+class TrialPlan(Spec):
+    """One trial, resolved: everything that is needed to make it again."""
+
+    version: Literal[1] = 1
+    experiment: str
+    trial: str
+    variant: Variant
+    block: int = Field(description="Interleaved block, from 1.")
+    order: int = Field(description="Position among all trials of the experiment, from 1.")
+    seed: int = Field(description="Seed of this trial's load.")
+    data_seed: int = Field(description="Seed of the data.")
+    workload: WorkloadSpec
+    target: TargetSpec
+    profile: ProfileSpec
+    cache: Literal["warm", "cold"]
+    reload: bool = False
+    allow_unsafe: bool = False

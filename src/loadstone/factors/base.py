@@ -1,0 +1,75 @@
+"""What a factor is: one name that can be set to a level in an experiment."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from loadstone.experiments.model import Experiment, Level, ProfileSpec, TargetSpec, WorkloadSpec
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The three parts of an experiment that factors change."""
+
+    workload: WorkloadSpec
+    target: TargetSpec
+    profile: ProfileSpec
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> Parts:
+        """The base of an experiment, before any change."""
+        return cls(experiment.workload, experiment.target, experiment.profile)
+
+
+@dataclass(frozen=True)
+class FactorInfo:
+    """What setting a factor to a level means."""
+
+    factor: str
+    level: Level
+    needs: str
+    """`reload` or `restart` of the server, `new data`, or `nothing` beyond the next trial."""
+    unsafe: bool = False
+    """Acknowledged commits can be lost at this level."""
+    refused: str | None = None
+    """Why it cannot be a factor, if it cannot."""
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether trials at this level need data of their own."""
+        return self.needs == NEEDS_DATA
+
+
+NEEDS_DATA = "new data"
+NEEDS_NOTHING = "nothing"
+
+
+class FactorKind(ABC):
+    """A family of factors that share a prefix; registered in `factors.registry`."""
+
+    prefix: ClassVar[str]
+    about: ClassVar[str]
+    """One line for `loadstone list factors`."""
+
+    @abstractmethod
+    def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
+        """Says what the level would need, without starting anything.
+
+        Args:
+            parts: What it would be applied to.
+            name: The factor without its prefix.
+            level: The level.
+
+        Raises:
+            WrongInputError: If there is no such factor, or the level is none of it.
+        """
+
+    @abstractmethod
+    def apply(self, parts: Parts, name: str, level: Level) -> Parts:
+        """The parts with the factor at that level.
+
+        Raises:
+            WrongInputError: If the level is none of the factor, or does not go with the rest.
+        """

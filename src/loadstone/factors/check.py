@@ -1,0 +1,122 @@
+"""Whether an experiment can be run: its factors, settings and metric exist and fit together.
+
+The model has checked the types before; this asks the workload, the target and the design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.designs import design_of
+from loadstone.experiments.model import (
+    Change,
+    CompareDesign,
+    Experiment,
+    LadderDesign,
+    SweepDesign,
+)
+from loadstone.experiments.problems import Path, Problem, near
+from loadstone.factors.registry import apply_changes, examine
+
+PERCENTILES = ("p50", "p95", "p99", "p99.9")
+"""Of the response time of an operation: `new-order p95` is a metric too."""
+
+
+def check_experiment(experiment: Experiment) -> list[Problem]:
+    """Everything that would stop the experiment, found without starting anything."""
+    problems = design_of(experiment).problems(experiment)
+    problems += _target_problems(experiment)
+    problems += _setting_problems(experiment)
+    problems += _factor_problems(experiment)
+    if not problems:
+        problems += _variant_problems(experiment)
+    return [*problems, *_metric_problems(experiment), *_reference_problems(experiment)]
+
+
+def _target_problems(experiment: Experiment) -> list[Problem]:
+    from loadstone.targets.registry import target_class
+    from loadstone.workloads.registry import workload_class
+
+    target = target_class(experiment.target.engine)
+    missing = workload_class(experiment.workload.name).requires - target.capabilities
+    if missing:
+        message = (
+            f"workload {experiment.workload.name} cannot run on {experiment.target.engine}, "
+            f"which lacks: {', '.join(sorted(missing))}"
+        )
+        return [Problem(("target", "engine"), message)]
+    return _said(("target",), partial(target.describe, experiment.target))
+
+
+def _setting_problems(experiment: Experiment) -> list[Problem]:
+    problems = []
+    for name, level in experiment.target.settings.items():
+        change = Change(factor=f"target.{name}", level=level)
+        path = ("target", "settings", name)
+        problems += _said(path, partial(examine, experiment, change))
+    return problems
+
+
+def _factor_problems(experiment: Experiment) -> list[Problem]:
+    problems = []
+    for path, change in changes_of(experiment):
+        problems += _said(path, partial(examine, experiment, change))
+    return problems
+
+
+def changes_of(experiment: Experiment) -> Iterator[tuple[Path, Change]]:
+    """Every factor and level that the design names, and where it does."""
+    design = experiment.design
+    if isinstance(design, CompareDesign):
+        for index, level in enumerate(design.levels):
+            path: Path = ("design", "levels", index)
+            yield path, Change(factor=design.factor, level=level)
+    elif isinstance(design, LadderDesign):
+        for index, rung in enumerate(design.rungs):
+            for factor, level in rung.change.items():
+                path = ("design", "rungs", index, "change", factor)
+                yield path, Change(factor=factor, level=level)
+    elif isinstance(design, SweepDesign):
+        for factor, levels in design.factors.items():
+            for index, level in enumerate(levels):
+                yield ("design", "factors", factor, index), Change(factor=factor, level=level)
+
+
+def _variant_problems(experiment: Experiment) -> list[Problem]:
+    """Levels that are right alone and wrong together."""
+    problems = []
+    for variant in design_of(experiment).variants(experiment):
+        found = _said(("design",), partial(apply_changes, experiment, variant.changes))
+        problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
+    return problems
+
+
+def _metric_problems(experiment: Experiment) -> list[Problem]:
+    from loadstone.workloads.registry import workload_class
+
+    name = experiment.metric
+    known = [spec.name for spec in workload_class(experiment.workload.name).metrics]
+    if name is None or name in known or name.rpartition(" ")[2] in PERCENTILES:
+        return []
+    return [Problem(("metric",), f"there is no metric {name!r}; {near(name, known)}")]
+
+
+def _reference_problems(experiment: Experiment) -> list[Problem]:
+    design = experiment.design
+    if not isinstance(design, LadderDesign) or design.reference is None:
+        return []
+    from loadstone.results.references.catalogue import load_reference
+
+    return _said(("design", "reference"), partial(load_reference, design.reference))
+
+
+def _said(path: Path, ask: Callable[[], object]) -> list[Problem]:
+    """The problem that an error of the asked becomes, or nothing."""
+    try:
+        ask()
+    except LoadstoneError as error:
+        advice = f" ({error.advice})" if error.advice else ""
+        return [Problem(path, f"{error.message}{advice}")]
+    return []

@@ -1,0 +1,67 @@
+"""Factors `target.<setting>`: settings of the server."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.factors.base import FactorInfo, FactorKind, Parts
+from loadstone.targets.base import SettingInfo
+
+
+class TargetFactor(FactorKind):
+    """A setting of the target, as its engine names it."""
+
+    prefix: ClassVar[str] = "target"
+    about: ClassVar[str] = "a setting of the server: target.shared_buffers"
+
+    def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
+        """Asks the engine about the setting."""
+        info = _setting(parts.target, name, level)
+        return FactorInfo(
+            f"{self.prefix}.{name}", level, info.needs, is_unsafe(info, level), info.refused
+        )
+
+    def apply(self, parts: Parts, name: str, level: Level) -> Parts:
+        """Puts the level among the settings of the target."""
+        settings = {**parts.target.settings, name: level}
+        target = parts.target.model_copy(update={"settings": settings})
+        return Parts(parts.workload, target, parts.profile)
+
+
+def is_unsafe(info: SettingInfo, level: Level) -> bool:
+    """Whether acknowledged commits can be lost at this level of the setting."""
+    return _spelling(level) in {_spelling(unsafe) for unsafe in info.unsafe_levels}
+
+
+def unsafe_settings(target: TargetSpec) -> list[str]:
+    """The settings of a target under which acknowledged commits can be lost, as `name=level`.
+
+    Raises:
+        WrongInputError: If the engine does not know one of the settings.
+    """
+    return [
+        f"{name}={level_text(level)}"
+        for name, level in target.settings.items()
+        if is_unsafe(_setting(target, name, level), level)
+    ]
+
+
+def level_text(level: Level) -> str:
+    """A level as it is written in a file."""
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _setting(target: TargetSpec, name: str, level: Level) -> SettingInfo:
+    from loadstone.targets.registry import target_class
+
+    return target_class(target.engine).setting(target, name, level)
+
+
+_TRUTH = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off"}
+
+
+def _spelling(level: Level) -> str:
+    """One spelling for the many that servers take for a truth value."""
+    text = level_text(level).strip().lower()
+    return _TRUTH.get(text, text)

@@ -1,0 +1,266 @@
+"""Frames of the driver protocol: one JSON object a line, read into values.
+
+The protocol is versioned, so an unknown kind or version is refused; a field that is not known is
+left alone, because a driver may say more than this Loadstone asks for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from loadstone.errors import DriverError
+
+PROTOCOL_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The first frame: who the driver is."""
+
+    t_s: float
+    version: int
+    driver: str
+    pid: int
+    threads: int
+    workload: str
+    operations: tuple[str, ...]
+    unix_time_s: float
+    nofile: int
+    clock_resolution_ns: float
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened: the beginning of a phase, a lost connection, a stall."""
+
+    t_s: float
+    kind: str
+    detail: str = ""
+    phase: str = ""
+    phase_kind: str = ""
+    drained: int = 0
+    discarded: int = 0
+
+
+@dataclass(frozen=True)
+class OperationTick:
+    """One operation during one tick. Histograms are HdrHistogram V2, base64, in nanoseconds."""
+
+    count: int
+    rolled_back: int
+    errors: Mapping[str, int]
+    retries: Mapping[str, int]
+    response: str | None
+    service: str | None
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What happened from `from_s` to `to_s`, within one phase."""
+
+    t_s: float
+    seq: int
+    phase: str
+    phase_kind: str
+    from_s: float
+    to_s: float
+    operations: Mapping[str, OperationTick]
+    lag: str | None
+    late_starts: int
+    dropped: int
+    due: int
+    users: int
+    in_flight: int
+    queued: int
+    reconnects: int
+    cpu_user_s: float
+    cpu_system_s: float
+    rss_bytes: int
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the tick."""
+        return self.to_s - self.from_s
+
+
+@dataclass(frozen=True)
+class OperationTotal:
+    """An operation over the whole run, as the driver counted it."""
+
+    count: int
+    errors: int
+
+
+@dataclass(frozen=True)
+class End:
+    """The last frame: why the driver ended."""
+
+    t_s: float
+    reason: Literal["completed", "stopped", "failed"]
+    error: str | None
+    operations: Mapping[str, OperationTotal]
+    cpu_user_s: float
+    cpu_system_s: float
+    max_rss_bytes: int
+    facts: Mapping[str, float]
+
+
+Frame = Hello | Event | Tick | End
+
+
+class FrameError(DriverError):
+    """A line that is no frame of this protocol."""
+
+
+def parse_line(line: str | bytes) -> dict[str, Any]:
+    """Decodes one line into the JSON object of a frame.
+
+    Raises:
+        FrameError: If the line is no JSON object.
+    """
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise FrameError(f"the driver wrote a line that is not JSON: {_short(line)}") from error
+    if not isinstance(value, dict):
+        raise FrameError(f"the driver wrote a line that is no object: {_short(line)}")
+    return value
+
+
+def parse_frame(value: Mapping[str, Any]) -> Frame:
+    """Reads one frame.
+
+    Raises:
+        FrameError: If its kind or version is not known, or a field is missing or of a wrong type.
+    """
+    kind = value.get("frame")
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    if reader is None:
+        raise FrameError(
+            f"the driver wrote a frame of kind {kind!r}, which protocol {PROTOCOL_VERSION} has not",
+            advice="use a loadstone-driver of the same release as loadstone",
+        )
+    try:
+        return reader(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FrameError(
+            f"the driver wrote a {kind} frame that cannot be read: {error!r}"
+        ) from error
+
+
+def _hello(value: Mapping[str, Any]) -> Hello:
+    version = int(value["version"])
+    if version != PROTOCOL_VERSION:
+        raise FrameError(
+            f"the driver speaks protocol {version}, loadstone speaks {PROTOCOL_VERSION}",
+            advice="use a loadstone-driver of the same release as loadstone",
+        )
+    return Hello(
+        t_s=float(value["t_s"]),
+        version=version,
+        driver=str(value["driver"]),
+        pid=int(value["pid"]),
+        threads=int(value["threads"]),
+        workload=str(value["workload"]),
+        operations=tuple(str(name) for name in value["operations"]),
+        unix_time_s=float(value["unix_time_s"]),
+        nofile=int(value["nofile"]),
+        clock_resolution_ns=float(value["clock_resolution_ns"]),
+    )
+
+
+def _event(value: Mapping[str, Any]) -> Event:
+    return Event(
+        t_s=float(value["t_s"]),
+        kind=str(value["kind"]),
+        detail=str(value.get("detail") or ""),
+        phase=str(value.get("phase") or ""),
+        phase_kind=str(value.get("phase_kind") or ""),
+        drained=int(value.get("drained") or 0),
+        discarded=int(value.get("discarded") or 0),
+    )
+
+
+def _tick(value: Mapping[str, Any]) -> Tick:
+    return Tick(
+        t_s=float(value["t_s"]),
+        seq=int(value["seq"]),
+        phase=str(value["phase"]),
+        phase_kind=str(value["phase_kind"]),
+        from_s=float(value["from_s"]),
+        to_s=float(value["to_s"]),
+        operations={name: _operation(line) for name, line in value["operations"].items()},
+        lag=_histogram(value, "lag"),
+        late_starts=int(value.get("late_starts", 0)),
+        dropped=int(value.get("dropped", 0)),
+        due=int(value.get("due", 0)),
+        users=int(value.get("users", 0)),
+        in_flight=int(value.get("in_flight", 0)),
+        queued=int(value.get("queued", 0)),
+        reconnects=int(value.get("reconnects", 0)),
+        cpu_user_s=float(value.get("cpu_user_s", 0.0)),
+        cpu_system_s=float(value.get("cpu_system_s", 0.0)),
+        rss_bytes=int(value.get("rss_bytes", 0)),
+    )
+
+
+def _operation(value: Mapping[str, Any]) -> OperationTick:
+    return OperationTick(
+        count=int(value["count"]),
+        rolled_back=int(value.get("rolled_back", 0)),
+        errors=_counts(value, "errors"),
+        retries=_counts(value, "retries"),
+        response=_histogram(value, "response"),
+        service=_histogram(value, "service"),
+    )
+
+
+def _end(value: Mapping[str, Any]) -> End:
+    reason = value["reason"]
+    if reason not in ("completed", "stopped", "failed"):
+        raise ValueError(f"reason {reason!r}")
+    return End(
+        t_s=float(value["t_s"]),
+        reason=reason,
+        error=None if value.get("error") is None else str(value["error"]),
+        operations={
+            name: OperationTotal(int(total["count"]), _sum(total.get("errors", 0)))
+            for name, total in (value.get("operations") or {}).items()
+        },
+        cpu_user_s=float(value.get("cpu_user_s", 0.0)),
+        cpu_system_s=float(value.get("cpu_system_s", 0.0)),
+        max_rss_bytes=int(value.get("max_rss_bytes", 0)),
+        facts={name: float(fact) for name, fact in (value.get("facts") or {}).items()},
+    )
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], Frame]] = {
+    "hello": _hello,
+    "event": _event,
+    "tick": _tick,
+    "end": _end,
+}
+
+
+def _counts(value: Mapping[str, Any], name: str) -> dict[str, int]:
+    return {str(key): int(count) for key, count in (value.get(name) or {}).items()}
+
+
+def _histogram(value: Mapping[str, Any], name: str) -> str | None:
+    encoded = value.get(name)
+    if encoded is not None and not isinstance(encoded, str):
+        raise TypeError(f"{name} is no text")
+    return encoded
+
+
+def _sum(errors: Any) -> int:
+    """A total of errors is a figure, or figures by class."""
+    return sum(errors.values()) if isinstance(errors, Mapping) else int(errors)
+
+
+def _short(line: str | bytes) -> str:
+    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    return repr(text[:120])

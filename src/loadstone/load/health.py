@@ -1,0 +1,110 @@
+"""Whether the load generator was the bottleneck of a trial."""
+
+from __future__ import annotations
+
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.totals import LoadTotals
+from loadstone.results.record import GeneratorHealth, Notice
+
+SATURATED_SHARE = 0.9
+"""Of one core per worker thread: above it, waiting for the generator's own CPU is likely."""
+BUSY_SHARE = 0.7
+LAG_WARNING_S = 0.001
+LAG_ERROR_S = 0.005
+LAG_SHARE_OF_MEDIAN = 0.1
+"""A lag below this share of the median response time does not bend the figures."""
+ACHIEVED_SHARE = 0.99
+"""A rate holds if at least this share of it was achieved."""
+
+
+def generator_notices(
+    health: GeneratorHealth, profile: ProfileSpec, load: LoadTotals
+) -> list[Notice]:
+    """What the generator's own figures say of a trial.
+
+    A notice of severity `error` means that the trial is invalid.
+
+    Args:
+        health: The generator over the measured phase.
+        profile: The load that was asked for.
+        load: The measured phase.
+    """
+    found = [_saturation(health, profile), _lag(health, load)]
+    if profile.load == "open":
+        found += [_dropped(health, profile, load), _achieved(load)]
+    return [notice for notice in found if notice is not None]
+
+
+def achieved_share(load: LoadTotals) -> float | None:
+    """Operations that were begun within the phase and ended, of those that were due in it.
+
+    A backlog that is drained after the phase was not served at the offered rate, and does not
+    count; one that is discarded never ended.
+
+    Args:
+        load: The measured phase.
+    """
+    return (load.count + load.errors - load.drained) / load.due if load.due else None
+
+
+def _saturation(health: GeneratorHealth, profile: ProfileSpec) -> Notice | None:
+    if health.cpu_share <= BUSY_SHARE:
+        return None
+    seen = (
+        f"the load generator used {health.cpu_share:.0%} of its {profile.threads} worker "
+        f"thread{'s' if profile.threads > 1 else ''}"
+    )
+    advice = "give it more worker threads (profile: threads), or a host of its own"
+    if health.cpu_share <= SATURATED_SHARE:
+        return Notice(code="generator-busy", severity="warning", message=seen, advice=advice)
+    return Notice(
+        code="generator-saturated",
+        severity="error",
+        message=f"{seen}: it, and not the target, may have been the bottleneck",
+        advice=advice,
+    )
+
+
+def _lag(health: GeneratorHealth, load: LoadTotals) -> Notice | None:
+    if health.lag_p99_s is None:
+        return None
+    response = load.response()
+    bearable_s = LAG_SHARE_OF_MEDIAN * response.p50_s if response else 0.0
+    if health.lag_p99_s <= max(LAG_WARNING_S, bearable_s):
+        return None
+    invalid = health.lag_p99_s > max(LAG_ERROR_S, bearable_s)
+    median = f", the median response took {response.p50_s * 1e3:.3g} ms" if response else ""
+    return Notice(
+        code="schedule-lag",
+        severity="error" if invalid else "warning",
+        message="the load generator began 1 % of the operations more than "
+        f"{health.lag_p99_s * 1e3:.3g} ms late, although a session was free{median}",
+        advice="its host had no CPU to spare: give it more worker threads or a host of its own",
+    )
+
+
+def _dropped(health: GeneratorHealth, profile: ProfileSpec, load: LoadTotals) -> Notice | None:
+    if health.dropped == 0:
+        return None
+    return Notice(
+        code="arrivals-dropped",
+        severity="error",
+        message=f"{health.dropped} of {load.due} operations that were due were dropped: "
+        f"{profile.queue} waited already for one of {profile.sessions} sessions",
+        advice="the target does not hold this rate; lower rate_per_s, or raise sessions if the "
+        "target was not busy",
+    )
+
+
+def _achieved(load: LoadTotals) -> Notice | None:
+    share = achieved_share(load)
+    if share is None or share >= ACHIEVED_SHARE:
+        return None
+    return Notice(
+        code="rate-not-achieved",
+        severity="warning",
+        message=f"{share:.1%} of the offered rate was achieved "
+        f"({load.count + load.errors - load.drained} of {load.due} operations that were due)",
+        advice="the target does not hold this rate: lower rate_per_s, or read the figures as "
+        "those of an overload",
+    )

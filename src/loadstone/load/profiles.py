@@ -1,0 +1,140 @@
+"""From a profile to the driver's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.frames import PROTOCOL_VERSION
+from loadstone.targets.base import Connection
+from loadstone.workloads.base import LoadRequest
+
+THINK_TIME_CAP = 10.0
+"""Truncation of negative-exponential think times, in means (TPC-C 5.11, clause 5.2.5.4)."""
+MAX_ATTEMPTS = 10
+_NO_PACING: dict[str, Any] = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+
+
+def run_plan(
+    profile: ProfileSpec,
+    workload: Mapping[str, Any],
+    pacing: Mapping[str, Any],
+    connection: Connection,
+    seed: int,
+) -> dict[str, Any]:
+    """The plan of a trial's load: ramp, warm-up, measure.
+
+    Args:
+        profile: How load arrives.
+        workload: The plan's `workload` object (`Workload.driver_workload`).
+        pacing: Keying and think times of the workload's origin (`Workload.pacing`).
+        connection: How the driver reaches the target; its password is not part of the plan.
+        seed: Of the load.
+    """
+    return {
+        "version": PROTOCOL_VERSION,
+        "seed": seed,
+        "threads": profile.threads,
+        "tick_s": 1.0,
+        "workload": dict(workload),
+        "connection": connection_of(connection),
+        "retry": {"max_attempts": MAX_ATTEMPTS},
+        "pacing": pacing_of(profile, pacing),
+        "phases": phases_of(profile),
+    }
+
+
+def load_plan(
+    name: str, request: LoadRequest, connection: Connection, *, threads: int = 1
+) -> dict[str, Any]:
+    """The plan of a use of the driver during a workload's `build`: work until none is left.
+
+    Args:
+        name: Name of the workload.
+        request: What the workload asks for.
+        connection: How the driver reaches the target.
+        threads: Worker threads of the driver.
+    """
+    load = {"model": "closed", "users": {"from": request.sessions, "to": request.sessions}}
+    return {
+        "version": PROTOCOL_VERSION,
+        "seed": request.seed,
+        "threads": min(threads, request.sessions),
+        "tick_s": 1.0,
+        "workload": {"name": name, "role": request.role, "parameters": request.parameters},
+        "connection": connection_of(connection),
+        "retry": {"max_attempts": MAX_ATTEMPTS},
+        "pacing": _NO_PACING,
+        "phases": [{"name": request.role, "kind": "prepare", "load": load}],
+    }
+
+
+def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
+    """The plan's phases. The ramp comes first, so that the warm-up ends at the measured load."""
+    lengths = (
+        ("ramp", "ramp", profile.ramp),
+        ("warm-up", "warm-up", profile.warm_up),
+        ("measure", "measure", profile.measure),
+    )
+    return [
+        {
+            "name": name,
+            "kind": kind,
+            "duration_s": duration_s,
+            "backlog": profile.backlog,
+            "load": _load(profile, rising=kind == "ramp"),
+        }
+        for name, kind, duration_s in lengths
+        if duration_s > 0
+    ]
+
+
+def pacing_of(profile: ProfileSpec, specified: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan's `pacing`: none, the workload's own, or a think time of the profile's."""
+    if profile.think_time == "none" or profile.load == "open":
+        return _NO_PACING
+    if profile.think_time == "specified":
+        return dict(specified)
+    if profile.think_time == 0:
+        return _NO_PACING
+    think = {
+        "distribution": "negative-exponential",
+        "mean_s": profile.think_time,
+        "cap": THINK_TIME_CAP,
+    }
+    return {"default": {"keying_s": 0.0, "think": think}}
+
+
+def connection_of(connection: Connection) -> dict[str, Any]:
+    """The plan's `connection`, without a password."""
+    if connection.protocol == "none":
+        return {"protocol": "none"}
+    return {
+        "protocol": connection.protocol,
+        "host": connection.host,
+        "port": connection.port,
+        "user": connection.user,
+        "database": connection.database,
+    }
+
+
+def duration_of(profile: ProfileSpec) -> float:
+    """Seconds of load in a trial, without drains."""
+    return profile.ramp + profile.warm_up + profile.measure
+
+
+def _load(profile: ProfileSpec, *, rising: bool) -> dict[str, Any]:
+    if profile.rate_per_s is None:
+        return {
+            "model": "closed",
+            "users": {"from": 1 if rising else profile.users, "to": profile.users},
+        }
+    low = min(1.0, profile.rate_per_s)
+    return {
+        "model": "open",
+        "rate_per_s": {"from": low if rising else profile.rate_per_s, "to": profile.rate_per_s},
+        "arrival": profile.arrival,
+        "sessions": profile.sessions,
+        "queue": profile.queue,
+    }

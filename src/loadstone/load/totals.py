@@ -1,0 +1,280 @@
+"""What a driver did, added up from its ticks.
+
+Counts are added and histograms merged; nothing is averaged. However a stretch of load is cut into
+ticks, its totals are the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from loadstone.load.frames import End, Event, Frame, Hello, OperationTick, Tick
+from loadstone.results.latency import merge, summarize_latency
+from loadstone.results.record import (
+    GeneratorHealth,
+    LatencySummary,
+    OperationSummary,
+    PhaseTiming,
+)
+from loadstone.workloads.base import Measured, Observation
+
+MEASURE = "measure"
+
+
+@dataclass(frozen=True)
+class OperationTotals:
+    """One operation over a stretch of load. Histograms as in the frames, one for each tick."""
+
+    name: str
+    count: int = 0
+    rolled_back: int = 0
+    errors: Mapping[str, int] = field(default_factory=dict)
+    retries: Mapping[str, int] = field(default_factory=dict)
+    response: tuple[str, ...] = ()
+    service: tuple[str, ...] = ()
+
+    def summary(self) -> OperationSummary:
+        """Its counts and percentiles, for the record."""
+        return OperationSummary(
+            name=self.name,
+            count=self.count,
+            rolled_back=self.rolled_back,
+            errors=dict(self.errors),
+            retries=dict(self.retries),
+            response=summarize_latency(merge(self.response)),
+            service=summarize_latency(merge(self.service)),
+        )
+
+
+@dataclass(frozen=True)
+class LoadTotals:
+    """A stretch of load."""
+
+    from_s: float = 0.0
+    to_s: float = 0.0
+    operations: Mapping[str, OperationTotals] = field(default_factory=dict)
+    lag: tuple[str, ...] = ()
+    late_starts: int = 0
+    dropped: int = 0
+    due: int = 0
+    cpu_user_s: float = 0.0
+    cpu_system_s: float = 0.0
+    max_rss_bytes: int = 0
+    max_queued: int = 0
+    reconnects: int = 0
+    drained: int = 0
+    """Operations that were due in it, and begun after its end."""
+
+    @property
+    def duration_s(self) -> float:
+        """Its length."""
+        return self.to_s - self.from_s
+
+    @property
+    def count(self) -> int:
+        """Operations that ended well, rollbacks included."""
+        return sum(operation.count for operation in self.operations.values())
+
+    @property
+    def errors(self) -> int:
+        """Operations that did not end well, after retries."""
+        return sum(sum(operation.errors.values()) for operation in self.operations.values())
+
+    @property
+    def retries(self) -> int:
+        """Attempts beyond the first."""
+        return sum(sum(operation.retries.values()) for operation in self.operations.values())
+
+    def response(self) -> LatencySummary | None:
+        """Response time of all operations together."""
+        return summarize_latency(
+            merge(text for operation in self.operations.values() for text in operation.response)
+        )
+
+
+def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
+    """Adds up ticks.
+
+    Args:
+        ticks: Of one driver, in order.
+        names: Operations that are listed even if they never ran.
+    """
+    kept = list(ticks)
+    if not kept:
+        return LoadTotals(operations={name: OperationTotals(name) for name in names})
+    every = dict.fromkeys([*names, *(name for tick in kept for name in tick.operations)])
+    return LoadTotals(
+        from_s=min(tick.from_s for tick in kept),
+        to_s=max(tick.to_s for tick in kept),
+        operations={name: _operation(name, kept) for name in every},
+        lag=tuple(tick.lag for tick in kept if tick.lag),
+        late_starts=sum(tick.late_starts for tick in kept),
+        dropped=sum(tick.dropped for tick in kept),
+        due=sum(tick.due for tick in kept),
+        cpu_user_s=sum(tick.cpu_user_s for tick in kept),
+        cpu_system_s=sum(tick.cpu_system_s for tick in kept),
+        max_rss_bytes=max(tick.rss_bytes for tick in kept),
+        max_queued=max(tick.queued for tick in kept),
+        reconnects=sum(tick.reconnects for tick in kept),
+    )
+
+
+class LoadLog:
+    """Everything a driver said in one run. `add` may be used from the driver's reader thread."""
+
+    def __init__(self) -> None:
+        self.hello: Hello | None = None
+        self.end: End | None = None
+        self.events: list[Event] = []
+        self.ticks: list[Tick] = []
+
+    @classmethod
+    def of(cls, frames: Iterable[Frame]) -> LoadLog:
+        """The log of frames that were kept."""
+        log = cls()
+        for frame in frames:
+            log.add(frame)
+        return log
+
+    def add(self, frame: Frame) -> None:
+        """Takes the next frame."""
+        match frame:
+            case Hello():
+                self.hello = frame
+            case Event():
+                self.events.append(frame)
+            case Tick():
+                self.ticks.append(frame)
+            case End():
+                self.end = frame
+
+    def measured(self) -> LoadTotals:
+        """The measured phase.
+
+        Its length is that of the phase itself: operations that were due in it and done after
+        its end are in its counts, in ticks of their own.
+        """
+        load = add_up((tick for tick in self.ticks if tick.phase_kind == MEASURE), self._names())
+        phases = [phase for phase in self.phases() if phase.kind == MEASURE]
+        if not phases or not self.ticks:
+            return load
+        return replace(
+            load,
+            from_s=min(phase.from_s for phase in phases),
+            to_s=max(phase.to_s for phase in phases),
+            drained=sum(phase.drained for phase in phases),
+        )
+
+    def overall(self) -> LoadTotals:
+        """All phases: what the whole run did to the data."""
+        return add_up(self.ticks, self._names())
+
+    def phases(self) -> list[PhaseTiming]:
+        """The phases as they ran; one that was cut off ends with its last tick."""
+        found: list[PhaseTiming] = []
+        begun: Event | None = None
+        for event in self.events:
+            if event.kind == "phase-begin":
+                begun = event
+            elif event.kind == "phase-end" and begun is not None:
+                found.append(_timing(begun, event.t_s, event))
+                begun = None
+        if begun is not None:
+            found.append(_timing(begun, max(begun.t_s, self._last_s()), begun))
+        return found
+
+    def health(self) -> GeneratorHealth | None:
+        """Whether the generator kept up, over the measured phase; None if nothing was measured."""
+        load = self.measured()
+        if load.duration_s <= 0 or self.hello is None:
+            return None
+        lag = summarize_latency(merge(load.lag))
+        cpu_s = load.cpu_user_s + load.cpu_system_s
+        return GeneratorHealth(
+            cpu_user_s=load.cpu_user_s,
+            cpu_system_s=load.cpu_system_s,
+            cpu_share=cpu_s / (load.duration_s * max(1, self.hello.threads)),
+            max_rss_bytes=max(load.max_rss_bytes, self.end.max_rss_bytes if self.end else 0),
+            lag_p99_s=lag.p99_s if lag else None,
+            lag_p999_s=lag.p999_s if lag else None,
+            late_starts=load.late_starts,
+            dropped=load.dropped,
+            nofile=self.hello.nofile,
+        )
+
+    def operations(self) -> list[OperationSummary]:
+        """Operations of the measured phase, for the record."""
+        return [operation.summary() for operation in self.measured().operations.values()]
+
+    def of_workload(
+        self, begin: Observation, end: Observation, server_cpu_s: float | None
+    ) -> Measured:
+        """What the workload's metrics and checks are computed from.
+
+        Args:
+            begin: The data's counters at the begin of the measured phase.
+            end: The same at its end.
+            server_cpu_s: CPU seconds of the server in between, if known.
+        """
+        measured, overall = self.measured(), self.overall()
+        return Measured(
+            begin=begin,
+            end=end,
+            duration_s=measured.duration_s,
+            operations=_counts(measured),
+            rolled_back=_rolled_back(measured),
+            retries=measured.retries,
+            errors=measured.errors,
+            driver_cpu_s=measured.cpu_user_s + measured.cpu_system_s,
+            server_cpu_s=server_cpu_s,
+            total_operations=_counts(overall),
+            total_rolled_back=_rolled_back(overall),
+            total_errors=overall.errors,
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        return self.hello.operations if self.hello else ()
+
+    def _last_s(self) -> float:
+        return max((tick.to_s for tick in self.ticks), default=0.0)
+
+
+def _operation(name: str, ticks: list[Tick]) -> OperationTotals:
+    parts: list[OperationTick] = [
+        tick.operations[name] for tick in ticks if name in tick.operations
+    ]
+    errors: Counter[str] = Counter()
+    retries: Counter[str] = Counter()
+    for part in parts:
+        errors.update(part.errors)
+        retries.update(part.retries)
+    return OperationTotals(
+        name=name,
+        count=sum(part.count for part in parts),
+        rolled_back=sum(part.rolled_back for part in parts),
+        errors=dict(sorted(errors.items())),
+        retries=dict(sorted(retries.items())),
+        response=tuple(part.response for part in parts if part.response),
+        service=tuple(part.service for part in parts if part.service),
+    )
+
+
+def _timing(begun: Event, to_s: float, ended: Event) -> PhaseTiming:
+    return PhaseTiming(
+        name=begun.phase,
+        kind=begun.phase_kind,
+        from_s=begun.t_s,
+        to_s=to_s,
+        drained=ended.drained,
+        discarded=ended.discarded,
+    )
+
+
+def _counts(load: LoadTotals) -> dict[str, int]:
+    return {name: operation.count for name, operation in load.operations.items()}
+
+
+def _rolled_back(load: LoadTotals) -> dict[str, int]:
+    return {name: operation.rolled_back for name, operation in load.operations.items()}

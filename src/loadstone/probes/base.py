@@ -1,0 +1,52 @@
+"""A probe samples host, target or power on the trial's clock."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from loadstone.results.record import Notice, Wait
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One value of one series. Units are part of the metric's name (`_percent`, `_bytes_per_s`)."""
+
+    t_s: float
+    probe: str
+    metric: str
+    value: float
+
+
+class Probe(ABC):
+    """Takes samples while load runs, in a thread that the conductor's sampler owns.
+
+    Order of calls: `start`, then `sample` every `interval_s`, then `stop`; all in one thread.
+    """
+
+    name: str
+    interval_s: float = 1.0
+
+    @abstractmethod
+    def start(self) -> None:
+        """Opens what it reads and takes the first reading of its counters."""
+
+    @abstractmethod
+    def sample(self, t_s: float) -> list[Sample]:
+        """Reads once.
+
+        Args:
+            t_s: Seconds on the trial's clock (0 is the driver's start).
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Closes what it opened. Must work after a failed `start` too."""
+
+    def waits(self) -> list[Wait]:
+        """What active sessions waited on, if this probe knows; most samples first."""
+        return []
+
+    def notices(self) -> list[Notice]:
+        """What it found that a reader should know."""
+        return []

@@ -1,0 +1,96 @@
+"""The comparisons of an experiment, judged together, with Holm's correction within each role."""
+
+from __future__ import annotations
+
+from loadstone.experiments.model import Variant
+from loadstone.report.differences import differences
+from loadstone.report.figures import values_of
+from loadstone.report.model import ComparisonReport, MetricInfo
+from loadstone.report.reading import ExperimentFolder, PairRecord
+from loadstone.results.record import Notice
+from loadstone.results.statistics import Comparison, compare, judge
+
+Compared = tuple[PairRecord, Comparison]
+
+
+def comparisons(
+    folder: ExperimentFolder, metric: MetricInfo
+) -> tuple[list[ComparisonReport], list[Notice]]:
+    """Compares every pair of the design on one metric, valid trials only.
+
+    Returns:
+        Reports of the pairs that could be compared, and a notice for each that could not.
+    """
+    done: list[Compared] = []
+    notices: list[Notice] = []
+    for position, pair in enumerate(folder.design.pairs):
+        try:
+            done.append((pair, _compare(folder, pair, metric, position)))
+        except ValueError as error:
+            notices.append(_not_compared(folder, pair, str(error)))
+    by_role: dict[str, list[Compared]] = {}
+    for pair, comparison in done:
+        by_role.setdefault(pair.role, []).append((pair, comparison))
+    alpha = 1.0 - folder.experiment.confidence
+    reports: list[ComparisonReport] = []
+    for compared in by_role.values():
+        judged = judge([comparison for _, comparison in compared], alpha)
+        for (pair, _), comparison in zip(compared, judged, strict=True):
+            reports.append(_report(folder, pair, comparison, metric))
+    return reports, notices
+
+
+def _compare(
+    folder: ExperimentFolder, pair: PairRecord, metric: MetricInfo, position: int
+) -> Comparison:
+    baseline, _ = values_of(folder.valid_trials_of(pair.baseline), metric.name)
+    candidate, _ = values_of(folder.valid_trials_of(pair.candidate), metric.name)
+    return compare(
+        baseline,
+        candidate,
+        higher_is_better=metric.higher_is_better is not False,
+        confidence=folder.experiment.confidence,
+        rng=folder.experiment.seed + position,
+    )
+
+
+def _report(
+    folder: ExperimentFolder, pair: PairRecord, comparison: Comparison, metric: MetricInfo
+) -> ComparisonReport:
+    known = {variant.name: variant for variant in folder.design.variants}
+    nothing = Variant(name="", changes=[], step=[])
+    return ComparisonReport(
+        metric=metric.name,
+        candidate=pair.candidate,
+        baseline=pair.baseline,
+        role=pair.role,
+        ratio=comparison.ratio,
+        low=comparison.low,
+        high=comparison.high,
+        effect_percent=comparison.effect_percent,
+        p_value=comparison.p_value,
+        p_adjusted=comparison.adjusted_p,
+        test=str(comparison.test),
+        n_baseline=comparison.n_baseline,
+        n_candidate=comparison.n_candidate,
+        least_detectable_percent=comparison.least_detectable_percent,
+        verdict=comparison.verdict.value,
+        repeats_needed=comparison.repeats_needed,
+        differences=differences(
+            folder.valid_trials_of(pair.baseline),
+            folder.valid_trials_of(pair.candidate),
+            (known.get(pair.baseline, nothing), known.get(pair.candidate, nothing)),
+        ),
+    )
+
+
+def _not_compared(folder: ExperimentFolder, pair: PairRecord, why: str) -> Notice:
+    counts = [len(folder.valid_trials_of(name)) for name in (pair.candidate, pair.baseline)]
+    if 0 in counts:
+        why = f"{counts[0]} and {counts[1]} valid trials"
+    return Notice(
+        code="not-compared",
+        severity="warning",
+        message=f"{pair.candidate} could not be compared with {pair.baseline}: {why}",
+        advice="run the experiment again, with more repeats if trials keep failing",
+    )

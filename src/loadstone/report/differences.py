@@ -1,0 +1,102 @@
+"""What differs between the trials of two variants besides the step that they declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from loadstone.experiments.model import Variant
+from loadstone.report.reading import TrialFolder
+
+_VOLATILE = re.compile(
+    r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|started_at|"
+    r"temperature|mhz|frequency|boot|port|socket|path|folder|directory|directories|size|"
+    r"size_bytes|bytes_free|dirty|cached|buffers|hit_ratio|seed|trial|name)(_[a-z]+)?$",
+    re.IGNORECASE,
+)
+"""Facts that change from one minute to the next and say nothing about the configuration."""
+
+_IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
+_TEXT_LIMIT = 60
+
+
+def differences(
+    baseline: Sequence[TrialFolder],
+    candidate: Sequence[TrialFolder],
+    variants: tuple[Variant, Variant],
+) -> list[str]:
+    """Lists what is not the same, one line each: `host.kernel: 6.1 against 6.8`.
+
+    Trials within a variant may differ from each other too (the kernel was updated half way), so
+    the sets of values are compared.
+
+    Args:
+        baseline: Valid trials of the first variant.
+        candidate: Valid trials of the second.
+        variants: The two variants; what they declare to differ is left out.
+    """
+    declared = _declared(*variants)
+    ours, theirs = _facts(baseline), _facts(candidate)
+    lines = []
+    for key in sorted(ours.keys() | theirs.keys()):
+        left, right = ours.get(key, frozenset()), theirs.get(key, frozenset())
+        if left != right and not _is_declared(key, declared):
+            lines.append(f"{key}: {_text(left)} against {_text(right)}")
+    return lines
+
+
+def _declared(first: Variant, second: Variant) -> set[str]:
+    """Factors whose levels are not the same in both."""
+    levels = [{change.factor: change.level for change in v.changes} for v in (first, second)]
+    return {
+        factor
+        for factor in levels[0].keys() | levels[1].keys()
+        if levels[0].get(factor) != levels[1].get(factor)
+    }
+
+
+def _is_declared(key: str, declared: Iterable[str]) -> bool:
+    """Whether a fact is about a declared factor: the same kind, and the setting's name in it."""
+    parts = key.split(".")
+    for factor in declared:
+        kind, _, name = factor.partition(".")
+        if name in parts and (kind in parts or parts[0] not in _IN_PLAN):
+            return True
+    return False
+
+
+def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for trial in trials:
+        plan = trial.plan.model_dump(mode="json", include=set(_IN_PLAN))
+        facts = flatten(plan) | flatten(trial.inventory)
+        if trial.result.fingerprint is not None:
+            facts["start state.digest"] = trial.result.fingerprint.digest
+        for key, value in facts.items():
+            if not _VOLATILE.search(key):
+                found.setdefault(key, set()).add(value)
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def flatten(value: object, prefix: str = "") -> dict[str, str]:
+    """A nested document as `a.b.c: text`. Lists count as one value, in their own order."""
+    if isinstance(value, Mapping):
+        flat: dict[str, str] = {}
+        for key, inner in value.items():
+            flat |= flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+        return flat
+    return {prefix: _plain(value)}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(_plain(inner) for inner in value)
+    return str(value)
+
+
+def _text(values: frozenset[str]) -> str:
+    if not values:
+        return "absent"
+    text = " or ".join(sorted(values))
+    return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"

@@ -1,0 +1,112 @@
+"""From an experiment's folder to the report document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import loadstone
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Experiment, LadderDesign
+from loadstone.load.frames import Tick
+from loadstone.report.comparisons import comparisons
+from loadstone.report.figures import metric_infos
+from loadstone.report.headline import headline
+from loadstone.report.load_series import curves, load_series, origin_s, phase_spans
+from loadstone.report.model import MetricInfo, ReportDocument, TrialReport
+from loadstone.report.notices import notices
+from loadstone.report.probe_series import host_series, read_samples, target_series
+from loadstone.report.reading import ExperimentFolder, TrialFolder, read_experiment
+from loadstone.report.reference import reference_report
+from loadstone.report.variants import variant_reports
+from loadstone.results.frames import parsed_frames
+from loadstone.results.record import Status
+from loadstone.workloads.registry import workload_class
+
+
+def build_document(experiment_dir: Path) -> ReportDocument:
+    """Builds the report of an experiment, also of a partial one or one whose trials failed.
+
+    Args:
+        experiment_dir: `results/<experiment>`.
+
+    Raises:
+        WrongInputError: If it is no folder of an experiment.
+    """
+    folder = read_experiment(experiment_dir)
+    experiment = folder.experiment
+    metrics = metric_infos(folder.trials)
+    metric = _headline_metric(experiment, metrics)
+    variants = variant_reports(folder, metrics)
+    compared, uncompared = comparisons(folder, metric)
+    design = folder.experiment.design
+    reference = design.reference if isinstance(design, LadderDesign) else None
+    return ReportDocument(
+        loadstone=loadstone.__version__,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        name=folder.path.name,
+        title=experiment.title or folder.path.name,
+        design=design.kind,
+        status="partial" if _is_partial(folder) else "complete",
+        workload=experiment.workload.model_dump(mode="json"),
+        target=experiment.target.model_dump(mode="json"),
+        profile=experiment.profile.model_dump(mode="json"),
+        command=folder.design.command,
+        seed=experiment.seed,
+        confidence=experiment.confidence,
+        headline=headline(design.kind, metric, variants, compared),
+        metric=metric.name,
+        metrics=metrics,
+        variants=variants,
+        comparisons=compared,
+        trials=[_trial_report(trial) for trial in folder.trials],
+        notices=[*uncompared, *notices(folder, variants, compared, metric.name)],
+        unsafe=any(variant.unsafe for variant in variants),
+        inventory=_inventory(folder.trials),
+        reference=reference_report(reference) if reference else None,
+    )
+
+
+def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> MetricInfo:
+    """What the verdicts are about: the experiment's choice, else the workload's headline."""
+    known = {metric.name: metric for metric in metrics}
+    name = experiment.metric
+    if name is None:
+        try:
+            name = workload_class(experiment.workload.name).headline
+        except WrongInputError:
+            name = next(iter(known), "")
+    if name in known:
+        return known[name]
+    return MetricInfo(name=name, label=name.replace("_", " "), unit="", higher_is_better=True)
+
+
+def _is_partial(folder: ExperimentFolder) -> bool:
+    """Whether the run ended before its last trial: too few trials of a variant, or one cut off."""
+    for variant in folder.design.variants:
+        statuses = [trial.result.status for trial in folder.trials_of(variant.name)]
+        ended = [s for s in statuses if s not in (Status.RUNNING, Status.INTERRUPTED)]
+        if len(ended) < folder.experiment.repeats:
+            return True
+    return not folder.trials
+
+
+def _trial_report(trial: TrialFolder) -> TrialReport:
+    ticks = [frame for frame in parsed_frames(trial.path) if isinstance(frame, Tick)]
+    origin = origin_s(trial.result.phases, ticks)
+    samples = read_samples(trial.path / "samples.parquet")
+    return TrialReport(
+        result=trial.result,
+        phases=phase_spans(trial.result.phases, ticks, origin),
+        load=load_series(ticks, origin),
+        host=host_series(samples, origin),
+        target=target_series(samples, origin),
+        curves=curves(ticks),
+    )
+
+
+def _inventory(trials: Sequence[TrialFolder]) -> dict[str, Any]:
+    """The first trial's inventory: what differs in others is said by the comparisons."""
+    return next((trial.inventory for trial in trials if trial.inventory), {})

@@ -1,0 +1,78 @@
+"""All metrics of all trials as a flat table, for other tools."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loadstone.errors import WrongInputError
+from loadstone.report.figures import all_metrics
+from loadstone.report.model import ReportDocument
+
+SCHEMA = pa.schema(
+    [
+        ("experiment", pa.string()),
+        ("trial", pa.string()),
+        ("variant", pa.string()),
+        ("block", pa.int64()),
+        ("order", pa.int64()),
+        ("status", pa.string()),
+        ("metric", pa.string()),
+        ("value", pa.float64()),
+        ("unit", pa.string()),
+        ("unsafe", pa.string()),
+    ]
+)
+"""Columns of the export. `unsafe` names the unsafe settings, empty when there are none."""
+
+
+def rows(document: ReportDocument) -> list[dict[str, Any]]:
+    """One row per trial and metric, trials of every status."""
+    return [
+        {
+            "experiment": document.name,
+            "trial": trial.result.trial,
+            "variant": trial.result.variant,
+            "block": trial.result.block,
+            "order": trial.result.order,
+            "status": trial.result.status.value,
+            "metric": metric.name,
+            "value": metric.value,
+            "unit": metric.unit,
+            "unsafe": "; ".join(trial.result.unsafe),
+        }
+        for trial in document.trials
+        for metric in all_metrics(trial.result)
+    ]
+
+
+def export_csv(document: ReportDocument, path: Path) -> None:
+    """Writes the rows as CSV (RFC 4180) with a header.
+
+    Raises:
+        WrongInputError: If the file cannot be written.
+    """
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, SCHEMA.names)
+            writer.writeheader()
+            writer.writerows(rows(document))
+    except OSError as error:
+        raise WrongInputError(f"cannot write {path}: {error.strerror}") from error
+
+
+def export_parquet(document: ReportDocument, path: Path) -> None:
+    """Writes the rows as Parquet.
+
+    Raises:
+        WrongInputError: If the file cannot be written.
+    """
+    table = pa.Table.from_pylist(rows(document), schema=SCHEMA)
+    try:
+        pq.write_table(table, path)
+    except OSError as error:
+        raise WrongInputError(f"cannot write {path}: {error.strerror or error}") from error

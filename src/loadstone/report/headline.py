@@ -1,0 +1,133 @@
+"""One or two plain sentences: what the experiment found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
+
+_MOST_NAMES = 5
+_NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
+
+
+def headline(
+    design: str,
+    metric: MetricInfo,
+    variants: Sequence[VariantReport],
+    comparisons: Sequence[ComparisonReport],
+) -> str:
+    """Says which variant is best, by how much, what had no effect, and what is unsafe.
+
+    Args:
+        design: Kind of the design.
+        metric: The metric that verdicts are about.
+        variants: In the design's order, the baseline first.
+        comparisons: All comparisons on that metric.
+    """
+    measured = [variant for variant in variants if figure_of(variant, metric.name) is not None]
+    if not measured:
+        return "No trial is valid: there is nothing to report. The notices say why."
+    if design == "run" or len(variants) == 1:
+        return _single(measured[0], metric)
+    to_baseline = {c.candidate: c for c in comparisons if c.role in ("baseline", "pair")}
+    judged = [v for v in measured if v.name in to_baseline]
+    if not judged:
+        return "Nothing could be compared: a level has no valid trial. The notices say why."
+    sentences = [_best(judged, measured[0], metric, to_baseline, _NOUNS[design])]
+    steps = [c for c in comparisons if c.role == ("previous" if design == "ladder" else c.role)]
+    sentences += _by_verdict(steps)
+    return " ".join(sentences)
+
+
+def figure_of(variant: VariantReport, metric: str) -> Figure | None:
+    """The variant's figure of that metric, if it has one."""
+    return next((figure for figure in variant.figures if figure.metric == metric), None)
+
+
+def number(value: float) -> str:
+    """A figure as people read it: `12,345`, `87.2`, `0.0041`."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def _single(variant: VariantReport, metric: MetricInfo) -> str:
+    figure = figure_of(variant, metric.name)
+    if figure is None:
+        return "No trial is valid: there is nothing to report."
+    text = f"{number(figure.median)} {metric.unit}".strip()
+    if figure.n == 1:
+        text += ", from one trial: repeat it to learn how much it scatters"
+    elif figure.low is not None and figure.high is not None:
+        kind = "range" if figure.interval_is_range else "interval"
+        text += (
+            f", median of {figure.n} trials ({kind} {number(figure.low)} to {number(figure.high)})"
+        )
+    return f"{text}{_unsafe(variant)}."
+
+
+def _best(
+    judged: Sequence[VariantReport],
+    baseline: VariantReport,
+    metric: MetricInfo,
+    to_baseline: dict[str, ComparisonReport],
+    noun: str,
+) -> str:
+    up = metric.higher_is_better is not False
+    winners = [v for v in judged if to_baseline[v.name].verdict == "better"]
+    if not winners:
+        return f"No {noun} is shown to be better than {baseline.name} in {metric.label}."
+    best = _extreme(winners, metric.name, up)
+    text = _ratio_sentence(best, baseline, metric, to_baseline[best.name])
+    safe = [variant for variant in winners if not variant.unsafe]
+    if best.unsafe and safe:
+        runner = _extreme(safe, metric.name, up)
+        ratio = to_baseline[runner.name].ratio
+        text += f" The best safe one is {runner.name}, at {ratio:.2f} times."
+    return text
+
+
+def _extreme(variants: Sequence[VariantReport], metric: str, up: bool) -> VariantReport:
+    def value(variant: VariantReport) -> float:
+        figure = figure_of(variant, metric)
+        if figure is None:
+            return float("-inf")
+        return figure.median if up else -figure.median
+
+    return max(variants, key=value)
+
+
+def _ratio_sentence(
+    best: VariantReport, baseline: VariantReport, metric: MetricInfo, comparison: ComparisonReport
+) -> str:
+    figure = figure_of(best, metric.name)
+    median = "" if figure is None else f"{number(figure.median)} {metric.unit}, "
+    interval = ""
+    if comparison.low is not None and comparison.high is not None:
+        interval = f" (interval {comparison.low:.2f} to {comparison.high:.2f})"
+    return (
+        f"{best.name} is best: {median}{comparison.ratio:.2f} times {baseline.name}{interval}"
+        f"{_unsafe(best)}."
+    )
+
+
+def _unsafe(variant: VariantReport) -> str:
+    if not variant.unsafe:
+        return ""
+    return f", unsafe: {', '.join(variant.unsafe)} can lose acknowledged commits"
+
+
+def _by_verdict(steps: Sequence[ComparisonReport]) -> list[str]:
+    """What each step did that was not better, by its verdict."""
+    sentences = []
+    for verdict, words in (
+        ("worse", "Worse: {}."),
+        ("no detectable change", "No detectable change: {}."),
+        ("too few repeats", "Too few repeats to tell: {}."),
+    ):
+        names = list(dict.fromkeys(c.candidate for c in steps if c.verdict == verdict))
+        if len(names) > _MOST_NAMES:
+            names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+        if names:
+            sentences.append(words.format(", ".join(names)))
+    return sentences

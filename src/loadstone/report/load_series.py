@@ -1,0 +1,147 @@
+"""The driver's ticks as columns over time and as latency distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+from loadstone.load.frames import Tick
+from loadstone.report.model import Curve, PhaseSpan, Series
+from loadstone.results.latency import merge, percentile_curve, percentiles
+from loadstone.results.record import PhaseTiming
+
+MOST_POINTS = 600
+"""Points of a chart over time; longer trials are drawn with several ticks a point."""
+
+_SHORTEST_SHARE = 0.5
+"""A tick shorter than this share of the usual one is drawn together with its neighbour."""
+
+_SHOWN_PERCENTILES = (50.0, 95.0, 99.0)
+
+
+def origin_s(phases: Sequence[PhaseTiming], ticks: Sequence[Tick]) -> float:
+    """Begin of the first phase, seconds since the driver's start: zero of all charts."""
+    if phases:
+        return phases[0].from_s
+    return ticks[0].from_s if ticks else 0.0
+
+
+def phase_spans(
+    phases: Sequence[PhaseTiming], ticks: Sequence[Tick], origin: float
+) -> list[PhaseSpan]:
+    """Phases on the time axis; of a trial that did not end, as far as its ticks tell."""
+    if phases:
+        return [
+            PhaseSpan(name=p.name, kind=p.kind, from_s=p.from_s - origin, to_s=p.to_s - origin)
+            for p in phases
+        ]
+    spans: list[PhaseSpan] = []
+    for tick in ticks:
+        if spans and spans[-1].name == tick.phase:
+            begin = spans.pop().from_s
+        else:
+            begin = tick.from_s - origin
+        spans.append(
+            PhaseSpan(name=tick.phase, kind=tick.phase_kind, from_s=begin, to_s=tick.to_s - origin)
+        )
+    return spans
+
+
+def load_series(ticks: Sequence[Tick], origin: float) -> Series:
+    """Throughput, errors, response-time percentiles and the generator's health over time.
+
+    Percentiles of several ticks are read from their merged histograms, never averaged.
+    """
+    groups = _groups(ticks)
+    rows = [_row(group) for group in groups]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Series(
+        t_s=[_short((group[0].from_s + group[-1].to_s) / 2 - origin) for group in groups],
+        columns={name: [_optional(row.get(name)) for row in rows] for name in names},
+    )
+
+
+def curves(ticks: Iterable[Tick]) -> list[Curve]:
+    """Latency distributions of the measured phase: response and service time per operation."""
+    encoded: dict[str, tuple[list[str], list[str]]] = {}
+    for tick in ticks:
+        if tick.phase_kind != "measure":
+            continue
+        for name, operation in tick.operations.items():
+            response, service = encoded.setdefault(name, ([], []))
+            if operation.response:
+                response.append(operation.response)
+            if operation.service:
+                service.append(operation.service)
+    found: list[Curve] = []
+    for name, (response, service) in encoded.items():
+        points = _points(response)
+        if points:
+            found.append(Curve(operation=name, kind="response", points=points))
+        points = _points(service)
+        if points:
+            found.append(Curve(operation=name, kind="service", points=points))
+    return found
+
+
+def _points(encoded: Sequence[str]) -> list[tuple[float, float]]:
+    curve = percentile_curve(merge(encoded))
+    return [(round(percentile, 5), _short(value_s * 1000)) for percentile, value_s in curve]
+
+
+def _groups(ticks: Sequence[Tick]) -> list[list[Tick]]:
+    """Ticks that are drawn as one point: of one phase, and not too short to give a rate."""
+    if not ticks:
+        return []
+    usual_s = sorted(tick.duration_s for tick in ticks)[len(ticks) // 2]
+    wanted_s = usual_s * ceil(len(ticks) / MOST_POINTS)
+    groups: list[list[Tick]] = []
+    for tick in ticks:
+        if tick.duration_s <= 0:
+            continue
+        last = groups[-1] if groups else []
+        same_phase = bool(last) and last[0].phase == tick.phase
+        covered_s = sum(member.duration_s for member in last)
+        is_short = min(covered_s, tick.duration_s) < _SHORTEST_SHARE * usual_s
+        if same_phase and (covered_s + tick.duration_s <= wanted_s * 1.01 or is_short):
+            last.append(tick)
+        else:
+            groups.append([tick])
+    return groups
+
+
+def _row(group: Sequence[Tick]) -> dict[str, float]:
+    duration_s = sum(tick.duration_s for tick in group)
+    done = errors = 0
+    by_operation: dict[str, list[str]] = {}
+    for tick in group:
+        for name, operation in tick.operations.items():
+            done += operation.count
+            errors += sum(operation.errors.values())
+            if operation.response:
+                by_operation.setdefault(name, []).append(operation.response)
+    row = {"throughput_per_s": done / duration_s, "errors_per_s": errors / duration_s}
+    everything = [text for texts in by_operation.values() for text in texts]
+    for percentile, value_s in percentiles(merge(everything), _SHOWN_PERCENTILES).items():
+        row[f"p{percentile:g}_ms"] = value_s * 1000
+    row["users"] = group[-1].users
+    row["queued"] = group[-1].queued
+    lag = percentiles(merge(tick.lag for tick in group if tick.lag), (99.0,))
+    if lag:
+        row["lag_p99_ms"] = lag[99.0] * 1000
+    cpu_s = sum(tick.cpu_user_s + tick.cpu_system_s for tick in group)
+    row["driver_cpu_percent"] = 100 * cpu_s / duration_s
+    if len(by_operation) > 1:
+        for name, texts in by_operation.items():
+            for value_s in percentiles(merge(texts), (95.0,)).values():
+                row[f"{name} p95_ms"] = value_s * 1000
+    return row
+
+
+def _short(value: float) -> float:
+    """Five digits: all that a chart can show, and a report half the size."""
+    return float(f"{value:.5g}")
+
+
+def _optional(value: float | None) -> float | None:
+    return None if value is None else _short(value)

@@ -1,0 +1,170 @@
+"""The report document: what the pages draw and `--json` prints. One value, no queries behind it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from loadstone.experiments.model import Level
+from loadstone.results.record import Notice, Record, TrialResult
+
+
+class MetricInfo(Record):
+    """How a metric is written and which way is better."""
+
+    name: str
+    label: str
+    unit: str
+    higher_is_better: bool | None = None
+
+
+class Figure(Record):
+    """A metric of a variant over its trials: median, 95 % interval (or None), all values."""
+
+    metric: str
+    n: int
+    median: float
+    low: float | None
+    high: float | None
+    interval_is_range: bool = False
+    values: list[float]
+    trials: list[str] = Field(description="Trial of each value, same order.")
+    outliers: list[str] = Field(default=[], description="Trials that stand apart; not dropped.")
+
+
+class ChangeText(Record):
+    """One factor of a step, with the level before."""
+
+    factor: str
+    before: Level | None
+    after: Level
+
+
+class VariantReport(Record):
+    """A rung, a level or a cell of a sweep."""
+
+    name: str
+    previous: str | None
+    step: list[ChangeText]
+    several: bool = Field(description="More than one thing changed against `previous`.")
+    because: str | None = None
+    unsafe: list[str] = []
+    kept: bool | None = Field(default=None, description="Ladder with `keep: better`: its fate.")
+    trials: list[str]
+    figures: list[Figure]
+
+
+class ComparisonReport(Record):
+    """Candidate against baseline, on one metric."""
+
+    metric: str
+    candidate: str
+    baseline: str
+    role: Literal["previous", "baseline", "pair"]
+    ratio: float
+    low: float | None
+    high: float | None
+    effect_percent: float
+    p_value: float | None
+    p_adjusted: float | None
+    test: str
+    n_baseline: int
+    n_candidate: int
+    least_detectable_percent: float | None
+    verdict: Literal["better", "worse", "no detectable change", "too few repeats"]
+    repeats_needed: int | None = None
+    differences: list[str] = Field(
+        default=[], description="What differs between the two besides the factor."
+    )
+
+
+class Series(Record):
+    """Columns of a chart over time; seconds since the trial's first phase began."""
+
+    t_s: list[float]
+    columns: dict[str, list[float | None]] = Field(description="Name with unit: values.")
+
+
+class PhaseSpan(Record):
+    """Where a phase lies on the time axis."""
+
+    name: str
+    kind: str
+    from_s: float
+    to_s: float
+
+
+class Curve(Record):
+    """A latency distribution on a percentile axis."""
+
+    operation: str
+    kind: Literal["response", "service"] = "response"
+    points: list[tuple[float, float]] = Field(description="(percentile 0..100, milliseconds).")
+
+
+class TrialReport(Record):
+    """One trial with everything that is drawn of it."""
+
+    result: TrialResult
+    phases: list[PhaseSpan]
+    load: Series = Field(
+        description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "
+        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent` and per operation `<name> p95_ms`."
+    )
+    host: Series = Field(
+        description="`cpu_user_percent`, `cpu_system_percent`, `cpu_iowait_percent`, "
+        "`cpu_steal_percent`, `disk_read_bytes_per_s`, `disk_write_bytes_per_s`, "
+        "`pressure_cpu_percent`, `pressure_io_percent`, `pressure_memory_percent`, ..."
+    )
+    target: Series = Field(description="Samples of the engine's own probe.")
+    curves: list[Curve]
+
+
+class ReferenceRung(Record):
+    """A rung of a published ladder, as ratios to the rung before and to the baseline."""
+
+    name: str
+    change: str
+    value: float
+    unit: str
+    ratio_to_previous: float | None
+    ratio_to_baseline: float
+
+
+class ReferenceReport(Record):
+    """A published result beside ours: shapes are compared, never figures."""
+
+    name: str
+    title: str
+    source: str
+    hardware: str
+    rungs: list[ReferenceRung]
+
+
+class ReportDocument(Record):
+    """All of one experiment."""
+
+    version: Literal[1] = 1
+    loadstone: str
+    created_at: str
+    name: str
+    title: str
+    design: Literal["run", "compare", "ladder", "sweep"]
+    status: Literal["complete", "partial"]
+    workload: dict[str, Any]
+    target: dict[str, Any]
+    profile: dict[str, Any]
+    command: str = Field(description="The command that repeats the experiment.")
+    seed: int
+    confidence: float
+    headline: str = Field(description="One or two sentences: what was found.")
+    metric: str = Field(description="Name of the metric that the verdicts are about.")
+    metrics: list[MetricInfo]
+    variants: list[VariantReport]
+    comparisons: list[ComparisonReport]
+    trials: list[TrialReport]
+    notices: list[Notice]
+    unsafe: bool
+    inventory: dict[str, Any]
+    reference: ReferenceReport | None = None

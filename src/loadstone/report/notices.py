@@ -1,0 +1,176 @@
+"""Everything that a reader of the report should know, each said once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadstone.report.model import ComparisonReport, VariantReport
+from loadstone.report.reading import ExperimentFolder, TrialFolder
+from loadstone.results.record import Notice, Status
+
+_NOT_COUNTED = {
+    Status.DISTURBED: "the machine itself moved while it ran",
+    Status.INVALID: "its figures are not of the system under test, or its data is wrong",
+    Status.FAILED: "it ended with an error",
+    Status.INTERRUPTED: "it was interrupted",
+    Status.RUNNING: "it never ended: the run was killed",
+}
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+def notices(
+    folder: ExperimentFolder,
+    variants: Sequence[VariantReport],
+    comparisons: Sequence[ComparisonReport],
+    metric: str,
+) -> list[Notice]:
+    """All notices of an experiment and its trials, the gravest first."""
+    found = [
+        *folder.notices,
+        *_left_out(folder),
+        *_of_trials(folder.trials),
+        *_unsafe(variants),
+        *_several(variants),
+        *_outliers(variants, metric),
+        *_few_repeats(comparisons),
+        *_differences(comparisons),
+    ]
+    return sorted(found, key=lambda notice: _ORDER[notice.severity])
+
+
+def _left_out(folder: ExperimentFolder) -> list[Notice]:
+    by_status: dict[Status, list[str]] = {}
+    for trial in folder.trials:
+        if not trial.counts:
+            by_status.setdefault(trial.result.status, []).append(trial.result.trial)
+    found = [
+        Notice(
+            code=f"trials-{status.value}",
+            severity="warning",
+            message=f"{_trials(names)} left out of figures and verdicts ({status.value}: "
+            f"{_NOT_COUNTED[status]}): {', '.join(names)}",
+            advice="look at the trial below; figures of the others stand without it",
+        )
+        for status, names in by_status.items()
+    ]
+    for variant in folder.design.variants:
+        counted = len(folder.valid_trials_of(variant.name))
+        if counted < folder.experiment.repeats:
+            found.append(_too_few(variant.name, counted, folder.experiment.repeats))
+    return found
+
+
+def _trials(names: Sequence[str]) -> str:
+    return "1 trial is" if len(names) == 1 else f"{len(names)} trials are"
+
+
+def _too_few(variant: str, counted: int, wanted: int) -> Notice:
+    return Notice(
+        code="too-few-valid-trials",
+        severity="error" if counted == 0 else "warning",
+        message=f"{variant} has {counted} valid trials of the {wanted} that were planned",
+        advice="run the experiment again: an incomplete block weakens every comparison with it",
+    )
+
+
+def _of_trials(trials: Sequence[TrialFolder]) -> list[Notice]:
+    """The trials' own notices; one that many trials share is said once, with their number."""
+    grouped: dict[tuple[str, str, str], list[tuple[str, Notice]]] = {}
+    for trial in trials:
+        for notice in trial.result.notices:
+            key = (notice.code, notice.severity, notice.advice)
+            grouped.setdefault(key, []).append((trial.result.trial, notice))
+    found = []
+    for members in grouped.values():
+        name, first = members[0]
+        others = f" (and {len(members) - 1} more trials)" if len(members) > 1 else ""
+        found.append(first.model_copy(update={"message": f"{name}{others}: {first.message}"}))
+    return found
+
+
+def _unsafe(variants: Sequence[VariantReport]) -> list[Notice]:
+    by_setting: dict[str, list[str]] = {}
+    for variant in variants:
+        for setting in variant.unsafe:
+            by_setting.setdefault(setting, []).append(variant.name)
+    return [
+        Notice(
+            code="unsafe-figures",
+            severity="warning",
+            message=f"{setting} can lose acknowledged commits; in force in {', '.join(names)}",
+            advice="compare such figures with each other only, and do not use them for production",
+        )
+        for setting, names in by_setting.items()
+    ]
+
+
+def _several(variants: Sequence[VariantReport]) -> list[Notice]:
+    return [
+        Notice(
+            code="several-changes",
+            severity="warning",
+            message=f"{variant.name} changes {len(variant.step)} things at once: "
+            f"{', '.join(change.factor for change in variant.step)}",
+            advice="split the rung to learn which of them it was",
+        )
+        for variant in variants
+        if variant.several
+    ]
+
+
+def _outliers(variants: Sequence[VariantReport], metric: str) -> list[Notice]:
+    """Outliers of the metric that verdicts are about; those of others are marked at their figures."""
+    names = [
+        trial
+        for variant in variants
+        for figure in variant.figures
+        if figure.metric == metric
+        for trial in figure.outliers
+    ]
+    if not names:
+        return []
+    return [
+        Notice(
+            code="outlier",
+            severity="info",
+            message=f"{', '.join(names)} stand{'s' if len(names) == 1 else ''} apart from the "
+            "other trials of the same variant",
+            advice="not dropped; look at the charts of the trial for the reason",
+        )
+    ]
+
+
+def _few_repeats(comparisons: Sequence[ComparisonReport]) -> list[Notice]:
+    short = [c for c in comparisons if c.verdict == "too few repeats"]
+    if not short:
+        return []
+    needed = max(c.repeats_needed or 0 for c in short)
+    have = min(min(c.n_baseline, c.n_candidate) for c in short)
+    return [
+        Notice(
+            code="too-few-repeats",
+            severity="warning",
+            message=f"{have} valid trials of each can show no difference among this many "
+            "comparisons, however large it is",
+            advice=f"write repeats: {needed} or more",
+        )
+    ]
+
+
+def _differences(comparisons: Sequence[ComparisonReport]) -> list[Notice]:
+    found: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        for line in comparison.differences:
+            found.setdefault(line, []).append(f"{comparison.candidate} and {comparison.baseline}")
+    if not found:
+        return []
+    shown = "; ".join(f"{line} (between {pairs[0]})" for line, pairs in list(found.items())[:3])
+    return [
+        Notice(
+            code="more-than-the-factor-differs",
+            severity="warning",
+            message=f"more than the factor differs: {shown}"
+            + (f"; {len(found) - 3} more" if len(found) > 3 else ""),
+            advice="a difference between these may come from that instead",
+        )
+    ]

@@ -1,0 +1,138 @@
+"""Reads an experiment's folder as it lies there: whole, partial, or left by a killed run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Experiment, TrialPlan, Variant
+from loadstone.results.record import Notice, Status, TrialResult
+
+
+class PairRecord(BaseModel):
+    """Two variants that the design compares."""
+
+    model_config = ConfigDict(frozen=True)
+
+    candidate: str
+    baseline: str
+    role: Literal["previous", "baseline", "pair"]
+
+
+class DesignRecord(BaseModel):
+    """What `design.json` holds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    variants: list[Variant]
+    pairs: list[PairRecord]
+    command: str = ""
+    kept: dict[str, bool] = {}
+
+
+@dataclass(frozen=True)
+class TrialFolder:
+    """One trial's files."""
+
+    path: Path
+    plan: TrialPlan
+    result: TrialResult
+    inventory: dict[str, Any]
+
+    @property
+    def counts(self) -> bool:
+        """Whether its figures enter medians and comparisons."""
+        return self.result.status is Status.VALID
+
+
+@dataclass(frozen=True)
+class ExperimentFolder:
+    """One experiment's files; trials in the order in which they ran."""
+
+    path: Path
+    experiment: Experiment
+    design: DesignRecord
+    trials: list[TrialFolder]
+    notices: list[Notice]
+    """What could not be read, and why."""
+
+    def trials_of(self, variant: str) -> list[TrialFolder]:
+        """All trials of a variant, whatever their status."""
+        return [trial for trial in self.trials if trial.result.variant == variant]
+
+    def valid_trials_of(self, variant: str) -> list[TrialFolder]:
+        """The trials of a variant whose figures count."""
+        return [trial for trial in self.trials_of(variant) if trial.counts]
+
+
+def read_experiment(folder: Path) -> ExperimentFolder:
+    """Reads all of an experiment's folder but frames and samples.
+
+    Args:
+        folder: `results/<experiment>`.
+
+    Raises:
+        WrongInputError: If it is no folder of an experiment.
+    """
+    path = folder / "experiment.json"
+    if not path.is_file():
+        raise WrongInputError(
+            f"{folder} is not the folder of an experiment: it has no experiment.json",
+            advice="name a result that `loadstone list` shows",
+        )
+    try:
+        experiment = Experiment.model_validate_json(path.read_bytes())
+        design = _read_design(folder, experiment)
+    except (ValueError, ValidationError) as error:
+        raise WrongInputError(f"{folder} cannot be read: {error}") from error
+    trials: list[TrialFolder] = []
+    notices: list[Notice] = []
+    for trial in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
+        if not (trial / "plan.json").exists() and not (trial / "result.json").exists():
+            continue
+        try:
+            trials.append(_read_trial(trial))
+        except (OSError, ValueError) as error:
+            notices.append(_unreadable(trial, error))
+    trials.sort(key=lambda trial: (trial.result.order, trial.result.trial))
+    return ExperimentFolder(folder, experiment, design, trials, notices)
+
+
+def _read_design(folder: Path, experiment: Experiment) -> DesignRecord:
+    path = folder / "design.json"
+    if path.is_file():
+        return DesignRecord.model_validate(_json(path))
+    only = Variant(name=experiment.name, changes=[], step=[])
+    return DesignRecord(variants=[only], pairs=[])
+
+
+def _read_trial(folder: Path) -> TrialFolder:
+    inventory = folder / "inventory.json"
+    return TrialFolder(
+        path=folder,
+        plan=TrialPlan.model_validate_json((folder / "plan.json").read_bytes()),
+        result=TrialResult.model_validate_json((folder / "result.json").read_bytes()),
+        inventory=_json(inventory) if inventory.is_file() else {},
+    )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    value = json.loads(path.read_text("utf-8"))
+    if not isinstance(value, dict):
+        raise ValueError(f"{path.name} holds no JSON object")  # noqa: TRY004
+    return value
+
+
+def _unreadable(folder: Path, error: Exception) -> Notice:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return Notice(
+        code="unreadable-trial",
+        severity="warning",
+        message=f"trial {folder.name} cannot be read and is left out: {lines[0]}",
+        advice="it was probably being written when the run was killed; run it again",
+    )

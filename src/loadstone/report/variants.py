@@ -1,0 +1,69 @@
+"""The variants of an experiment: what each changes, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadstone.experiments.model import Experiment, Level, Variant
+from loadstone.report.figures import figures
+from loadstone.report.model import ChangeText, MetricInfo, VariantReport
+from loadstone.report.reading import ExperimentFolder
+
+
+def variant_reports(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> list[VariantReport]:
+    """All variants in the design's order, also those without a valid trial."""
+    return [_report(folder, variant, metrics) for variant in folder.design.variants]
+
+
+def _report(
+    folder: ExperimentFolder, variant: Variant, metrics: Sequence[MetricInfo]
+) -> VariantReport:
+    trials = folder.trials_of(variant.name)
+    unsafe = {setting: None for trial in trials for setting in trial.result.unsafe}
+    return VariantReport(
+        name=variant.name,
+        previous=variant.previous,
+        step=[
+            ChangeText(
+                factor=change.factor,
+                before=_level_before(folder, variant, change.factor),
+                after=change.level,
+            )
+            for change in variant.step
+        ],
+        several=len(variant.step) > 1,
+        because=variant.because,
+        unsafe=list(unsafe),
+        kept=folder.design.kept.get(variant.name),
+        trials=[trial.result.trial for trial in trials],
+        figures=figures(
+            folder.valid_trials_of(variant.name), metrics, folder.experiment.confidence
+        ),
+    )
+
+
+def _level_before(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
+    """The factor's level in the variant before: declared there, in the base, or read back."""
+    previous = next((v for v in folder.design.variants if v.name == variant.previous), None)
+    for change in previous.changes if previous else []:
+        if change.factor == factor:
+            return change.level
+    declared = _base_level(folder.experiment, factor)
+    if declared is not None:
+        return declared
+    for trial in folder.trials_of(variant.name):
+        for reading in trial.result.factors:
+            if reading.factor == factor:
+                return reading.before
+    return None
+
+
+def _base_level(experiment: Experiment, factor: str) -> Level | None:
+    kind, _, name = factor.partition(".")
+    if kind == "target":
+        return experiment.target.settings.get(name)
+    if kind == "workload":
+        value = experiment.workload.parameters.get(name)
+    else:
+        value = getattr(experiment.profile, name, None)
+    return value if isinstance(value, bool | int | float | str) else None

@@ -1,0 +1,223 @@
+"""Latency histograms: merging those of the ticks, reading percentiles, keeping a standard log.
+
+The driver's histograms are HdrHistogram V2 (compressed, base64), in nanoseconds. Percentiles of
+merged histograms are exact to their three digits; percentiles are never averaged.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import Literal, TextIO
+
+import numpy as np
+from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLengthException
+from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
+
+from loadstone.errors import DriverError
+from loadstone.results.record import LatencySummary
+
+NANOSECONDS = 1e9
+LONGEST_NS = 3_600_000_000_000
+USUAL_PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
+LAST_PERCENTILE = 99.999
+"""Where a percentile axis ends."""
+
+TICKS_PER_HALF_DISTANCE = 10
+"""Points of a curve each time the distance to 100 % halves, as HdrHistogram's own plots have it."""
+
+LOG_FORMAT_VERSION = "1.3"
+"""Of the HdrHistogram interval log; the first with tags."""
+
+Counts = NDArray[np.uint64]
+
+
+def decode(encoded: str) -> HdrHistogram:
+    """Decode one histogram of a frame.
+
+    Raises:
+        DriverError: It is not an HdrHistogram V2.
+    """
+    try:
+        return HdrHistogram.decode(encoded.encode("ascii"))
+    except (
+        HdrCookieException,
+        HdrLengthException,
+        HdrHistogramSettingsException,
+        ValueError,
+        IndexError,
+        zlib.error,
+    ) as error:
+        raise DriverError(
+            f"a frame holds a histogram that is not HdrHistogram V2 ({error}): {encoded[:40]!r}",
+            advice="check that the driver and Loadstone have the same version",
+        ) from error
+
+
+def merge(encoded: Iterable[str]) -> HdrHistogram:
+    """Add up the histograms of many ticks.
+
+    Args:
+        encoded: Base64 HdrHistograms V2 of the same unit and precision, of any range.
+
+    Returns:
+        One histogram with all their counts; an empty one for none.
+
+    Raises:
+        DriverError: One cannot be decoded, or has another precision or lowest value.
+    """
+    total: HdrHistogram | None = None
+    for text in encoded:
+        one = decode(text)
+        total = one if total is None else _added(total, one)
+    return HdrHistogram(1, LONGEST_NS, 3) if total is None else total
+
+
+def _added(total: HdrHistogram, one: HdrHistogram) -> HdrHistogram:
+    """Add the shorter histogram to the longer one: a longer range only adds counters at the end."""
+    long, short = (total, one) if total.counts_len >= one.counts_len else (one, total)
+    if (long.sub_bucket_count, long.unit_magnitude) != (
+        short.sub_bucket_count,
+        short.unit_magnitude,
+    ):
+        raise DriverError(
+            f"histograms of {long.significant_figures} and of {short.significant_figures} digits, "
+            f"or of different lowest values, cannot be added",
+            advice="check that the driver and Loadstone have the same version",
+        )
+    counts = _counts(long)
+    counts[: short.counts_len] += _counts(short)
+    used = np.flatnonzero(counts)
+    if used.size:
+        long.set_internal_tacking_values(int(used[0]), int(used[-1]), int(counts.sum()))
+    return long
+
+
+def _counts(histogram: HdrHistogram) -> Counts:
+    counts: Counts = np.ctypeslib.as_array(histogram.counts)
+    return counts
+
+
+def percentiles(
+    histogram: HdrHistogram, which: Sequence[float] = USUAL_PERCENTILES
+) -> dict[float, float]:
+    """Read percentiles of a histogram in nanoseconds.
+
+    A value is the highest one that its counter stands for, as HdrHistogram defines it, so that a
+    latency is never shown smaller than it was.
+
+    Args:
+        histogram: Not empty.
+        which: Percentiles, 0 to 100.
+
+    Returns:
+        Percentile: seconds. Empty for an empty histogram.
+    """
+    counts = _counts(histogram)
+    used = np.flatnonzero(counts)
+    if used.size == 0:
+        return {}
+    running = np.cumsum(counts[used])
+    total = int(running[-1])
+    values = {}
+    for percentile in which:
+        target = max(1, min(total, int(percentile * total / 100.0 + 0.5)))
+        index = int(used[int(np.searchsorted(running, target))])
+        value = histogram.get_value_from_index(index)
+        values[percentile] = histogram.get_highest_equivalent_value(value) / NANOSECONDS
+    return values
+
+
+def percentile_curve(histogram: HdrHistogram) -> list[tuple[float, float]]:
+    """Give the distribution for a percentile axis up to 99.999.
+
+    Points lie closer the nearer they are to 100, and end where the histogram has no more values to
+    tell them apart: of 1,000 operations the 99.99th percentile is not known.
+
+    Returns:
+        (percentile, seconds), both ascending; empty for an empty histogram.
+    """
+    total = int(_counts(histogram).sum())
+    if total == 0:
+        return []
+    end = min(LAST_PERCENTILE, 100.0 * (1.0 - 1.0 / total))
+    which = [*takewhile(lambda percentile: percentile < end, _axis()), end]
+    return list(percentiles(histogram, which).items())
+
+
+def _axis() -> Iterable[float]:
+    distance = 100.0
+    while distance > 100.0 - LAST_PERCENTILE:
+        for step in range(TICKS_PER_HALF_DISTANCE):
+            yield 100.0 - distance * (1.0 - 0.5 * step / TICKS_PER_HALF_DISTANCE)
+        distance /= 2.0
+
+
+def summarize_latency(histogram: HdrHistogram) -> LatencySummary | None:
+    """Give the figures of a histogram in seconds, or None when it is empty."""
+    at = percentiles(histogram, (*USUAL_PERCENTILES, 100.0))
+    if not at:
+        return None
+    return LatencySummary(
+        count=histogram.get_total_count(),
+        mean_s=histogram.get_mean_value() / NANOSECONDS,
+        p50_s=at[50.0],
+        p90_s=at[90.0],
+        p95_s=at[95.0],
+        p99_s=at[99.0],
+        p999_s=at[99.9],
+        max_s=at[100.0],
+    )
+
+
+class LatencyLog:
+    """Writes ``latency.hlog``, a standard HdrHistogram interval log, while the run goes on.
+
+    Format 1.3 as the JavaDoc of HistogramLogReader describes it: any HistogramLogProcessor reads
+    it, with ``-tag`` for one of the tags. Times are in seconds since the driver's start, which is
+    the base time; histograms are in nanoseconds, the largest value of a line is in milliseconds.
+    The writer of the ``hdrh`` package is not used: it knows no tags, cuts the largest value down
+    to a whole number and fails to write a start time.
+    """
+
+    def __init__(self, stream: TextIO, *, start_unix_s: float) -> None:
+        """Write the head of the log.
+
+        Args:
+            stream: Where to write; stays open, its owner closes it.
+            start_unix_s: Wall clock at the driver's time 0.
+        """
+        self._stream = stream
+        stream.write(
+            f"#[Histogram log format version {LOG_FORMAT_VERSION}]\n"
+            f"#[StartTime: {start_unix_s:.3f} (seconds since epoch)]\n"
+            f"#[BaseTime: {start_unix_s:.3f} (seconds since epoch)]\n"
+            "#[Tags: phase/operation/response or service; values in ns, Interval_Max in ms]\n"
+            '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
+        )
+
+    def append(self, tag: str, from_s: float, to_s: float, encoded: str) -> None:
+        """Write the histogram of one tick and flush it.
+
+        Args:
+            tag: See `log_tag`.
+            from_s: Begin of the tick, seconds since the driver's start.
+            to_s: End of it.
+            encoded: The histogram as it stands in the frame.
+
+        Raises:
+            DriverError: The histogram cannot be decoded.
+        """
+        largest_ms = decode(encoded).get_max_value() / 1e6
+        self._stream.write(
+            f"Tag={tag},{from_s:.3f},{to_s - from_s:.3f},{largest_ms:.3f},{encoded}\n"
+        )
+        self._stream.flush()
+
+
+def log_tag(phase: str, operation: str, time: Literal["response", "service"]) -> str:
+    """Name a line, e.g. ``measure/new-order/response``; a tag holds no comma and no blank."""
+    return "/".join(re.sub(r"[\s,/]+", "-", part) for part in (phase, operation, time))

@@ -1,0 +1,110 @@
+"""Lines of JSON in a Zstandard file that can be read at any moment, also after `kill -9`.
+
+Each flush ends a Zstandard block (RFC 8878, section 3.1.1.2), so all lines up to it can be read
+although the frame around them was never closed. The bytes are handed to the operating system at
+each flush: they outlive the process, not a power cut.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import zstandard
+
+from loadstone.results.files import full_disk_said
+
+_LEVEL = 3
+_CHUNK_BYTES = 1 << 18
+
+
+class LineWriter:
+    """Appends JSON objects, one a line. Its methods may be called from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        with full_disk_said(path):
+            self._file = path.open("xb", buffering=0)
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+        self._closed = False
+
+    def write(self, *values: Mapping[str, Any]) -> None:
+        """Writes lines and flushes them.
+
+        Raises:
+            DiskFullError: If there is no space left.
+        """
+        text = "".join(json.dumps(value, separators=(",", ":")) + "\n" for value in values)
+        with self._lock:
+            if self._closed:
+                return
+            block = self._compressor.compress(text.encode())
+            block += self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+            self._put(block)
+
+    def close(self) -> None:
+        """Closes the Zstandard frame and the file."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            try:
+                self._put(self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
+            finally:
+                self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _put(self, block: bytes) -> None:
+        view = memoryview(block)
+        with full_disk_said(self.path):
+            while view:
+                view = view[self._file.write(view) :]
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Reads every line that is whole; an end that was cut off is left out.
+
+    Raises:
+        OSError: If the file cannot be opened.
+    """
+    rest = b""
+    for chunk in _chunks(path):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            value = _parse(line)
+            if value is None:
+                return
+            yield value
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+    with path.open("rb") as file:
+        while block := file.read(_CHUNK_BYTES):
+            try:
+                yield decompressor.decompress(block)
+            except zstandard.ZstdError:
+                return
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

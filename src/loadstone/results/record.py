@@ -1,0 +1,187 @@
+"""The immutable record of a trial: what `result.json` holds."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from loadstone.experiments.model import Level
+
+
+class Record(BaseModel):
+    """Base of all recorded values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Status(StrEnum):
+    """What a trial's figures are worth."""
+
+    RUNNING = "running"
+    VALID = "valid"
+    DISTURBED = "disturbed"
+    INVALID = "invalid"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class Notice(Record):
+    """A warning, as a value: reports choose the words around it."""
+
+    code: str = Field(description="Short and stable: `generator-saturated`, `unsafe-setting`.")
+    severity: Literal["info", "warning", "error"]
+    message: str = Field(description="What was seen, with its figure.")
+    advice: str = Field(default="", description="What to do about it.")
+
+
+class MetricValue(Record):
+    """A figure of a trial. `unit` is written as people read it: `new-orders/min`, `ms`, `us`."""
+
+    name: str
+    value: float
+    unit: str
+    higher_is_better: bool | None = None
+    label: str = ""
+
+
+class LatencySummary(Record):
+    """Percentiles of one histogram, in seconds."""
+
+    count: int
+    mean_s: float
+    p50_s: float
+    p90_s: float
+    p95_s: float
+    p99_s: float
+    p999_s: float
+    max_s: float
+
+
+class OperationSummary(Record):
+    """One operation during the measured phase."""
+
+    name: str
+    count: int
+    rolled_back: int = 0
+    errors: dict[str, int] = {}
+    retries: dict[str, int] = {}
+    response: LatencySummary | None = None
+    service: LatencySummary | None = None
+
+
+class Wait(Record):
+    """One line of the top-waits table: samples in which a session was found in this wait."""
+
+    kind: str
+    event: str
+    samples: int
+    share: float = Field(description="Of all samples of active sessions, 0 to 1.")
+
+
+class CheckResult(Record):
+    """A test of the data after the trial."""
+
+    name: str
+    passed: bool
+    detail: str = Field(description="What was compared and what came out.")
+    source: str = Field(default="", description="Clause of the specification.")
+
+
+class FactorReading(Record):
+    """A factor that was set, and what the system said afterwards."""
+
+    factor: str
+    requested: Level
+    read_back: Level
+    before: Level | None = None
+    unsafe: bool = False
+    how: str = Field(default="", description="`reload`, `restart`, `plan`.")
+
+
+class Fingerprint(Record):
+    """What a start state is, in figures that must be equal in trials that are compared."""
+
+    rows: dict[str, int] = Field(description="Table: rows.")
+    sums: dict[str, str] = Field(description="Table: checksum over its keys and counters.")
+    size_bytes: int
+    digest: str = Field(description="Hash over rows and sums.")
+
+
+class PhaseTiming(Record):
+    """A phase as it ran; seconds since the driver's start."""
+
+    name: str
+    kind: str
+    from_s: float
+    to_s: float
+    drained: int = 0
+    discarded: int = 0
+
+
+class GeneratorHealth(Record):
+    """Whether the load generator kept up, over the measured phase."""
+
+    cpu_user_s: float
+    cpu_system_s: float
+    cpu_share: float = Field(description="Of one core per worker thread, 0 to 1.")
+    max_rss_bytes: int
+    lag_p99_s: float | None = None
+    lag_p999_s: float | None = None
+    late_starts: int = 0
+    dropped: int = 0
+    nofile: int = 0
+
+
+class SteadyStateRecord(Record):
+    """The check for a steady state within the measured phase."""
+
+    steady: bool | None = Field(description="None: too few ticks to tell.")
+    trend_percent_per_min: float
+    trend_p: float
+    warm_up_left_s: float
+    detail: str = ""
+
+
+class DriftRecord(Record):
+    """The machine's own speed before and after the trial, as figures per probe."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+    moved_percent: float = Field(description="Largest move against the experiment's median.")
+    disturbed: bool
+
+
+class TrialResult(Record):
+    """The record of one trial."""
+
+    version: Literal[1] = 1
+    experiment: str
+    trial: str
+    variant: str
+    block: int
+    order: int
+    status: Status
+    notices: list[Notice] = []
+    unsafe: list[str] = Field(default=[], description="Unsafe settings under which it ran.")
+    started_at: str = Field(description="ISO 8601, UTC.")
+    finished_at: str | None = None
+    metrics: list[MetricValue] = []
+    operations: list[OperationSummary] = []
+    phases: list[PhaseTiming] = []
+    waits: list[Wait] = []
+    checks: list[CheckResult] = []
+    factors: list[FactorReading] = []
+    data: dict[str, float] = Field(
+        default={}, description="Facts of the data it ran on: load time, size, rows."
+    )
+    fingerprint: Fingerprint | None = None
+    steady_state: SteadyStateRecord | None = None
+    drift: DriftRecord | None = None
+    generator: GeneratorHealth | None = None
+    repeat_command: str = ""
+
+    def metric(self, name: str) -> MetricValue | None:
+        """The metric of that name, if the trial has it."""
+        return next((metric for metric in self.metrics if metric.name == name), None)

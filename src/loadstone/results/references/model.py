@@ -1,0 +1,80 @@
+"""What a published result consists of: where it is from, what it ran on, and its figures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from loadstone.results.record import Record
+
+Cell = float | str | bool | None
+"""A figure, a text, or nothing where the source gives none."""
+
+
+class ReferenceColumn(Record):
+    """A column of a published table."""
+
+    name: str
+    label: str
+    unit: str = Field(default="", description="Empty for texts and counts.")
+    higher_is_better: bool | None = None
+
+
+class ReferenceRow(Record):
+    """A line of a published table."""
+
+    name: str
+    label: str = Field(description="The system, the change or the step that was measured.")
+    values: dict[str, Cell] = Field(description="Column: figure, as printed.")
+
+
+class ReferenceTable(Record):
+    """A published table."""
+
+    name: str
+    title: str
+    columns: list[ReferenceColumn] = Field(min_length=1)
+    rows: list[ReferenceRow] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _cells(self) -> ReferenceTable:
+        known = {column.name for column in self.columns}
+        for row in self.rows:
+            if unknown := set(row.values) - known:
+                raise ValueError(f"row {row.name!r} has figures without a column: {unknown}")
+        return self
+
+    def column(self, name: str) -> ReferenceColumn:
+        """The column of that name.
+
+        Raises:
+            KeyError: If the table has none.
+        """
+        return next(column for column in self.columns if column.name == name)
+
+
+class Reference(Record):
+    """A published result."""
+
+    version: Literal[1] = 1
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    kind: Literal["ladder", "table"] = Field(
+        description="`ladder`: the first table's rows are cumulative rungs, the first the baseline."
+    )
+    workloads: list[str] = Field(description="Loadstone's workloads that are of this kind.")
+    source: str = Field(description="Publisher and title.")
+    date: str = Field(description="As precise as the source is.")
+    hardware: str
+    software: str = ""
+    load: str = Field(default="", description="How it was loaded and for how long.")
+    metric: str = Field(description="Column of the first table that comparisons are about.")
+    tables: list[ReferenceTable] = Field(min_length=1)
+    remarks: list[str] = Field(default=[], description="What a reader must know, in plain words.")
+
+    @model_validator(mode="after")
+    def _headline(self) -> Reference:
+        if self.metric not in {column.name for column in self.tables[0].columns}:
+            raise ValueError(f"the first table has no column {self.metric!r}")
+        return self

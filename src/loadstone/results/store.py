@@ -1,0 +1,379 @@
+"""The store: an index over the results folders, in SQLite or PostgreSQL.
+
+The files are the truth. Whatever is in the index can be made again from them by `reindex`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Engine, create_engine, delete, event, func, select
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
+from sqlalchemy.orm import Session
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.model import Experiment
+from loadstone.results.files import full_disk_said
+from loadstone.results.folder import EXPERIMENT_FILE, PLAN_FILE, finish_interrupted
+from loadstone.results.record import Status, TrialResult
+from loadstone.results.schema import Base, ExperimentRow, MetricRow, TrialRow
+
+INDEX_FILE = "index.sqlite"
+_BUSY_MS = 30_000
+_NEAR_NAMES = 3
+_LOCK_NUMBER = 0x10AD5704
+
+
+@dataclass(frozen=True)
+class ExperimentEntry:
+    """A line of `loadstone list`."""
+
+    name: str
+    title: str
+    workload: str
+    engine: str
+    design: str
+    started_at: str
+    statuses: dict[str, int]
+    """Status: how many trials have it."""
+    unsafe: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a reference stands for."""
+
+    experiment: Path
+    trial: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder: of the trial if one was named, else of the experiment."""
+        return self.trial or self.experiment
+
+
+class Store:
+    """The index of one folder of results.
+
+    Args:
+        results: Folder of all results.
+        url: Of the database; default: SQLite in that folder.
+
+    Raises:
+        WrongInputError: If the address is none.
+        TargetError: If the database cannot be reached.
+    """
+
+    def __init__(self, results: Path, url: str | None = None) -> None:
+        self.results = results
+        self._engine = _engine(results, url)
+        with _said(results):
+            _make_tables(self._engine)
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def index_experiment(self, folder: Path) -> None:
+        """Puts what one experiment's folder says now into the index, in one short transaction.
+
+        A trial whose process was killed is finished first.
+
+        Raises:
+            WrongInputError: If the folder holds no experiment.
+        """
+        experiment = _read_experiment(folder)
+        results = _read_trials(folder)
+        row, metrics = _rows(folder, experiment, results)
+        with _said(self.results), Session(self._engine) as session, session.begin():
+            _one_at_a_time(session)
+            _forget(session, [row.name])
+            session.add(row)
+            session.flush()
+            session.add_all(metrics)
+
+    def reindex(self) -> list[str]:
+        """Makes the index anew from the folders.
+
+        Returns:
+            What was left out and why, one line each.
+        """
+        left_out = []
+        for folder in _experiment_folders(self.results):
+            try:
+                self.index_experiment(folder)
+            except WrongInputError as error:
+                left_out.append(error.message)
+        with _said(self.results), Session(self._engine) as session, session.begin():
+            _one_at_a_time(session)
+            known = session.scalars(select(ExperimentRow.name))
+            folders = self.results
+            _forget(session, [name for name in known if not (folders / name).is_dir()])
+        return left_out
+
+    def experiments(
+        self,
+        *,
+        workload: str | None = None,
+        status: Status | None = None,
+        name: str | None = None,
+        limit: int | None = None,
+    ) -> list[ExperimentEntry]:
+        """Experiments, newest first.
+
+        Args:
+            workload: Only those of this workload.
+            status: Only those with a trial of this status.
+            name: Only those whose name contains this, whatever the case.
+            limit: At most so many.
+        """
+        query = select(ExperimentRow).order_by(
+            ExperimentRow.started_at.desc(), ExperimentRow.name.desc()
+        )
+        if workload is not None:
+            query = query.where(ExperimentRow.workload == workload)
+        if status is not None:
+            query = query.where(ExperimentRow.trials.any(TrialRow.status == status.value))
+        if name is not None:
+            query = query.where(
+                func.lower(ExperimentRow.name).contains(name.lower(), autoescape=True)
+            )
+        with _said(self.results), Session(self._engine) as session:
+            return [_entry(row) for row in session.scalars(query.limit(limit))]
+
+    def metrics(self, experiment: str) -> dict[str, dict[str, float]]:
+        """Trial: metric: value, of one experiment."""
+        query = select(MetricRow).where(MetricRow.experiment_name == experiment)
+        found: dict[str, dict[str, float]] = {}
+        with _said(self.results), Session(self._engine) as session:
+            for row in session.scalars(query.order_by(MetricRow.trial, MetricRow.name)):
+                found.setdefault(row.trial, {})[row.name] = row.value
+        return found
+
+    def find(self, reference: str) -> Found:
+        """What `experiment`, `experiment/trial`, a unique beginning of them, or a path stands for.
+
+        Raises:
+            WrongInputError: If nothing or several things are meant, with near names.
+        """
+        folder = Path(reference)
+        if (folder / PLAN_FILE).is_file():
+            return Found(folder.parent, folder)
+        if (folder / EXPERIMENT_FILE).is_file():
+            return Found(folder)
+        name, _, trial = reference.strip("/").partition("/")
+        with _said(self.results), Session(self._engine) as session:
+            names = list(session.scalars(select(ExperimentRow.name)))
+            experiment = _choose(name, names, f"no result is named {name!r}")
+            if not trial:
+                return Found(self.results / experiment)
+            trials = list(
+                session.scalars(select(TrialRow.name).where(TrialRow.experiment_name == experiment))
+            )
+        chosen = _choose(trial, trials, f"{experiment} has no trial {trial!r}")
+        return Found(self.results / experiment, self.results / experiment / chosen)
+
+
+def index_experiment(folder: Path, url: str | None = None) -> None:
+    """Indexes one experiment's folder in the store of the folder that it lies in."""
+    with Store(folder.parent, url) as store:
+        store.index_experiment(folder)
+
+
+def reindex(results: Path, url: str | None = None) -> list[str]:
+    """Makes the index of a results folder anew; says what was left out and why."""
+    with Store(results, url) as store:
+        return store.reindex()
+
+
+def _engine(results: Path, url: str | None) -> Engine:
+    if url is None:
+        with full_disk_said(results):
+            results.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(URL.create("sqlite", database=str(results / INDEX_FILE)))
+        event.listen(engine, "connect", _prepare_sqlite)
+        return engine
+    try:
+        address = make_url(url)
+        if address.drivername in ("postgresql", "postgres"):
+            address = address.set(drivername="postgresql+psycopg")
+        return create_engine(address)
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise WrongInputError(
+            f"{url!r} is no address of a store",
+            advice="write postgresql://user@host/database, or leave it out for SQLite",
+        ) from error
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """Several Loadstones at once wait for each other; foreign keys hold."""
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+    cursor.execute("PRAGMA journal_mode=DELETE")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _make_tables(engine: Engine) -> None:
+    """Another Loadstone may make the same tables at the same moment; then they are there."""
+    try:
+        Base.metadata.create_all(engine)
+    except (OperationalError, ProgrammingError, IntegrityError):
+        Base.metadata.create_all(engine)
+
+
+def _one_at_a_time(session: Session) -> None:
+    """Two that index the same experiment do so one after the other; SQLite locks by itself."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
+
+
+def _forget(session: Session, names: list[str]) -> None:
+    for table, column in (
+        (MetricRow, MetricRow.experiment_name),
+        (TrialRow, TrialRow.experiment_name),
+        (ExperimentRow, ExperimentRow.name),
+    ):
+        session.execute(delete(table).where(column.in_(names)))
+
+
+@contextlib.contextmanager
+def _said(results: Path) -> Iterator[None]:
+    """Turns an error of the database into one clear line."""
+    try:
+        yield
+    except OperationalError as error:
+        raise TargetError(
+            f"the index of {results} cannot be used: {str(error.orig).strip()}",
+            advice="`loadstone reindex` makes it anew from the result folders",
+        ) from error
+    except SQLAlchemyError as error:
+        raise TargetError(
+            f"the index of {results} is not what this version of Loadstone writes: "
+            f"{str(error).splitlines()[0]}",
+            advice=f"remove {INDEX_FILE} and run `loadstone reindex`",
+        ) from error
+
+
+def _experiment_folders(results: Path) -> list[Path]:
+    return sorted(path.parent for path in results.glob(f"*/{EXPERIMENT_FILE}"))
+
+
+def _read_experiment(folder: Path) -> Experiment:
+    path = folder / EXPERIMENT_FILE
+    try:
+        return Experiment.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise WrongInputError(
+            f"{folder} is no experiment: {path.name}: {error.strerror}"
+        ) from error
+    except ValidationError as error:
+        raise WrongInputError(f"{path} cannot be read: {error.errors()[0]['msg']}") from error
+
+
+def _read_trials(folder: Path) -> list[TrialResult]:
+    """Results of all trials; one that cannot be read is not in the index, and stays on disk."""
+    results = []
+    for plan in sorted(folder.glob(f"*/{PLAN_FILE}")):
+        with contextlib.suppress(WrongInputError):
+            results.append(finish_interrupted(plan.parent))
+    return results
+
+
+def _rows(
+    folder: Path, experiment: Experiment, results: list[TrialResult]
+) -> tuple[ExperimentRow, list[MetricRow]]:
+    started = [result.started_at for result in results]
+    row = ExperimentRow(
+        name=folder.name,
+        title=experiment.title,
+        workload=experiment.workload.name,
+        engine=experiment.target.engine,
+        design=experiment.design.kind,
+        started_at=min(started, default=""),
+        trials=[_trial_row(folder.name, result) for result in results],
+    )
+    metrics = [
+        MetricRow(
+            experiment_name=folder.name,
+            trial=result.trial,
+            name=metric.name,
+            value=metric.value,
+            unit=metric.unit,
+        )
+        for result in results
+        for metric in {metric.name: metric for metric in result.metrics}.values()
+        if math.isfinite(metric.value)
+    ]
+    return row, metrics
+
+
+def _trial_row(experiment: str, result: TrialResult) -> TrialRow:
+    return TrialRow(
+        experiment_name=experiment,
+        name=result.trial,
+        variant=result.variant,
+        block=result.block,
+        position=result.order,
+        status=result.status.value,
+        unsafe=bool(result.unsafe),
+        started_at=result.started_at,
+        finished_at=result.finished_at,
+    )
+
+
+def _entry(row: ExperimentRow) -> ExperimentEntry:
+    statuses: dict[str, int] = {}
+    for trial in row.trials:
+        statuses[trial.status] = statuses.get(trial.status, 0) + 1
+    return ExperimentEntry(
+        name=row.name,
+        title=row.title,
+        workload=row.workload,
+        engine=row.engine,
+        design=row.design,
+        started_at=row.started_at,
+        statuses=statuses,
+        unsafe=any(trial.unsafe for trial in row.trials),
+    )
+
+
+def _choose(given: str, names: list[str], nothing: str) -> str:
+    if given in names:
+        return given
+    matching = sorted(name for name in names if given and name.startswith(given))
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise WrongInputError(
+            f"{given!r} may be {', '.join(matching[:5])}{' ...' if len(matching) > 5 else ''}",
+            advice="write more of the name",
+        )
+    near = difflib.get_close_matches(given, names, n=_NEAR_NAMES, cutoff=0.4)
+    raise WrongInputError(
+        nothing,
+        advice=f"did you mean {', '.join(near)}?"
+        if near
+        else "`loadstone list` shows what is there",
+    )

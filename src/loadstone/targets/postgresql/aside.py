@@ -1,0 +1,144 @@
+"""Databases that Loadstone makes on somebody else's server, and the one that it puts aside.
+
+The database that the address names is renamed, not emptied: its contents, rights and settings come
+back when the experiment ends. In its place a work database of the same name is made, and made again
+from a snapshot database before each trial. Names carry a random token that the journal knows, so
+that nothing else is ever dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from loadstone.errors import RefusedError, TargetError
+from loadstone.experiments.journal import undoes
+from loadstone.targets.postgresql.address import Address
+from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.safety import content, marked_for
+from loadstone.targets.postgresql.values import quoted
+
+_OURS = re.compile(r"loadstone_(kept|snapshot)_[0-9a-f]{12}")
+_MAINTENANCE = ("postgres", "template1")
+
+
+def identifier(name: str) -> str:
+    """A name in the quotes of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def maintenance(address: Address) -> Client:
+    """A connection to another database of the server, from which databases are made and dropped.
+
+    Raises:
+        TargetError: If neither `postgres` nor `template1` can be reached.
+    """
+    problem: TargetError | None = None
+    for name in _MAINTENANCE:
+        if name == address.database:
+            continue
+        client = Client(address.connection(name))
+        try:
+            client.query("SELECT 1")
+        except TargetError as error:
+            problem = error
+        else:
+            return client
+    raise TargetError(
+        f"no database to work from: {problem}",
+        advice=f"let {address.user} connect to the database postgres",
+    )
+
+
+def exists(client: Client, database: str) -> bool:
+    """Whether the server has that database."""
+    return bool(client.query("SELECT FROM pg_database WHERE datname = %s", (database,)))
+
+
+def comment(client: Client, database: str, text: str) -> None:
+    """Says in the catalogue whose database it is."""
+    client.query(f"COMMENT ON DATABASE {identifier(database)} IS E{quoted(text)}")
+
+
+def drop(client: Client, database: str) -> None:
+    """Drops a database, also when sessions are connected to it."""
+    client.query(f"DROP DATABASE IF EXISTS {identifier(database)} WITH (FORCE)")
+
+
+def rename(client: Client, database: str, to: str) -> None:
+    """Renames a database.
+
+    Raises:
+        TargetError: If somebody is connected to it.
+    """
+    try:
+        client.query(f"ALTER DATABASE {identifier(database)} RENAME TO {identifier(to)}")
+    except TargetError as error:
+        raise TargetError(
+            f"database {database!r} cannot be set aside: {error.message}",
+            advice="disconnect all others; Loadstone's user must own it and have CREATEDB",
+        ) from error
+
+
+def create_like(client: Client, database: str, original: str) -> None:
+    """Makes an empty database with the encoding and locale of another."""
+    encoding, collate, ctype = client.query(
+        "SELECT pg_encoding_to_char(encoding), datcollate, datctype FROM pg_database "
+        "WHERE datname = %s",
+        (original,),
+    )[0]
+    client.query(
+        f"CREATE DATABASE {identifier(database)} TEMPLATE template0 ENCODING E{quoted(encoding)} "
+        f"LC_COLLATE E{quoted(collate)} LC_CTYPE E{quoted(ctype)}"
+    )
+
+
+def copy(client: Client, source: str, database: str, major: int) -> None:
+    """Makes a database as a copy of files of another, which nobody may be connected to.
+
+    From version 15 on PostgreSQL would rather write the whole copy into the WAL; copied files leave
+    the WAL and the caches alone.
+    """
+    strategy = " STRATEGY file_copy" if major >= 15 else ""
+    client.query(f"CREATE DATABASE {identifier(database)} TEMPLATE {identifier(source)}{strategy}")
+
+
+@undoes("postgresql-drop-database")
+def _drop_database(data: dict[str, Any]) -> None:
+    """Drops a snapshot database."""
+    if not _OURS.fullmatch(data["name"]):
+        raise RefusedError(f"{data['name']!r} is not a database that Loadstone made")
+    client = maintenance(Address(**data["address"]))
+    try:
+        drop(client, data["name"])
+    finally:
+        client.close()
+
+
+@undoes("postgresql-set-aside")
+def _take_back(data: dict[str, Any]) -> None:
+    """Drops the work database and gives the original its name back."""
+    address, kept = Address(**data["address"]), data["kept"]
+    client = maintenance(address)
+    try:
+        if not exists(client, kept):
+            return
+        if exists(client, address.database):
+            _refuse_other(address)
+            drop(client, address.database)
+        rename(client, kept, address.database)
+    finally:
+        client.close()
+
+
+def _refuse_other(address: Address) -> None:
+    """Somebody may have made a database of that name after Loadstone was killed."""
+    client = Client(address.connection())
+    try:
+        if marked_for(client) is None and content(client):
+            raise RefusedError(
+                f"database {address.database!r} is in the way and is not Loadstone's",
+                advice="rename it, then run loadstone recover again",
+            )
+    finally:
+        client.close()

@@ -1,0 +1,115 @@
+"""A connection of Loadstone's own to the server: scripts, queries, and what psycopg needs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from loadstone.errors import TargetError
+from loadstone.targets.base import Connection
+from loadstone.targets.postgresql.script import statements
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+def connect(
+    connection: Connection, application: str = "loadstone", *, timeout_s: int = 10
+) -> psycopg.Connection[tuple[Any, ...]]:
+    """Connects in autocommit mode.
+
+    Raises:
+        TargetError: If the server cannot be reached or refuses.
+    """
+    import psycopg
+
+    try:
+        return psycopg.connect(
+            host=connection.host,
+            port=connection.port,
+            user=connection.user,
+            dbname=connection.database,
+            password=connection.password,
+            application_name=application,
+            connect_timeout=timeout_s,
+            options="-c statement_timeout=0 -c lock_timeout=0",
+            autocommit=True,
+        )
+    except psycopg.Error as error:
+        place = (
+            connection.host
+            if connection.host.startswith("/")
+            else f"{connection.host}:{connection.port}"
+        )
+        raise TargetError(
+            f"cannot connect to database {connection.database!r} at {place} as "
+            f"{connection.user!r}: {_one_line(error)}",
+            advice="check that the server runs, and user, password and pg_hba.conf",
+        ) from error
+
+
+class Client:
+    """One connection that is opened when it is needed, shared by threads one at a time."""
+
+    def __init__(self, connection: Connection, application: str = "loadstone") -> None:
+        self._to = connection
+        self._application = application
+        self._lock = threading.RLock()
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one statement and returns its rows, if it has any.
+
+        Raises:
+            TargetError: With the server's own message.
+        """
+        import psycopg
+
+        with self._lock:
+            try:
+                # SQL of our own, not of a stranger: psycopg wants a literal here.
+                cursor = self._opened().execute(sql, parameters or None)
+                return cursor.fetchall() if cursor.description else []
+            except psycopg.Error as error:
+                self._drop_if_broken()
+                raise TargetError(f"{_one_line(error)}, in: {_shortened(sql)}") from error
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """The first column of the only row of a query."""
+        return self.query(sql, parameters)[0][0]
+
+    def execute(self, script: str) -> None:
+        """Runs the statements of a script, each in a transaction of its own.
+
+        Raises:
+            TargetError: With the server's message and the statement that failed.
+        """
+        with self._lock:
+            for statement in statements(script):
+                self.query(statement)
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens another."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _opened(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._connection is None or self._connection.closed:
+            self._connection = connect(self._to, self._application)
+        return self._connection
+
+    def _drop_if_broken(self) -> None:
+        if self._connection is not None and (self._connection.broken or self._connection.closed):
+            self.close()
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _shortened(sql: str, limit: int = 200) -> str:
+    line = " ".join(sql.split())
+    return line if len(line) <= limit else line[:limit] + "…"

@@ -1,0 +1,229 @@
+"""A PostgreSQL cluster that Loadstone owns: made, started, stopped, crashed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import Entry, Journal, undoes
+from loadstone.experiments.model import Level
+from loadstone.targets.base import Connection
+from loadstone.targets.postgresql import processes, values
+from loadstone.targets.postgresql.account import Account
+from loadstone.targets.postgresql.binaries import Binaries
+
+SUPERUSER = "loadstone"
+PORT = 5432
+INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--auth=trust", f"--username={SUPERUSER}")
+START_S = 600.0
+"""Crash recovery of much WAL takes minutes; a server that fails is noticed at once."""
+STOP_S = 300.0
+_POLL_S = 0.01
+_SETTINGS_FILE = "loadstone.conf"
+
+
+class Cluster:
+    """A data folder, and the server in it if it runs."""
+
+    def __init__(self, binaries: Binaries, account: Account, data: Path, socket: Path, log: Path):
+        self.binaries = binaries
+        self.account = account
+        self.data = data
+        self.socket = socket
+        self.log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._entry: Entry | None = None
+
+    def connection(self, database: str) -> Connection:
+        """How to reach the server: by its Unix socket, which only its account may enter."""
+        return Connection(
+            protocol="postgresql",
+            host=str(self.socket),
+            port=PORT,
+            user=SUPERUSER,
+            database=database,
+        )
+
+    def initialise(self) -> None:
+        """Runs initdb.
+
+        Raises:
+            TargetError: With its output.
+        """
+        done = subprocess.run(
+            [
+                str(self.binaries.program("initdb")),
+                *INITDB_OPTIONS,
+                "--no-sync",
+                *(["--data-checksums"] if self.binaries.major < 18 else []),
+                f"--pgdata={self.data}",
+            ],
+            cwd=self.data.parent,
+            capture_output=True,
+            text=True,
+            check=False,
+            **self.account.process_options(),
+        )
+        if done.returncode != 0:
+            raise TargetError(f"initdb failed: {' '.join((done.stdout + done.stderr).split())}")
+        with (self.data / "postgresql.conf").open("a") as file:
+            file.write(f"include = '{_SETTINGS_FILE}'\n")
+
+    def configure(self, settings: Mapping[str, Level]) -> None:
+        """Writes the settings that the next start uses; all others have initdb's defaults."""
+        path = self.data / _SETTINGS_FILE
+        path.write_text(
+            "".join(
+                f"{name} = {values.quoted(values.text(level))}\n"
+                for name, level in settings.items()
+            )
+        )
+        path.chmod(0o600)
+        self.account.own(path)
+
+    def start(self, journal: Journal, blamed: Mapping[str, Level]) -> None:
+        """Starts the server and waits until it accepts connections.
+
+        Args:
+            journal: Told before.
+            blamed: Settings to name when the server's log names them.
+
+        Raises:
+            TargetError: If it does not start, with the end of its log.
+        """
+        if self._entry is None:
+            self._entry = journal.before(
+                f"start PostgreSQL {self.binaries.version} in {self.data}",
+                "postgresql-stop",
+                data=str(self.data),
+            )
+        log_begin = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as log:
+            self.account.own(self.log)
+            self._process = subprocess.Popen(
+                [str(self.binaries.program("postgres")), "-D", str(self.data)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.data,
+                start_new_session=True,
+                **self.account.process_options(),
+            )
+        self._wait_until_ready(log_begin, blamed)
+
+    def stop(self, journal: Journal, *, immediate: bool = False) -> None:
+        """Stops the server; one that somebody else has killed counts as stopped.
+
+        Args:
+            journal: Told afterwards.
+            immediate: Without a checkpoint: for data that are thrown away.
+
+        Raises:
+            TargetError: If it does not stop in time.
+        """
+        postmaster = processes.postmaster_of(self.data)
+        if postmaster is not None:
+            postmaster.send_signal(signal.SIGQUIT if immediate else signal.SIGINT)
+            if psutil.wait_procs([postmaster], timeout=STOP_S)[1]:
+                raise TargetError(
+                    f"PostgreSQL in {self.data} does not stop within {STOP_S:g} s",
+                    advice=f"see {self.log}",
+                )
+        self._forget(journal)
+
+    def check_alive(self) -> None:
+        """Raises a TargetError, with the end of its log, if the server has ended."""
+        if self._process is not None and self._process.poll() is not None:
+            raise self._ended("has ended", 0, {})
+
+    def crash(self) -> None:
+        """Kills all processes of the server at once. It stays journalled: it is to come back."""
+        processes.kill_server(self.data)
+        if self._process is not None:
+            self._process.wait()
+            self._process = None
+
+    def end(self, journal: Journal) -> None:
+        """Ends the server by all means, whatever state it is in."""
+        processes.end_server(self.data)
+        self._forget(journal)
+
+    def wal_in_use(self) -> str:
+        """Name of the WAL file with the last checkpoint of the stopped server."""
+        output = self._control_data()
+        match = re.search(r"REDO WAL file:\s+([0-9A-F]{24})", output)
+        if match is None:
+            raise TargetError(f"pg_controldata says nothing of the WAL file: {output[:200]!r}")
+        return match[1]
+
+    def was_shut_down(self) -> bool:
+        """Whether the stopped server ended with a checkpoint of its own."""
+        return re.search(r"cluster state:\s+shut down\n", self._control_data()) is not None
+
+    def _control_data(self) -> str:
+        program = self.binaries.program("pg_controldata")
+        done = subprocess.run(
+            [str(program), str(self.data)],
+            capture_output=True,
+            text=True,
+            check=True,
+            **self.account.process_options(),
+        )
+        return str(done.stdout)
+
+    def _wait_until_ready(self, log_begin: int, blamed: Mapping[str, Level]) -> None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self._process is None or self._process.poll() is not None:
+                raise self._ended("does not start", log_begin, blamed)
+            if self._status() == "ready":
+                return
+            time.sleep(_POLL_S)
+        raise TargetError(
+            f"PostgreSQL in {self.data} is not ready after {START_S:g} s", advice=f"see {self.log}"
+        )
+
+    def _status(self) -> str:
+        try:
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return ""
+        ours = self._process is not None and lines and lines[0].strip() == str(self._process.pid)
+        return lines[7].strip() if ours and len(lines) > 7 else ""
+
+    def _ended(self, what: str, log_begin: int, blamed: Mapping[str, Level]) -> TargetError:
+        with self.log.open("rb") as file:
+            file.seek(log_begin)
+            lines = file.read().decode(errors="replace").splitlines()
+        told = [re.sub(r"^\S+ \S+ \S+ \[\d+\] ", "", line) for line in lines]
+        causes = [line for line in told if re.match(r"(FATAL|PANIC|ERROR|HINT|DETAIL):", line)]
+        said = " | ".join(causes or told[-5:]) or "nothing"
+        named = [name for name in blamed if re.search(rf"\b{re.escape(name)}\b", said)]
+        of = ", ".join(f"{name} = {values.text(blamed[name])}" for name in named)
+        return TargetError(
+            f"PostgreSQL {what}{' with ' + of if of else ''}; its log says: {said}",
+            advice=f"choose another level of {named[0]}" if named else f"see {self.log}",
+        )
+
+    def _forget(self, journal: Journal) -> None:
+        if self._process is not None:
+            self._process.wait()
+            self._process = None
+        if self._entry is not None:
+            processes.end_server(self.data)
+            journal.undone(self._entry)
+            self._entry = None
+
+
+@undoes("postgresql-stop")
+def _stop(data: dict[str, Any]) -> None:
+    processes.end_server(Path(os.path.realpath(data["data"])))

@@ -1,0 +1,246 @@
+"""A server that Loadstone makes, starts, stops and removes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.journal import Entry
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.results.record import FactorReading
+from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.postgresql import (
+    binaries,
+    filesystem,
+    processes,
+    safety,
+    settings,
+    snapshot,
+    state,
+    tree,
+)
+from loadstone.targets.postgresql.account import server_account
+from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.cluster import INITDB_OPTIONS, Cluster
+from loadstone.targets.postgresql.server import Server
+
+DATABASE = "loadstone"
+_SOCKET_PATH_LIMIT = 107
+_SOCKET_NAME = ".s.PGSQL.5432"
+
+
+class OwnedServer(Server):
+    """One cluster in a folder of its own, with its snapshots beside it."""
+
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        self._spec = spec
+        self._context = context
+        self._account = server_account()
+        self._binaries = binaries.find(spec.server)
+        self.major = self._binaries.major
+        self._trees: list[Entry] = []
+        self._root: Path | None = None
+        self._cluster: Cluster | None = None
+        self._settings: dict[str, Level] = {}
+        self._last_reset: dict[str, Any] = {}
+
+    # -- life ----------------------------------------------------------------------------------
+    def open(self) -> None:
+        """Makes a new cluster with an empty, marked database, and starts it."""
+        parent = Path(self._spec.data) if self._spec.data else tree.DEFAULT_PARENT
+        root = self._root = self._make_tree(parent)
+        if not binaries.reachable(self._binaries, self._account):
+            self._binaries = self._copy_binaries(root)
+        data, log, socket = root / "data", root / "log", self._socket_folder(root)
+        for folder in (data, log, root / "snapshots"):
+            folder.mkdir(mode=0o700)
+            self._account.own(folder)
+        self._cluster = Cluster(self._binaries, self._account, data, socket, log / "postgresql.log")
+        self._cluster.initialise()
+        self._settings = self._merged(self._spec.settings)
+        self.start()
+        first = Client(self._cluster.connection("postgres"))
+        try:
+            first.query(f"CREATE DATABASE {DATABASE}")
+        finally:
+            first.close()
+        self.client = Client(self.connection())
+        safety.mark(self.client, self._context.owner)
+        if self.client.query("SELECT FROM pg_available_extensions WHERE name = 'pg_prewarm'"):
+            self.client.query(f"CREATE EXTENSION pg_prewarm SCHEMA {safety.SCHEMA}")
+
+    def close(self) -> None:
+        """Ends the server whatever state it is in, and removes its folders."""
+        self._disconnect()
+        if self._cluster is not None:
+            self._cluster.end(self._context.journal)
+            self._cluster = None
+        while self._trees:
+            self._context.journal.undo(self._trees[-1])
+            self._trees.pop()
+
+    def start(self) -> None:
+        """Starts the server with the settings in force; does nothing if it runs."""
+        cluster = self._opened()
+        if processes.postmaster_of(cluster.data) is not None:
+            return
+        cluster.configure(self._settings)
+        cluster.start(self._context.journal, self._settings)
+
+    def stop(self) -> None:
+        """Stops it with a last checkpoint."""
+        self._disconnect()
+        self._opened().stop(self._context.journal)
+
+    def crash(self) -> None:
+        """Kills all its processes."""
+        self._opened().crash()
+        self._disconnect()
+
+    # -- state ---------------------------------------------------------------------------------
+    def snapshot(self, key: str) -> None:
+        """Copies the data folder while the server is down for a moment."""
+        cluster = self._opened()
+        state.analyse(self.client)
+        self.stop()
+        if not cluster.was_shut_down():
+            raise TargetError("PostgreSQL did not shut down cleanly", advice=f"see {cluster.log}")
+        kept = self._kept(key)
+        needed = tree.size_bytes(cluster.data)
+        tree.check_space(kept.parent, needed + tree.LEAST_FREE_BYTES // 4, "a snapshot")
+        snapshot.take(cluster.data, kept, cluster.wal_in_use())
+        self.start()
+
+    def restore(self, key: str, settings_: Mapping[str, Level]) -> list[FactorReading]:
+        """Replaces the data folder by the copy and starts the server with these settings."""
+        cluster, kept = self._opened(), self._kept(key)
+        if not kept.is_dir():
+            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        began = time.monotonic()
+        self._disconnect()
+        cluster.stop(self._context.journal, immediate=True)
+        restored = snapshot.restore(kept, cluster.data, self._account)
+        copied = time.monotonic()
+        before = self._settings
+        self._settings = self._merged(settings_)
+        cluster.log.unlink(missing_ok=True)
+        self.start()
+        readings = settings.read_back(self.client, self._settings, _shown(before), "restart")
+        self._last_reset = {
+            "files": restored.files,
+            "written_bytes": restored.written_bytes,
+            "copy_s": round(copied - began, 3),
+            "start_s": round(time.monotonic() - copied, 3),
+        }
+        asked = {f"target.{name}" for name in (*self._spec.settings, *settings_)}
+        return [reading for reading in readings if reading.factor in asked]
+
+    def settle(self, cache: str) -> None:
+        """Reads everything, or restarts the server with nothing of it in the page cache."""
+        began = time.monotonic()
+        if cache == "warm":
+            state.warm(self.connection())
+            done = "every table and index read into shared buffers"
+        else:
+            self.stop()
+            count = snapshot.drop_from_page_cache(self._opened().data)
+            self.start()
+            done = f"server restarted, {count} files dropped from the page cache"
+        state.reset_statistics(self.client, self.major)
+        self.client.query("CHECKPOINT")
+        self._last_reset |= {"cache": done, "settle_s": round(time.monotonic() - began, 3)}
+
+    def check_alive(self) -> None:
+        """Looks at the process."""
+        self._opened().check_alive()
+
+    # -- use -----------------------------------------------------------------------------------
+    def connection(self) -> Connection:
+        """By the Unix socket."""
+        return self._opened().connection(DATABASE)
+
+    def log_path(self) -> Path | None:
+        """The log since the last restore."""
+        return self._cluster.log if self._cluster else None
+
+    def cpu_s(self) -> float | None:
+        """CPU of postmaster and all its children."""
+        return processes.cpu_s(self._opened().data)
+
+    def inventory(self) -> dict[str, Any]:
+        """Programs, account, data folder and its file system."""
+        cluster = self._opened()
+        return {
+            "binaries": str(self._binaries.folder),
+            "account": self._account.name,
+            "initdb_options": list(INITDB_OPTIONS),
+            "base_settings": dict(settings.BASE),
+            "data_folder": str(cluster.data),
+            "data_folder_bytes": tree.size_bytes(cluster.data),
+            "file_system": filesystem.of(cluster.data),
+            "last_reset": self._last_reset,
+        }
+
+    # -- inside --------------------------------------------------------------------------------
+    def _opened(self) -> Cluster:
+        if self._cluster is None:
+            raise TargetError("the PostgreSQL target is not open")
+        return self._cluster
+
+    def _disconnect(self) -> None:
+        if hasattr(self, "client"):
+            self.client.close()
+
+    def _merged(self, wanted: Mapping[str, Level]) -> dict[str, Level]:
+        own: dict[str, Level] = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._opened().socket),
+        }
+        return {**settings.BASE, **self._spec.settings, **wanted, **own}
+
+    def _make_tree(self, parent: Path) -> Path:
+        path, entry = tree.make(self._context.journal, parent, self._account, self._context.owner)
+        self._trees.append(entry)
+        return path
+
+    def _copy_binaries(self, root: Path) -> binaries.Binaries:
+        folder = root / "programs"
+        folder.mkdir(mode=0o755)
+        copied = binaries.copy(self._binaries, folder)
+        if not binaries.reachable(copied, self._account):
+            raise TargetError(
+                f"{self._account.name} may not run the programs in {self._binaries.folder}, "
+                f"nor a copy of them in {folder}",
+                advice="name a data folder on a file system that is not mounted noexec",
+            )
+        return copied
+
+    def _socket_folder(self, root: Path) -> Path:
+        """A folder for the socket; elsewhere if the path would be too long for the kernel."""
+        if len(str(root / "socket" / _SOCKET_NAME).encode()) > _SOCKET_PATH_LIMIT:
+            root = self._make_tree(tree.DEFAULT_PARENT)
+        folder = root / "socket"
+        folder.mkdir(mode=0o700)
+        self._account.own(folder)
+        return folder
+
+    def _kept(self, key: str) -> Path:
+        if self._root is None:
+            raise TargetError("the PostgreSQL target is not open")
+        plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", key)
+        return (
+            self._root
+            / "snapshots"
+            / (key if plain else hashlib.sha256(key.encode()).hexdigest()[:32])
+        )
+
+
+def _shown(before: Mapping[str, Level]) -> dict[str, str]:
+    from loadstone.targets.postgresql.values import text
+
+    return {name: text(level) for name, level in before.items()}

@@ -1,0 +1,119 @@
+"""The processes of an owned server: found by the data folder, ended whatever state they are in."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from pathlib import Path
+
+import psutil
+
+from loadstone.errors import TargetError
+from loadstone.targets.postgresql import shared_memory
+
+IMMEDIATE_S = 10.0
+"""How long `end_server` waits for an immediate shutdown before it kills."""
+
+
+def postmaster_of(data: Path) -> psutil.Process | None:
+    """The server process that runs in this data folder.
+
+    `postmaster.pid` is believed only if the command line of that process names the folder; a server
+    whose file is gone is found by its command line.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError, psutil.Error):
+        process = psutil.Process(int((data / "postmaster.pid").read_text().splitlines()[0]))
+        if _serves(process, data):
+            return process
+    return next((each for each in psutil.process_iter() if _serves(each, data)), None)
+
+
+def all_of(data: Path) -> list[psutil.Process]:
+    """Every process of the server, children whose postmaster has died included."""
+    found = {}
+    postmaster = postmaster_of(data)
+    if postmaster is not None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found = {each.pid: each for each in (postmaster, *postmaster.children(recursive=True))}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.name().startswith("postgres") and Path(process.cwd()) == data:
+                found[process.pid] = process
+    return [each for each in found.values() if _lives(each)]
+
+
+def kill_server(data: Path) -> None:
+    """Kills every process of the server at once, as a power cut would."""
+    postmaster = postmaster_of(data)
+    if postmaster is not None:
+        # A stopped postmaster starts no children while they are counted, and sees none of them die.
+        _signal([postmaster], signal.SIGSTOP)
+    for _ in range(10):
+        processes = all_of(data)
+        if not processes:
+            return
+        _signal([each for each in processes if each != postmaster], signal.SIGKILL)
+        _signal([each for each in processes if each == postmaster], signal.SIGKILL)
+        psutil.wait_procs(processes, timeout=5)
+    raise TargetError(
+        f"processes of PostgreSQL in {data} do not die: {[each.pid for each in all_of(data)]}",
+        advice="see whether their disk still answers",
+    )
+
+
+def end_server(data: Path) -> None:
+    """Ends the server by all means and removes what it left in memory.
+
+    Works on a server that is stopped (SIGSTOP), half dead or gone. There is no last checkpoint: this
+    is for data that are thrown away.
+
+    Raises:
+        TargetError: If processes survive SIGKILL.
+    """
+    segment = shared_memory.segment_of(data)
+    postmaster = postmaster_of(data)
+    if postmaster is not None:
+        _signal(all_of(data), signal.SIGCONT)
+        _signal([postmaster], signal.SIGQUIT)
+        psutil.wait_procs([postmaster], timeout=IMMEDIATE_S)
+    kill_server(data)
+    if segment is not None:
+        shared_memory.remove_left_over(segment)
+
+
+def cpu_s(data: Path) -> float | None:
+    """User and system seconds of the server's processes so far, ended ones included."""
+    postmaster = postmaster_of(data)
+    if postmaster is None:
+        return None
+    total = 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for process in (postmaster, *postmaster.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                # cpu_times() counts children that ended and were waited for in children_*.
+                times = process.cpu_times()
+                total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def _serves(process: psutil.Process, data: Path) -> bool:
+    try:
+        words = process.cmdline()
+        if process.status() == psutil.STATUS_ZOMBIE or len(words) < 3:
+            return False
+    except (psutil.Error, OSError):
+        return False
+    return Path(words[0]).name in ("postgres", "postmaster") and words[1:3] == ["-D", str(data)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)

@@ -1,0 +1,240 @@
+"""A server at an address, which Loadstone does not own."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.journal import Entry
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.results.record import FactorReading
+from loadstone.targets.base import Connection, SettingInfo, TargetContext
+from loadstone.targets.postgresql import aside, safety, settings, state, values
+from loadstone.targets.postgresql.address import parse
+from loadstone.targets.postgresql.binaries import OLDEST_MAJOR
+from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.server import Server
+from loadstone.targets.postgresql.system import SystemSettings
+
+
+class AddressServer(Server):
+    """A work database in the place of the one that the address names."""
+
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        self._spec = spec
+        self._context = context
+        self._address = parse(spec)
+        self._system = SystemSettings(self._address, context.journal)
+        self._aside: Entry | None = None
+        self._snapshots: dict[str, tuple[str, Entry]] = {}
+        self.major = 0
+        self.client = Client(self._address.connection())
+
+    # -- life ----------------------------------------------------------------------------------
+    def open(self) -> None:
+        """Checks the server and the database, sets it aside and makes an empty one in its place."""
+        self.major = int(self.client.value("SHOW server_version_num")) // 10_000
+        if self.major < OLDEST_MAJOR:
+            raise TargetError(
+                f"the server at {self._address.shown} is PostgreSQL {self.major}",
+                advice=f"Loadstone needs {OLDEST_MAJOR} or newer",
+            )
+        self._refuse()
+        self.client.close()
+        client = aside.maintenance(self._address)
+        try:
+            self._set_aside(client)
+        finally:
+            client.close()
+        safety.mark(self.client, self._context.owner)
+        self._system.apply(self._spec.settings)
+
+    def close(self) -> None:
+        """Puts settings and database back and drops the snapshots."""
+        self.client.close()
+        self._system.reset()
+        if self._aside is not None:
+            self._context.journal.undo(self._aside)
+            self._aside = None
+        for key in list(self._snapshots):
+            self._context.journal.undo(self._snapshots[key][1])
+            del self._snapshots[key]
+
+    def start(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("started")
+
+    def stop(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("stopped")
+
+    def crash(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("crashed")
+
+    # -- state ---------------------------------------------------------------------------------
+    def snapshot(self, key: str) -> None:
+        """Copies the work database into a snapshot database."""
+        state.analyse(self.client)
+        self.client.close()
+        name = f"loadstone_snapshot_{secrets.token_hex(6)}"
+        entry = self._context.journal.before(
+            f"make database {name} at {self._address.shown}",
+            "postgresql-drop-database",
+            address=self._address.to_journal(),
+            name=name,
+        )
+        client = aside.maintenance(self._address)
+        try:
+            aside.copy(client, self._address.database, name, self.major)
+            aside.comment(
+                client, name, f"Snapshot of Loadstone for {self._context.owner}; safe to drop"
+            )
+        finally:
+            client.close()
+        self._snapshots[key] = (name, entry)
+
+    def restore(self, key: str, settings_: Mapping[str, Level]) -> list[FactorReading]:
+        """Makes the work database again from the snapshot."""
+        if key not in self._snapshots:
+            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        wanted = {**self._spec.settings, **settings_}
+        self.client.close()
+        client = aside.maintenance(self._address)
+        try:
+            aside.drop(client, self._address.database)
+            aside.copy(client, self._snapshots[key][0], self._address.database, self.major)
+            self._comment(client)
+        finally:
+            client.close()
+        before = self._system.apply(wanted)
+        return settings.read_back(self.client, wanted, before, "reload")
+
+    def settle(self, cache: str) -> None:
+        """Reads everything; caches of a server that is not ours cannot be emptied."""
+        if cache != "warm":
+            raise TargetError(
+                "the caches of a server at an address cannot be emptied from here",
+                advice="use cache: warm, or a server that Loadstone starts",
+            )
+        state.warm(self.connection())
+        state.reset_statistics(self.client, self.major)
+        self.client.query("CHECKPOINT")
+
+    def check_alive(self) -> None:
+        """Whether it lives is its owner's business; the driver counts errors."""
+
+    # -- use -----------------------------------------------------------------------------------
+    def connection(self) -> Connection:
+        """To the work database."""
+        return self._address.connection()
+
+    def log_path(self) -> Path | None:
+        """The log is not ours to read."""
+        return None
+
+    def cpu_s(self) -> float | None:
+        """Unknown from here."""
+        return None
+
+    def inventory(self) -> dict[str, Any]:
+        """Only the address."""
+        return {"address": self._address.shown}
+
+    # -- inside --------------------------------------------------------------------------------
+    def _refuse(self) -> None:
+        """Refuses a database with foreign contents, or in use."""
+        safety.refuse_foreign(self.client, self._address.database, force=self._context.force)
+        others = self.client.value(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        if others:
+            raise TargetError(
+                f"{others} other sessions use database {self._address.database!r}",
+                advice="disconnect them, or name a database of its own",
+            )
+
+    def _set_aside(self, client: Client) -> None:
+        kept = f"loadstone_kept_{secrets.token_hex(6)}"
+        self._aside = self._context.journal.before(
+            f"set database {self._address.database} aside as {kept} at {self._address.shown}",
+            "postgresql-set-aside",
+            address=self._address.to_journal(),
+            kept=kept,
+        )
+        aside.rename(client, self._address.database, kept)
+        aside.create_like(client, self._address.database, kept)
+        self._comment(client)
+
+    def _comment(self, client: Client) -> None:
+        aside.comment(
+            client,
+            self._address.database,
+            f"Work database of Loadstone for {self._context.owner}; loadstone recover puts the "
+            "original back",
+        )
+
+    def _not_ours(self, done: str) -> TargetError:
+        return TargetError(
+            f"the server at {self._address.shown} cannot be {done} from here",
+            advice="use a server that Loadstone starts: embedded or local",
+        )
+
+
+def setting(spec: TargetSpec, name: str, level: Level) -> SettingInfo:
+    """Asks the server what setting `name` to `level` would need.
+
+    Raises:
+        WrongInputError: If it has no such setting, or the level is not one of its values.
+        TargetError: If it cannot be reached.
+    """
+    client = Client(parse(spec).connection())
+    try:
+        found = settings.row(client, name)
+    finally:
+        client.close()
+    if found is None:
+        raise WrongInputError(f"the server at the address has no setting {name!r}")
+    value = values.text(level)
+    _check_value(found, value)
+    refused = settings.why_refused(found.name, found.context)
+    needs = "restart" if found.context == "internal" else settings.needs(found.context)
+    already = values.same(value, found.setting, found.kind, found.unit)
+    if refused is None and needs == "restart" and not already:
+        refused = (
+            f"it needs a restart, and a server at an address is not restarted (it is {found.shown})"
+        )
+    return SettingInfo(
+        name=found.name,
+        needs=needs,
+        unsafe_levels=settings.unsafe_levels(found.name),
+        default=found.boot or "",
+        unit=found.unit or "",
+        refused=refused,
+    )
+
+
+def _check_value(found: settings.Row, value: str) -> None:
+    try:
+        read = values.normalised(value, found.kind, found.unit)
+    except ValueError as error:
+        raise WrongInputError(f"{found.name} cannot be {value!r}: {error}") from error
+    if found.kind == "enum" and not any(
+        values.same(value, each, "enum", None) for each in found.choices or ()
+    ):
+        raise WrongInputError(
+            f"{found.name} cannot be {value!r}",
+            advice=f"choose one of {', '.join(found.choices or ())}",
+        )
+    if found.kind in ("integer", "real") and not (
+        float(found.least or "-inf") <= float(read) <= float(found.greatest or "inf")
+    ):
+        raise WrongInputError(
+            f"{found.name} cannot be {value!r}",
+            advice=f"choose from {found.least} to {found.greatest}"
+            f"{' of ' + found.unit if found.unit else ''}",
+        )

@@ -1,0 +1,168 @@
+"""What may be set, what setting it needs, and whether the server took it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loadstone.errors import TargetError
+from loadstone.experiments.model import Level
+from loadstone.results.record import FactorReading
+from loadstone.targets.postgresql import values
+from loadstone.targets.postgresql.client import Client
+
+BASE: dict[str, Level] = {
+    "max_connections": 300,
+    "logging_collector": "off",
+    "log_checkpoints": "on",
+    "autovacuum": "off",
+}
+"""Set on every server that Loadstone starts (see docs/postgresql.md for the reasons)."""
+
+UNSAFE: dict[str, str] = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "zero_damaged_pages": "on",
+    "ignore_checksum_failure": "on",
+    "ignore_invalid_pages": "on",
+    "ignore_system_indexes": "on",
+}
+"""Setting: the level under which acknowledged commits, or damage of the data, can go unnoticed."""
+
+OWN = frozenset(
+    {
+        "config_file",
+        "data_directory",
+        "external_pid_file",
+        "hba_file",
+        "ident_file",
+        "listen_addresses",
+        "log_destination",
+        "logging_collector",
+        "port",
+        "syslog_facility",
+        "unix_socket_directories",
+        "unix_socket_group",
+        "unix_socket_permissions",
+    }
+)
+"""Settings that decide how Loadstone reaches its own server."""
+
+_NEEDS = {
+    "postmaster": "restart",
+    "sighup": "reload",
+    "superuser-backend": "reload",
+    "backend": "reload",
+    "superuser": "reload",
+    "user": "reload",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of `pg_settings`."""
+
+    name: str
+    setting: str
+    unit: str | None
+    context: str
+    kind: str
+    source: str
+    boot: str
+    least: str | None
+    greatest: str | None
+    choices: list[str] | None
+
+    @property
+    def shown(self) -> str:
+        """The value with its unit, as it may be written."""
+        if self.unit is None or not self.setting.lstrip("-").isdigit() or int(self.setting) <= 0:
+            return self.setting
+        digits = "".join(each for each in self.unit if each.isdigit())
+        return f"{int(self.setting) * int(digits or 1)}{self.unit[len(digits) :]}"
+
+
+def row(client: Client, name: str) -> Row | None:
+    """What the running server says of a setting, or None if it has none of that name."""
+    rows = client.query(
+        "SELECT name, setting, unit, context, vartype, source, boot_val, min_val, max_val, "
+        "enumvals FROM pg_settings WHERE lower(name) = lower(%s)",
+        (name,),
+    )
+    if not rows:
+        return None
+    found = rows[0]
+    return Row(*found)
+
+
+def needs(context: str) -> str:
+    """`reload` or `restart`, from `pg_settings.context`."""
+    return _NEEDS[context]
+
+
+def why_refused(name: str, context: str) -> str | None:
+    """Why a setting cannot be a factor, or None if it can."""
+    if context == "internal":
+        return "it was fixed when PostgreSQL was built or by initdb"
+    if name.startswith("transaction_"):
+        return f"it belongs to one transaction: use default_{name}"
+    return None
+
+
+def is_unsafe(name: str, level: Level) -> bool:
+    """Whether acknowledged commits can be lost under this level."""
+    bad = UNSAFE.get(name.lower())
+    return bad is not None and values.same(values.text(level), bad, "enum", None)
+
+
+def unsafe_levels(name: str) -> tuple[str, ...]:
+    """The unsafe levels of a setting."""
+    return (UNSAFE[name.lower()],) if name.lower() in UNSAFE else ()
+
+
+def read_back(
+    client: Client, wanted: Mapping[str, Level], before: Mapping[str, str], how: str
+) -> list[FactorReading]:
+    """Reads settings from the running server and compares them with what was asked for.
+
+    Args:
+        client: Connected after the settings were applied.
+        wanted: Setting: level.
+        before: Setting: what the server had before, where it is known.
+        how: `reload` or `restart`.
+
+    Raises:
+        TargetError: If the server has another value, with the place that it comes from.
+    """
+    readings = []
+    for name, level in wanted.items():
+        found = row(client, name)
+        if found is None:
+            raise TargetError(f"the server has no setting {name!r}")
+        if not _took(found, values.text(level)):
+            raise TargetError(
+                f"{name} was set to {values.text(level)!r}, but the server says "
+                f"{found.shown!r} (from: {found.source})",
+                advice="remove what overrides it: ALTER DATABASE or ALTER ROLE ... SET, "
+                "a command-line option, another configuration file",
+            )
+        readings.append(
+            FactorReading(
+                factor=f"target.{name}",
+                requested=level,
+                read_back=found.shown,
+                before=before.get(name),
+                unsafe=is_unsafe(name, level),
+                how=how,
+            )
+        )
+    return readings
+
+
+def _took(found: Row, asked: str) -> bool:
+    if values.same(asked, found.setting, found.kind, found.unit):
+        return True
+    # "Choose for me" (wal_buffers = -1): the server replaces its own default by what it chose.
+    chosen = found.source in ("override", "default", "dynamic default")
+    return chosen and values.same(asked, found.boot, found.kind, found.unit)

@@ -1,0 +1,142 @@
+"""The target `postgresql`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.probes.base import Probe
+from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.targets.base import Connection, SettingInfo, Target, TargetContext
+from loadstone.targets.postgresql import address, binaries, catalog, fingerprint, remote
+from loadstone.targets.postgresql.owned import OwnedServer
+from loadstone.targets.postgresql.remote import AddressServer
+from loadstone.targets.postgresql.server import Server
+from loadstone.targets.postgresql.statistics import StatisticsProbe
+from loadstone.targets.postgresql.waits import WaitsProbe
+
+
+class PostgreSQL(Target):
+    """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
+
+    engine = "postgresql"
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "postgresql"})
+
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        super().__init__(spec, context)
+        self._server: Server = (
+            AddressServer(spec, context)
+            if address.is_address(spec.server)
+            else OwnedServer(spec, context)
+        )
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """Version and folder of the programs, or the address; nothing is started or reached."""
+        if address.is_address(spec.server):
+            return {"engine": cls.engine, "address": address.parse(spec).shown}
+        found = binaries.find(spec.server)
+        return {"engine": cls.engine, "version": found.version, "binaries": str(found.folder)}
+
+    @classmethod
+    def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
+        """Asks the programs, or the server at the address."""
+        if address.is_address(spec.server):
+            return remote.setting(spec, name, level)
+        return catalog.info(binaries.find(spec.server), name, level)
+
+    def open(self) -> None:
+        """Makes a cluster, or connects; refuses a database that is not Loadstone's."""
+        self._server.open()
+
+    def close(self) -> None:
+        """Removes the cluster, or gives the database at the address back as it was."""
+        self._server.close()
+
+    def start(self) -> None:
+        """Starts an owned server; one at an address cannot be."""
+        self._server.start()
+
+    def stop(self) -> None:
+        """Stops an owned server with a last checkpoint."""
+        self._server.stop()
+
+    def crash(self) -> None:
+        """Kills all processes of an owned server at once."""
+        self._server.crash()
+
+    def snapshot(self, key: str) -> None:
+        """Freezes, analyses, checkpoints and copies."""
+        self._server.snapshot(key)
+
+    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
+        """Puts the copy back, applies the settings and reads them back."""
+        return self._server.restore(key, settings)
+
+    def settle(self, cache: str) -> None:
+        """Brings the caches into their state, resets the statistics and checkpoints."""
+        self._server.settle(cache)
+
+    def check_alive(self) -> None:
+        """Looks whether an owned server still runs."""
+        self._server.check_alive()
+
+    def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
+        """Rows and sums of the tables."""
+        return fingerprint.take(self._server.client, tables)
+
+    def size_bytes(self) -> int:
+        """Size of the work database."""
+        return fingerprint.size_bytes(self._server.client)
+
+    def connection(self) -> Connection:
+        """To the work database."""
+        return self._server.connection()
+
+    def execute(self, script: str) -> None:
+        """Runs the statements of a script, each in a transaction of its own."""
+        self._server.client.execute(script)
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one query; parameters are written `%s`."""
+        return self._server.client.query(sql, parameters)
+
+    def probes(self) -> list[Probe]:
+        """Counters once a second, waits ten times a second."""
+        connection = self._server.connection()
+        return [StatisticsProbe(connection), WaitsProbe(connection)]
+
+    def inventory(self) -> dict[str, Any]:
+        """Version, settings that are not the default, extensions, size, and where the data lie."""
+        client = self._server.client
+        return {
+            "engine": self.engine,
+            "version": client.value("SHOW server_version"),
+            "version_text": client.value("SELECT version()"),
+            "settings": {
+                name: {"value": value, "unit": unit, "source": source}
+                for name, value, unit, source in client.query(
+                    "SELECT name, setting, unit, source FROM pg_settings "
+                    "WHERE source NOT IN ('default', 'override') ORDER BY name"
+                )
+            },
+            "fixed": dict(
+                client.query(
+                    "SELECT name, setting FROM pg_settings WHERE name IN ('block_size', "
+                    "'wal_block_size', 'wal_segment_size', 'data_checksums', 'server_encoding')"
+                )
+            ),
+            "extensions": dict(client.query("SELECT extname, extversion FROM pg_extension")),
+            "size_bytes": self.size_bytes(),
+            **self._server.inventory(),
+        }
+
+    def log_path(self) -> Path | None:
+        """The log of an owned server since the last restore."""
+        return self._server.log_path()
+
+    def server_cpu_s(self) -> float | None:
+        """CPU seconds of an owned server since its start."""
+        return self._server.cpu_s()

@@ -1,0 +1,23 @@
+"""The targets there are."""
+
+from __future__ import annotations
+
+from loadstone.errors import WrongInputError
+from loadstone.targets.base import Target
+from loadstone.targets.none import NoTarget
+from loadstone.targets.postgresql import PostgreSQL
+
+TARGETS: dict[str, type[Target]] = {cls.engine: cls for cls in (PostgreSQL, NoTarget)}
+
+
+def target_class(engine: str) -> type[Target]:
+    """The target of that engine.
+
+    Raises:
+        WrongInputError: If there is none.
+    """
+    if engine not in TARGETS:
+        raise WrongInputError(
+            f"there is no target {engine!r}", advice=f"choose one of {', '.join(TARGETS)}"
+        )
+    return TARGETS[engine]

@@ -1,0 +1,145 @@
+"""A workload: a schema, its data, the operations on it, its checks and its metrics."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from loadstone.results.record import CheckResult, MetricValue
+from loadstone.targets.base import Target
+
+
+@dataclass(frozen=True)
+class MetricSpec:
+    """A figure that the workload reports."""
+
+    name: str
+    label: str
+    unit: str
+    higher_is_better: bool
+
+    def of(self, value: float) -> MetricValue:
+        """A value of this metric."""
+        return MetricValue(
+            name=self.name,
+            value=value,
+            unit=self.unit,
+            higher_is_better=self.higher_is_better,
+            label=self.label,
+        )
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """A use of the driver during `build`."""
+
+    role: str
+    sessions: int
+    seed: int
+    parameters: dict[str, Any]
+
+
+RunDriver = Callable[[LoadRequest], Mapping[str, float]]
+"""Runs the driver on the present target and returns the facts of its `end` frame."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Counters of the workload's data, read at a moment of the trial's clock."""
+
+    t_s: float
+    counters: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a finished measured phase gives to the workload's metrics."""
+
+    begin: Observation
+    """At the beginning of the measured phase."""
+    end: Observation
+    """At its end."""
+    duration_s: float
+    operations: dict[str, int]
+    """Operation: those that ended well in the measured phase, rollbacks included."""
+    rolled_back: dict[str, int]
+    retries: int
+    errors: int
+    driver_cpu_s: float
+    server_cpu_s: float | None
+    total_operations: dict[str, int]
+    """As `operations`, but over all phases: what the whole trial did to the data."""
+    total_rolled_back: dict[str, int]
+    total_errors: int
+    users: int = 0
+    """Most users (closed) or sessions (open) at a time: operations begun and not counted yet."""
+    specified_waits: bool = False
+    """Closed users kept the keying and think times of the workload's origin."""
+
+
+class Workload(ABC):
+    """Base of all workloads; a subclass is registered by `workloads.registry`."""
+
+    name: ClassVar[str]
+    origin: ClassVar[str]
+    requires: ClassVar[frozenset[str]]
+    """Capabilities that a target must have."""
+    Parameters: ClassVar[type[BaseModel]]
+    metrics: ClassVar[tuple[MetricSpec, ...]]
+    headline: ClassVar[str]
+    """Name of the metric that verdicts are about by default."""
+
+    def __init__(self, parameters: BaseModel) -> None:
+        self.parameters = parameters
+
+    @abstractmethod
+    def data_key(self) -> dict[str, Any]:
+        """The parameters that decide the data: equal keys share one loaded snapshot."""
+
+    def expected_size_bytes(self) -> int | None:
+        """About how large the loaded data is, for plans; None if nothing is known of it."""
+        return None
+
+    @abstractmethod
+    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+        """Makes schema and data. Returns facts: `load_time_s`, `size_bytes`, `rows`."""
+
+    @abstractmethod
+    def prepare(self, target: Target) -> None:
+        """What each trial needs beyond the data (procedures of the style in use)."""
+
+    @abstractmethod
+    def driver_workload(self) -> dict[str, Any]:
+        """The plan's `workload` object for role `run`."""
+
+    @abstractmethod
+    def pacing(self) -> dict[str, Any]:
+        """The plan's `pacing` with the keying and think times of the workload's origin."""
+
+    @abstractmethod
+    def observe(self, target: Target) -> dict[str, float]:
+        """Reads the data's own counters; cheap enough to run under load."""
+
+    @abstractmethod
+    def measure(self, measured: Measured) -> list[MetricValue]:
+        """The workload's metrics."""
+
+    @abstractmethod
+    def check(
+        self, target: Target, before: Mapping[str, float], measured: Measured
+    ) -> list[CheckResult]:
+        """Tests the data after the trial; all must pass.
+
+        Args:
+            target: Running, without load.
+            before: `observe` before the load began.
+            measured: With the totals that the driver counted.
+        """
+
+    @abstractmethod
+    def fingerprint_tables(self) -> dict[str, str]:
+        """Table: SQL expression over a row, summed into the fingerprint."""

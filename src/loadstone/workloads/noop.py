@@ -1,0 +1,95 @@
+"""A workload without a target: the driver waits for a service time of the user's choice.
+
+It shows what Loadstone itself can do and see: the cost of its loop, its schedule lag, whether a
+planted slowdown is found. All its data is a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from loadstone.results.record import CheckResult, MetricValue
+from loadstone.targets.base import Target
+from loadstone.workloads.base import Measured, MetricSpec, RunDriver, Workload
+
+
+class NoopParameters(BaseModel):
+    """Parameters of `noop`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    service_time_us: float = Field(default=0.0, ge=0, description="Mean, microseconds.")
+    distribution: Literal["constant", "exponential", "lognormal"] = "constant"
+    sigma: float = Field(default=0.5, gt=0, description="Of the logarithm; lognormal only.")
+    error_rate: float = Field(default=0.0, ge=0, le=1, description="Share of attempts that fail.")
+    error_class: str = Field(default="40001", description="Class of those errors.")
+
+
+class Noop(Workload):
+    """Waiting for a service time."""
+
+    name = "noop"
+    origin = "Loadstone's own; nothing is measured but the generator"
+    requires: ClassVar[frozenset[str]] = frozenset()
+    Parameters = NoopParameters
+    metrics = (
+        MetricSpec("operations_per_s", "operations", "operations/s", True),
+        MetricSpec("driver_cpu_us", "driver CPU per operation", "us", False),
+    )
+    headline = "operations_per_s"
+    parameters: NoopParameters
+
+    def data_key(self) -> dict[str, Any]:
+        """Nothing: there is no data."""
+        return {}
+
+    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+        """Makes nothing."""
+        return {}
+
+    def prepare(self, target: Target) -> None:
+        """Needs nothing."""
+
+    def driver_workload(self) -> dict[str, Any]:
+        """The service time and the rate of errors."""
+        own = self.parameters
+        parameters: dict[str, Any] = {
+            "service_time_us": {
+                "distribution": own.distribution,
+                "mean_us": own.service_time_us,
+                "sigma": own.sigma,
+            },
+            "error_rate": own.error_rate,
+            "error_class": own.error_class,
+        }
+        return {"name": self.name, "role": "run", "parameters": parameters}
+
+    def pacing(self) -> dict[str, Any]:
+        """No waits of its own."""
+        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+
+    def observe(self, target: Target) -> dict[str, float]:
+        """Has no counters."""
+        return {}
+
+    def measure(self, measured: Measured) -> list[MetricValue]:
+        """Operations a second and what one cost the driver."""
+        count = sum(measured.operations.values())
+        values = {"operations_per_s": count / measured.duration_s}
+        if count:
+            values["driver_cpu_us"] = measured.driver_cpu_s / count * 1e6
+        return [spec.of(values[spec.name]) for spec in self.metrics if spec.name in values]
+
+    def check(
+        self, target: Target, before: Mapping[str, float], measured: Measured
+    ) -> list[CheckResult]:
+        """Something must have been done."""
+        count = sum(measured.total_operations.values())
+        return [CheckResult(name="work was done", passed=count > 0, detail=f"{count} operations")]
+
+    def fingerprint_tables(self) -> dict[str, str]:
+        """No tables."""
+        return {}

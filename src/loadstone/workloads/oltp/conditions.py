@@ -1,0 +1,223 @@
+"""The twelve consistency conditions of order entry (TPC-C revision 5.11, clauses 3.3.2.1 to 12).
+
+Each is one set-based query for the rows that violate it, in SQL that every engine speaks. All hold
+on a loaded database and after any number of transactions. Two depend on how the data was loaded:
+3.3.2.10 and 3.3.2.12 need balances that begin as the generator of clause 4.3.3 sets them (one
+payment of 10.00 per customer, lines of delivered orders at 0.00). The text of 3.3.2.11 (orders
+less new-orders is 2,100) holds on a loaded database only, because every delivery takes a row out of
+NEW-ORDER; here the deliveries that the district's customers received are counted in, which is the
+same where there were none and goes on holding where there were some.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.results.record import CheckResult
+from loadstone.workloads.oltp.population import DELIVERED_PER_DISTRICT, Query
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One consistency condition.
+
+    Attributes:
+        clause: Of the specification.
+        holds: The condition in words.
+        columns: What a violating row shows, its keys first.
+        violations: `FROM ...` of the query for the violating rows.
+    """
+
+    clause: str
+    holds: str
+    columns: tuple[str, ...]
+    violations: str
+
+    def sql(self) -> str:
+        """One row: how many rows violate the condition, then the first of them; or no row."""
+        return (
+            "SELECT count(*) OVER () AS violations, found.* FROM "
+            f"(SELECT {', '.join(self.columns)} {self.violations}) AS found "
+            "ORDER BY 2, 3 LIMIT 1"
+        )
+
+    def check(self, query: Query) -> CheckResult:
+        """Runs the query."""
+        rows = query(self.sql())
+        detail = f"{self.holds}: 0 violations" if not rows else self._describe(rows[0])
+        return CheckResult(
+            name=f"consistency {self.clause}",
+            passed=not rows,
+            detail=detail,
+            source=f"TPC-C 5.11, clause {self.clause}",
+        )
+
+    def _describe(self, row: tuple[Any, ...]) -> str:
+        names = (column.split(" AS ")[-1] for column in self.columns)
+        example = ", ".join(f"{name}={value}" for name, value in zip(names, row[1:], strict=True))
+        return f"{self.holds}: {row[0]:,} violations, for example {example}"
+
+
+_DELIVERED = """(
+    SELECT o_w_id, o_d_id, o_c_id, sum(ol_amount) AS delivered
+    FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+    WHERE ol_delivery_d IS NOT NULL
+    GROUP BY o_w_id, o_d_id, o_c_id
+) AS d ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id"""
+
+CONDITIONS = (
+    Condition(
+        "3.3.2.1",
+        "w_ytd = sum(d_ytd) for each warehouse",
+        ("w_id", "w_ytd", "coalesce(ytd, 0) AS sum_d_ytd"),
+        """FROM warehouse
+        LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS ytd FROM district GROUP BY d_w_id) AS d
+            ON d_w_id = w_id
+        WHERE w_ytd <> coalesce(ytd, 0)""",
+    ),
+    Condition(
+        "3.3.2.2",
+        "d_next_o_id - 1 = max(o_id) = max(no_o_id) for each district",
+        ("d_w_id", "d_id", "d_next_o_id", "max_o_id", "max_no_o_id"),
+        """FROM district
+        LEFT JOIN (SELECT o_w_id, o_d_id, max(o_id) AS max_o_id
+                   FROM orders GROUP BY o_w_id, o_d_id) AS o
+            ON o_w_id = d_w_id AND o_d_id = d_id
+        LEFT JOIN (SELECT no_w_id, no_d_id, max(no_o_id) AS max_no_o_id
+                   FROM new_order GROUP BY no_w_id, no_d_id) AS n
+            ON no_w_id = d_w_id AND no_d_id = d_id
+        WHERE d_next_o_id - 1 <> coalesce(max_o_id, 0) OR d_next_o_id - 1 <> max_no_o_id""",
+    ),
+    Condition(
+        "3.3.2.3",
+        "max(no_o_id) - min(no_o_id) + 1 = rows in new_order for each district",
+        ("no_w_id", "no_d_id", "min_no_o_id", "max_no_o_id", "new_orders"),
+        """FROM (SELECT no_w_id, no_d_id, min(no_o_id) AS min_no_o_id,
+                     max(no_o_id) AS max_no_o_id, count(*) AS new_orders
+              FROM new_order GROUP BY no_w_id, no_d_id) AS n
+        WHERE max_no_o_id - min_no_o_id + 1 <> new_orders""",
+    ),
+    Condition(
+        "3.3.2.4",
+        "sum(o_ol_cnt) = rows in order_line for each district",
+        ("d_w_id", "d_id", "coalesce(ordered, 0) AS sum_o_ol_cnt", "coalesce(lines, 0) AS lines"),
+        """FROM district
+        LEFT JOIN (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS ordered
+                   FROM orders GROUP BY o_w_id, o_d_id) AS o
+            ON o_w_id = d_w_id AND o_d_id = d_id
+        LEFT JOIN (SELECT ol_w_id, ol_d_id, count(*) AS lines
+                   FROM order_line GROUP BY ol_w_id, ol_d_id) AS l
+            ON ol_w_id = d_w_id AND ol_d_id = d_id
+        WHERE coalesce(ordered, 0) <> coalesce(lines, 0)""",
+    ),
+    Condition(
+        "3.3.2.5",
+        "o_carrier_id is null if and only if the order has a row in new_order",
+        ("o_w_id", "o_d_id", "o_id", "o_carrier_id", "no_o_id"),
+        """FROM orders
+        LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
+        WHERE (o_carrier_id IS NULL AND no_o_id IS NULL)
+           OR (o_carrier_id IS NOT NULL AND no_o_id IS NOT NULL)""",
+    ),
+    Condition(
+        "3.3.2.6",
+        "o_ol_cnt = rows in order_line for each order",
+        ("o_w_id", "o_d_id", "o_id", "o_ol_cnt", "coalesce(lines, 0) AS lines"),
+        """FROM orders
+        LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS lines
+                   FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l
+            ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+        WHERE o_ol_cnt <> coalesce(lines, 0)""",
+    ),
+    Condition(
+        "3.3.2.7",
+        "ol_delivery_d is null if and only if o_carrier_id of its order is null",
+        ("o_w_id", "o_d_id", "o_id", "ol_number", "o_carrier_id", "ol_delivery_d"),
+        """FROM orders
+        JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+        WHERE (o_carrier_id IS NULL AND ol_delivery_d IS NOT NULL)
+           OR (o_carrier_id IS NOT NULL AND ol_delivery_d IS NULL)""",
+    ),
+    Condition(
+        "3.3.2.8",
+        "w_ytd = sum(h_amount) for each warehouse",
+        ("w_id", "w_ytd", "coalesce(paid, 0) AS sum_h_amount"),
+        """FROM warehouse
+        LEFT JOIN (SELECT h_w_id, sum(h_amount) AS paid FROM history GROUP BY h_w_id) AS h
+            ON h_w_id = w_id
+        WHERE w_ytd <> coalesce(paid, 0)""",
+    ),
+    Condition(
+        "3.3.2.9",
+        "d_ytd = sum(h_amount) for each district",
+        ("d_w_id", "d_id", "d_ytd", "coalesce(paid, 0) AS sum_h_amount"),
+        """FROM district
+        LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS paid
+                   FROM history GROUP BY h_w_id, h_d_id) AS h
+            ON h_w_id = d_w_id AND h_d_id = d_id
+        WHERE d_ytd <> coalesce(paid, 0)""",
+    ),
+    Condition(
+        "3.3.2.10",
+        "c_balance = sum(ol_amount) delivered - sum(h_amount) for each customer",
+        (
+            "c_w_id",
+            "c_d_id",
+            "c_id",
+            "c_balance",
+            "coalesce(delivered, 0) AS sum_ol_amount",
+            "coalesce(paid, 0) AS sum_h_amount",
+        ),
+        f"""FROM customer
+        LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS paid
+                   FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS h
+            ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id
+        LEFT JOIN {_DELIVERED}
+        WHERE c_balance <> coalesce(delivered, 0) - coalesce(paid, 0)""",
+    ),
+    Condition(
+        "3.3.2.11",
+        f"orders - new-orders = {DELIVERED_PER_DISTRICT} + deliveries received by the customers, "
+        "for each district",
+        (
+            "d_w_id",
+            "d_id",
+            "coalesce(orders, 0) AS orders",
+            "coalesce(new_orders, 0) AS new_orders",
+            "coalesce(deliveries, 0) AS deliveries",
+        ),
+        f"""FROM district
+        LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS orders
+                   FROM orders GROUP BY o_w_id, o_d_id) AS o
+            ON o_w_id = d_w_id AND o_d_id = d_id
+        LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS new_orders
+                   FROM new_order GROUP BY no_w_id, no_d_id) AS n
+            ON no_w_id = d_w_id AND no_d_id = d_id
+        LEFT JOIN (SELECT c_w_id, c_d_id, sum(c_delivery_cnt) AS deliveries
+                   FROM customer GROUP BY c_w_id, c_d_id) AS c
+            ON c_w_id = d_w_id AND c_d_id = d_id
+        WHERE coalesce(orders, 0) - coalesce(new_orders, 0) - coalesce(deliveries, 0)
+              <> {DELIVERED_PER_DISTRICT}""",
+    ),
+    Condition(
+        "3.3.2.12",
+        "c_balance + c_ytd_payment = sum(ol_amount) delivered for each customer",
+        (
+            "c_w_id",
+            "c_d_id",
+            "c_id",
+            "c_balance",
+            "c_ytd_payment",
+            "coalesce(delivered, 0) AS sum_ol_amount",
+        ),
+        f"""FROM customer
+        LEFT JOIN {_DELIVERED}
+        WHERE c_balance + c_ytd_payment <> coalesce(delivered, 0)""",
+    ),
+)
+
+
+def check_conditions(query: Query) -> list[CheckResult]:
+    """Runs all twelve."""
+    return [condition.check(query) for condition in CONDITIONS]

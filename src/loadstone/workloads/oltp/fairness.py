@@ -1,0 +1,109 @@
+"""Whether the load was the one that was asked for: mix, rollbacks and the pace of terminals.
+
+These are tests of significance on counts. Their level is so small that a right driver fails one of
+them in about a million trials; a wrong weight or a lost kind of operation fails at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scipy import stats
+
+from loadstone.results.record import CheckResult
+from loadstone.workloads.base import Measured
+from loadstone.workloads.oltp.parameters import NEW_ORDER, OrderEntryParameters
+
+ALPHA = 1e-6
+"""Level of each test."""
+
+LEAST_EXPECTED = 30
+"""Expected count of the rarest transaction from which chi-square's far tail can be trusted."""
+
+LEAST_NEW_ORDERS = 1000
+"""New-orders from which the share of rollbacks is tested."""
+
+ROLLBACK_SHARE = 0.01
+"""Of new-orders that name an unused item (clause 2.4.1.4)."""
+
+
+def check_mix(parameters: OrderEntryParameters, measured: Measured) -> CheckResult:
+    """The transactions were drawn with the weights that were asked for.
+
+    Pearson's chi-square. Up to one drawn transaction per user is not counted yet at the end, and
+    slow ones more often than quick ones; so those and the errors are first laid where the counts
+    fall short.
+    """
+    counts, shares = measured.total_operations, parameters.shares()
+    strangers = {name for name, count in counts.items() if count and not shares.get(name)}
+    total, slack = sum(counts.values()), measured.users + measured.total_errors
+    asked = {name: share for name, share in shares.items() if share}
+    enough = total * min(asked.values()) >= LEAST_EXPECTED
+    p_value = _p_of_mix(counts, asked, slack) if enough and not strangers else 1.0
+    found = ", ".join(f"{name} {counts.get(name, 0) / max(total, 1):.2%}" for name in asked)
+    wanted = ", ".join(f"{share:.2%}" for share in asked.values())
+    verdict = f"p = {p_value:.2g}" if enough else "too few to judge"
+    if strangers:
+        verdict = f"not asked for: {', '.join(sorted(strangers))}"
+    return CheckResult(
+        name="mix is as asked",
+        passed=not strangers and p_value >= ALPHA,
+        detail=f"{total:,} transactions: {found} (asked: {wanted}); {verdict}",
+        source="TPC-C 5.11, clause 5.2.4",
+    )
+
+
+def _p_of_mix(counts: Mapping[str, int], shares: Mapping[str, float], slack: int) -> float:
+    total = sum(counts.values())
+    short = {name: max(0.0, share * total - counts.get(name, 0)) for name, share in shares.items()}
+    all_short = sum(short.values())
+    filled = min(1.0, slack / all_short) if all_short else 0.0
+    observed = {name: counts.get(name, 0) + short[name] * filled for name in shares}
+    whole = sum(observed.values())
+    statistic = sum(
+        (observed[name] - share * whole) ** 2 / (share * whole) for name, share in shares.items()
+    )
+    return float(stats.chi2.sf(statistic, len(shares) - 1)) if len(shares) > 1 else 1.0
+
+
+def check_rollbacks(measured: Measured) -> CheckResult:
+    """About 1 % of the new-orders were rolled back: binomial, two-sided.
+
+    New-orders in doubt may have been of either kind, so the test allows for both.
+    """
+    orders = measured.total_operations.get(NEW_ORDER, 0)
+    rolled_back = measured.total_rolled_back.get(NEW_ORDER, 0)
+    least = int(stats.binom.ppf(ALPHA / 2, orders, ROLLBACK_SHARE)) - measured.total_errors
+    most = int(stats.binom.isf(ALPHA / 2, orders + measured.total_errors, ROLLBACK_SHARE))
+    enough = orders >= LEAST_NEW_ORDERS
+    others = sum(measured.total_rolled_back.values()) - rolled_back
+    bounds = f"allowed: {max(least, 0):,} to {most:,}" if enough else "too few to judge"
+    return CheckResult(
+        name="rollbacks are as specified",
+        passed=not others and (not enough or least <= rolled_back <= most),
+        detail=f"{rolled_back:,} of {orders:,} new-orders rolled back ({bounds}), "
+        f"{others:,} other transactions",
+        source="TPC-C 5.11, clause 2.4.1.4",
+    )
+
+
+def check_pace(parameters: OrderEntryParameters, measured: Measured) -> CheckResult | None:
+    """Terminals with the specified waits made no more new-orders than the waits allow.
+
+    Returns:
+        None if the users did not keep the specified waits.
+    """
+    if not measured.specified_waits or not measured.users or not parameters.mix[NEW_ORDER]:
+        return None
+    made = measured.operations.get(NEW_ORDER, 0)
+    per_min = parameters.most_new_orders_per_min(measured.users)
+    expected = per_min * measured.duration_s / 60
+    most = measured.users + float(stats.poisson.isf(ALPHA, expected))
+    return CheckResult(
+        name="pace is possible",
+        passed=made <= most,
+        detail=f"{made:,} new-orders by {measured.users:,} terminals in "
+        f"{measured.duration_s:.0f} s (their waits allow {expected:,.0f}, "
+        f"with chance {most:,.0f} at most)",
+        source="TPC-C 5.11, clause 5.2.5",
+    )

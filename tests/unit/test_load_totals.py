@@ -1,0 +1,168 @@
+"""Totals do not depend on how a run is cut into ticks; notices follow from the figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_frames import FRAMES, Operation, encoded, tick
+
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.frames import Tick, parse_frame
+from loadstone.load.health import generator_notices
+from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, add_up
+from loadstone.results.record import GeneratorHealth
+from loadstone.workloads.base import Observation
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["new-order", "payment"]),
+        st.integers(1, 10**10),
+        st.integers(0, 10**7),
+        st.sampled_from([None, None, None, "40001", "connection"]),
+    ),
+    max_size=40,
+)
+
+
+def parsed(value: dict[str, Any]) -> Tick:
+    frame = parse_frame(value)
+    assert isinstance(frame, Tick)
+    return frame
+
+
+@settings(deadline=None, max_examples=15)
+@given(OPERATIONS, st.lists(st.integers(0, 40), max_size=8))
+def test_any_split_into_ticks_gives_the_same_totals(
+    operations: list[Operation], cuts: list[int]
+) -> None:
+    edges = [0, *sorted(min(cut, len(operations)) for cut in cuts), len(operations)]
+    parts = [operations[a:b] for a, b in pairwise(edges)]
+    whole = add_up([parsed(tick(operations, 0))], ["new-order", "payment"])
+    split = add_up([parsed(tick(part, at)) for at, part in enumerate(parts)], whole.operations)
+    assert (split.count, split.errors, split.due) == (whole.count, whole.errors, whole.due)
+    assert split.response() == whole.response()
+    for name, operation in whole.operations.items():
+        assert split.operations[name].summary() == operation.summary()
+
+
+@settings(deadline=None, max_examples=15)
+@given(OPERATIONS)
+def test_counts_are_those_of_the_operations(operations: list[Operation]) -> None:
+    totals = add_up([parsed(tick(operations, 0))])
+    assert totals.count + totals.errors == len(operations)
+    response = totals.response()
+    assert (response.count if response else 0) == totals.count
+
+
+def test_the_measured_phase_has_its_own_length_and_its_late_operations() -> None:
+    log = LoadLog.of(parse_frame(value) for value in FRAMES)
+    measured = log.measured()
+    assert (measured.from_s, measured.to_s, measured.drained) == (1.0, 3.0, 2)
+    assert (measured.count, measured.errors) == (5, 1)
+    assert log.overall().count == 6
+    assert [(p.name, p.from_s, p.to_s, p.discarded) for p in log.phases()] == [
+        ("warm-up", 0.0, 1.0, 0),
+        ("measure", 1.0, 3.0, 1),
+    ]
+
+
+def test_health_is_of_one_core_a_thread() -> None:
+    health = LoadLog.of(parse_frame(value) for value in FRAMES).health()
+    assert health is not None
+    assert health.cpu_share == pytest.approx(1.5 / (2.0 * 2))
+    assert health.max_rss_bytes == 1003
+
+
+def test_a_run_that_was_cut_off_keeps_what_was_measured() -> None:
+    log = LoadLog.of(parse_frame(value) for value in FRAMES[:6])
+    assert log.phases()[-1].to_s == 2.0
+    assert [operation.count for operation in log.operations()] == [3, 0]
+
+
+def test_a_run_without_a_measured_phase_has_no_health() -> None:
+    assert LoadLog.of(parse_frame(value) for value in FRAMES[:4]).health() is None
+
+
+def test_the_workload_is_given_both_totals() -> None:
+    log = LoadLog.of(parse_frame(value) for value in FRAMES)
+    begin, end = Observation(1.0, {"x": 1}), Observation(3.0, {"x": 2})
+    measured = log.of_workload(begin, end, server_cpu_s=1.5)
+    assert measured.operations == {"new-order": 5, "payment": 0}
+    assert measured.total_operations == {"new-order": 6, "payment": 0}
+    assert (measured.errors, measured.retries, measured.server_cpu_s) == (1, 1, 1.5)
+
+
+# -- notices -----------------------------------------------------------------------------------
+
+CLOSED = ProfileSpec()
+OPEN = ProfileSpec(load="open", rate_per_s=100.0)
+
+
+def health(**fields: Any) -> GeneratorHealth:
+    return GeneratorHealth(
+        **({"cpu_user_s": 1, "cpu_system_s": 1, "cpu_share": 0.1, "max_rss_bytes": 1} | fields)
+    )
+
+
+def load(count: int = 100, *, p50_ns: int = 10**6, **fields: Any) -> LoadTotals:
+    response = encoded([p50_ns])
+    assert response is not None
+    operations = {"noop": OperationTotals("noop", count, response=(response,))}
+    totals = LoadTotals(operations=operations, to_s=1.0, due=100)
+    return replace(totals, **fields)
+
+
+def codes(*given: Any) -> list[tuple[str, str]]:
+    return [(notice.code, notice.severity) for notice in generator_notices(*given)]
+
+
+def test_a_healthy_generator_says_nothing() -> None:
+    assert codes(health(lag_p99_s=0.0009), OPEN, load()) == []
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.7, []),
+        (0.71, [("generator-busy", "warning")]),
+        (0.9, [("generator-busy", "warning")]),
+        (0.91, [("generator-saturated", "error")]),
+    ],
+)
+def test_a_saturated_generator_makes_the_trial_invalid(
+    share: float, expected: list[tuple[str, str]]
+) -> None:
+    assert codes(health(cpu_share=share), CLOSED, load()) == expected
+
+
+@pytest.mark.parametrize(
+    ("lag_s", "p50_ns", "expected"),
+    [
+        (0.0011, 10**6, [("schedule-lag", "warning")]),
+        (0.0051, 10**6, [("schedule-lag", "error")]),
+        (0.0051, 10**8, []),
+        (0.0111, 10**8, [("schedule-lag", "error")]),
+    ],
+)
+def test_lag_is_held_against_the_median_response(
+    lag_s: float, p50_ns: int, expected: list[tuple[str, str]]
+) -> None:
+    assert codes(health(lag_p99_s=lag_s), OPEN, load(p50_ns=p50_ns)) == expected
+
+
+def test_dropped_arrivals_make_an_open_trial_invalid() -> None:
+    assert codes(health(dropped=1), OPEN, load()) == [("arrivals-dropped", "error")]
+    assert codes(health(dropped=1), CLOSED, load()) == []
+
+
+@pytest.mark.parametrize(
+    ("count", "drained", "warned"), [(100, 0, False), (99, 0, False), (98, 0, True), (100, 2, True)]
+)
+def test_a_rate_that_was_not_achieved_is_said(count: int, drained: int, warned: bool) -> None:
+    found = codes(health(), OPEN, load(count, drained=drained))
+    assert found == ([("rate-not-achieved", "warning")] if warned else [])

@@ -1,0 +1,230 @@
+"""The folder of a trial: atomic, never overwritten, readable after `kill -9`, clear when full."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_frames import FRAMES
+
+from loadstone.errors import DiskFullError, WrongInputError
+from loadstone.experiments.model import (
+    ProfileSpec,
+    TargetSpec,
+    TrialPlan,
+    Variant,
+    WorkloadSpec,
+)
+from loadstone.probes.base import Sample
+from loadstone.results.files import write_atomically
+from loadstone.results.folder import (
+    ExperimentFolder,
+    finish_interrupted,
+    is_running,
+    read_plan,
+    read_result,
+    write_result,
+)
+from loadstone.results.frames import FRAMES_FILE, read_frames
+from loadstone.results.lines import LineWriter, read_lines
+from loadstone.results.record import Status
+from loadstone.results.samples import SAMPLES_LINES, read_samples
+
+
+def plan_of(trial: str = "b01-1-base", experiment: str = "demo") -> TrialPlan:
+    return TrialPlan(
+        experiment=experiment,
+        trial=trial,
+        variant=Variant(name="base", changes=[], step=[]),
+        block=1,
+        order=1,
+        seed=1,
+        data_seed=1,
+        workload=WorkloadSpec(name="noop"),
+        target=TargetSpec(engine="none"),
+        profile=ProfileSpec(),
+        cache="warm",
+    )
+
+
+def test_names_are_never_used_twice(tmp_path: Path) -> None:
+    names = [ExperimentFolder.create(tmp_path / "results", "demo").name for _ in range(3)]
+    assert names == ["demo", "demo-2", "demo-3"]
+
+
+def test_a_folder_that_cannot_be_made_is_the_users_to_mend(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WrongInputError, match="cannot be written"):
+        ExperimentFolder.create(tmp_path / "file", "demo")
+
+
+def test_a_trial_runs_and_ends(tmp_path: Path) -> None:
+    folder = ExperimentFolder.create(tmp_path, "demo")
+    with folder.trial(plan_of()) as trial:
+        assert read_plan(trial.path) == plan_of()
+        running = read_result(trial.path)
+        assert running.status is Status.RUNNING
+        assert is_running(trial.path)
+        assert finish_interrupted(trial.path) == running
+        trial.frames.write(*FRAMES)
+        assert list(read_frames(trial.path)) == FRAMES
+        trial.samples.put([Sample(1.0, "host", "cpu_user_percent", 5.0)])
+        trial.write_inventory({"host": {"kernel": "6"}})
+        trial.write_result(running.model_copy(update={"status": Status.VALID}))
+    assert not is_running(trial.path)
+    assert folder.trials() == [trial.path]
+    assert finish_interrupted(trial.path).status is Status.VALID
+    assert read_samples(trial.path) == [Sample(1.0, "host", "cpu_user_percent", 5.0)]
+    assert sorted(path.name for path in trial.path.iterdir()) == [
+        FRAMES_FILE,
+        "inventory.json",
+        "plan.json",
+        "result.json",
+        "samples.parquet",
+    ]
+
+
+def test_a_trial_is_never_overwritten(tmp_path: Path) -> None:
+    folder = ExperimentFolder.create(tmp_path, "demo")
+    folder.trial(plan_of()).close()
+    with pytest.raises(WrongInputError, match="never overwritten"):
+        folder.trial(plan_of())
+
+
+def test_the_design_says_what_a_ladder_kept(tmp_path: Path) -> None:
+    folder = ExperimentFolder.create(tmp_path, "demo")
+    pair = {"candidate": "b", "baseline": "a", "role": "previous"}
+    folder.write_design([plan_of().variant], [pair], "loadstone ladder", {"b": True})
+    design = json.loads((folder.path / "design.json").read_text())
+    assert design["kept"] == {"b": True}
+    assert design["variants"][0]["name"] == "base"
+
+
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+from loadstone.experiments.model import TrialPlan
+from loadstone.probes.base import Sample
+from loadstone.results.folder import ExperimentFolder
+folder = ExperimentFolder.create(Path(sys.argv[1]), "demo")
+plan, frames = json.loads(sys.stdin.read())
+trial = folder.trial(TrialPlan.model_validate_json(plan))
+for number, frame in enumerate(frames):
+    trial.frames.write(frame)
+    trial.samples.put([Sample(float(number), "host", "cpu_user_percent", 1.5)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("frames", [0, 1, 3, 6, len(FRAMES)])
+def test_what_a_killed_run_wrote_is_kept(tmp_path: Path, frames: int) -> None:
+    given_in = json.dumps([plan_of().model_dump_json(), FRAMES[:frames]])
+    process = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)], input=given_in, text=True, check=False
+    )
+    assert process.returncode == -signal.SIGKILL
+    trial = tmp_path / "demo" / "b01-1-base"
+    assert list(read_frames(trial)) == FRAMES[:frames]
+    assert len(read_samples(trial)) == frames
+    result = finish_interrupted(trial)
+    assert result.status is Status.INTERRUPTED
+    assert [notice.code for notice in result.notices] == ["interrupted"]
+    assert result == read_result(trial)
+    assert bool(result.operations) == (frames >= 6)
+    assert len(read_samples(trial)) == frames
+    assert not (trial / SAMPLES_LINES).exists()
+    assert finish_interrupted(trial) == result
+
+
+def test_a_trial_without_a_result_is_finished_too(tmp_path: Path) -> None:
+    trial = ExperimentFolder.create(tmp_path, "demo").trial(plan_of())
+    trial.close()
+    (trial.path / "result.json").unlink()
+    assert finish_interrupted(trial.path).status is Status.INTERRUPTED
+
+
+def test_a_folder_without_a_plan_cannot_be_finished(tmp_path: Path) -> None:
+    with pytest.raises(WrongInputError, match=r"plan\.json"):
+        finish_interrupted(tmp_path)
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_any_cut_leaves_the_lines_before_it(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    lines = data.draw(st.lists(st.dictionaries(st.text(max_size=5), st.integers()), max_size=20))
+    sizes = []
+    with LineWriter(folder / "whole") as writer:
+        for line in lines:
+            writer.write(line)
+            sizes.append((folder / "whole").stat().st_size)
+    whole = (folder / "whole").read_bytes()
+    cut = data.draw(st.integers(0, len(whole)))
+    (folder / "cut").write_bytes(whole[:cut])
+    flushed = sum(size <= cut for size in sizes)
+    read = list(read_lines(folder / "cut"))
+    assert read == lines[: len(read)]
+    assert len(read) >= flushed
+
+
+@settings(deadline=None)
+@given(noise=st.binary(max_size=200))
+def test_noise_is_no_line_and_no_crash(
+    noise: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("noise") / "lines"
+    path.write_bytes(noise)
+    assert list(read_lines(path)) == []
+
+
+class FullDisk:
+    """A file on a disk without space."""
+
+    def write(self, data: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+    writer = LineWriter(tmp_path / "lines")
+    writer._file.close()
+    writer._file = FullDisk()  # type: ignore[assignment]
+    with pytest.raises(DiskFullError, match="no space left") as caught:
+        writer.write({"a": 1})
+    assert caught.value.exit_code == 5
+    assert "reindex" in (caught.value.advice or "")
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result.json"
+    write_atomically(path, "old")
+
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFullError):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_result_is_written_as_a_whole(tmp_path: Path) -> None:
+    trial = ExperimentFolder.create(tmp_path, "demo").trial(plan_of())
+    trial.close()
+    result = read_result(trial.path).model_copy(update={"status": Status.FAILED})
+    write_result(trial.path, result)
+    assert read_result(trial.path) == result

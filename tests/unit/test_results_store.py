@@ -1,0 +1,217 @@
+"""The index says what the folders say, also to two at once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.model import Experiment, TargetSpec, TrialPlan, Variant, WorkloadSpec
+from loadstone.results.folder import ExperimentFolder, read_result
+from loadstone.results.record import MetricValue, Status
+from loadstone.results.store import INDEX_FILE, Store, index_experiment, reindex
+
+STATUSES = [Status.VALID, Status.DISTURBED, Status.INVALID, Status.FAILED]
+
+
+def make(
+    results: Path,
+    name: str = "demo",
+    workload: str = "noop",
+    trials: dict[str, Status] | None = None,
+    value: float = 5.0,
+) -> ExperimentFolder:
+    experiment = Experiment(
+        name=name, workload=WorkloadSpec(name=workload), target=TargetSpec(engine="none")
+    )
+    folder = ExperimentFolder.create(results, name)
+    folder.write_experiment(experiment)
+    for number, (trial, status) in enumerate((trials or {"b01-1-base": Status.VALID}).items(), 1):
+        plan = TrialPlan(
+            experiment=folder.name,
+            trial=trial,
+            variant=Variant(name="base", changes=[], step=[]),
+            block=1,
+            order=number,
+            seed=1,
+            data_seed=1,
+            workload=experiment.workload,
+            target=experiment.target,
+            profile=experiment.profile,
+            cache="warm",
+        )
+        with folder.trial(plan) as open_trial:
+            result = read_result(open_trial.path)
+            metric = MetricValue(name="operations_per_s", value=value, unit="operations/s")
+            open_trial.write_result(
+                result.model_copy(update={"status": status, "metrics": [metric]})
+            )
+    return folder
+
+
+def test_an_experiment_is_found_and_listed(tmp_path: Path) -> None:
+    folder = make(tmp_path, trials={"a": Status.VALID, "b": Status.DISTURBED, "c": Status.VALID})
+    index_experiment(folder.path)
+    with Store(tmp_path) as store:
+        [entry] = store.experiments()
+        assert (entry.name, entry.workload, entry.design) == ("demo", "noop", "run")
+        assert entry.statuses == {"valid": 2, "disturbed": 1}
+        assert store.metrics("demo")["b"] == {"operations_per_s": 5.0}
+        assert store.find("demo").path == folder.path
+        assert store.find("demo/b").path == folder.path / "b"
+        assert store.find(str(folder.path / "b")).trial == folder.path / "b"
+
+
+def test_indexing_again_changes_nothing(tmp_path: Path) -> None:
+    folder = make(tmp_path)
+    with Store(tmp_path) as store:
+        store.index_experiment(folder.path)
+        before = store.experiments(), store.metrics("demo")
+        store.index_experiment(folder.path)
+        assert (store.experiments(), store.metrics("demo")) == before
+
+
+def test_the_list_can_be_narrowed_and_is_newest_first(tmp_path: Path) -> None:
+    make(tmp_path, "first", "oltp")
+    make(tmp_path, "second", trials={"a": Status.FAILED})
+    make(tmp_path, "Third_x".lower())
+    reindex(tmp_path)
+    with Store(tmp_path) as store:
+        assert [entry.name for entry in store.experiments()] == ["third_x", "second", "first"]
+        assert [entry.name for entry in store.experiments(workload="oltp")] == ["first"]
+        assert [entry.name for entry in store.experiments(status=Status.FAILED)] == ["second"]
+        assert [entry.name for entry in store.experiments(name="_")] == ["third_x"]
+        assert [entry.name for entry in store.experiments(name="SEC")] == ["second"]
+        assert len(store.experiments(limit=2)) == 2
+
+
+def test_a_reference_may_be_short_but_not_ambiguous(tmp_path: Path) -> None:
+    for name in ("ladder-a", "ladder-b", "sweep"):
+        make(tmp_path, name, trials={"b01-1-base": Status.VALID, "b01-2-wal": Status.VALID})
+    reindex(tmp_path)
+    with Store(tmp_path) as store:
+        assert store.find("sw").experiment.name == "sweep"
+        assert store.find("sw/b01-2").path.name == "b01-2-wal"
+        with pytest.raises(WrongInputError, match="ladder-a, ladder-b"):
+            store.find("lad")
+        with pytest.raises(WrongInputError, match="'swep'") as caught:
+            store.find("swep")
+        assert caught.value.advice == "did you mean sweep?"
+        with pytest.raises(WrongInputError, match="sweep has no trial"):
+            store.find("sweep/x")
+        with pytest.raises(WrongInputError):
+            store.find("")
+
+
+def test_the_index_is_made_anew_from_the_folders(tmp_path: Path) -> None:
+    make(tmp_path, "kept")
+    gone = make(tmp_path, "gone")
+    broken = make(tmp_path, "broken")
+    reindex(tmp_path)
+    for path in sorted(gone.path.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    gone.path.rmdir()
+    (broken.path / "experiment.json").write_text("{}")
+    [left_out] = reindex(tmp_path)
+    assert "broken" in left_out
+    (tmp_path / INDEX_FILE).unlink()
+    reindex(tmp_path)
+    with Store(tmp_path) as store:
+        assert [entry.name for entry in store.experiments()] == ["kept"]
+
+
+def test_a_killed_trial_is_finished_when_it_is_indexed(tmp_path: Path) -> None:
+    folder = make(tmp_path, trials={"a": Status.RUNNING})
+    index_experiment(folder.path)
+    with Store(tmp_path) as store:
+        assert store.experiments()[0].statuses == {"interrupted": 1}
+    assert read_result(folder.path / "a").status is Status.INTERRUPTED
+
+
+def test_a_broken_index_is_said_and_can_be_mended(tmp_path: Path) -> None:
+    (tmp_path / INDEX_FILE).write_text("no database at all, but a longer text of some kind")
+    with pytest.raises(TargetError, match="index of") as caught:
+        Store(tmp_path)
+    assert "reindex" in (caught.value.advice or "")
+
+
+def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WrongInputError, match="no address"):
+        Store(tmp_path, "surely not")
+
+
+@settings(
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    trials=st.dictionaries(
+        st.from_regex(r"[a-z0-9][a-z0-9._-]{0,30}", fullmatch=True),
+        st.sampled_from(STATUSES),
+        min_size=1,
+        max_size=5,
+    ),
+    value=st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_what_goes_in_comes_out(
+    tmp_path_factory: pytest.TempPathFactory, trials: dict[str, Status], value: float
+) -> None:
+    results = tmp_path_factory.mktemp("results")
+    folder = make(results, trials=trials, value=value)
+    index_experiment(folder.path)
+    with Store(results) as store:
+        counted = store.experiments()[0].statuses
+        assert sum(counted.values()) == len(trials)
+        assert counted.keys() == {status.value for status in trials.values()}
+        for trial in trials:
+            assert store.find(f"demo/{trial}").trial == folder.path / trial
+            assert store.metrics("demo")[trial]["operations_per_s"] == value
+
+
+INDEXER = """
+import sys
+from pathlib import Path
+from loadstone.results.store import Store
+sys.stdin.readline()
+for _ in range(5):
+    with Store(Path(sys.argv[1]).parent) as store:
+        store.index_experiment(Path(sys.argv[1]))
+        store.reindex()
+"""
+
+
+def test_several_may_index_at_once(tmp_path: Path) -> None:
+    folders = [make(tmp_path, f"experiment-{number}").path for number in range(3)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", INDEXER, str(folder)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for folder in folders
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+    errors = [process.communicate()[1].decode() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], errors
+    with Store(tmp_path) as store:
+        assert len(store.experiments()) == 3
+
+
+def test_the_files_are_the_truth(tmp_path: Path) -> None:
+    folder = make(tmp_path)
+    reindex(tmp_path)
+    path = folder.path / "b01-1-base" / "result.json"
+    result = json.loads(path.read_text())
+    result["metrics"][0]["value"] = 7.0
+    path.write_text(json.dumps(result))
+    reindex(tmp_path)
+    with Store(tmp_path) as store:
+        assert store.metrics("demo")["b01-1-base"]["operations_per_s"] == 7.0

@@ -1,0 +1,193 @@
+"""One level and one trial: summaries, outliers, steady state, machine drift."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from loadstone.results.statistics import drift, outliers, steady_state, summarize, usual
+from loadstone.results.statistics.steady import effective_size, mann_kendall_p, mser
+
+finite = st.floats(-1e9, 1e9)
+
+
+@given(st.lists(finite, min_size=1, max_size=40))
+def test_a_summary_is_ordered_and_complete(values: list[float]) -> None:
+    summary = summarize(values)
+    assert summary.n == len(values)
+    assert summary.values == tuple(values)
+    assert summary.minimum <= summary.median <= summary.maximum
+    assert summary.minimum <= summary.mean <= summary.maximum
+    if summary.low is not None and summary.high is not None:
+        assert summary.minimum <= summary.low <= summary.median <= summary.high <= summary.maximum
+
+
+@pytest.mark.parametrize(
+    ("n", "rank", "coverage"),
+    [(6, 1, 0.96875), (9, 2, 0.9609), (10, 2, 0.9785), (15, 4, 0.9648), (20, 6, 0.9586)],
+)
+def test_order_statistic_intervals_of_the_median(n: int, rank: int, coverage: float) -> None:
+    """Ranks and coverages of the sign interval (Conover 1999, sec. 3.2), from the binomial."""
+    summary = summarize([float(i) for i in range(1, n + 1)])
+    assert (summary.low, summary.high) == (rank, n + 1 - rank)
+    assert summary.coverage == pytest.approx(coverage, abs=1e-4)
+    assert not summary.interval_is_range
+
+
+def test_few_trials_give_the_range_and_say_so() -> None:
+    summary = summarize([3.0, 1.0, 2.0])
+    assert (summary.low, summary.high, summary.interval_is_range) == (1.0, 3.0, True)
+    assert summary.coverage == pytest.approx(0.75)
+    single = summarize([3.0])
+    assert (single.low, single.high, single.coverage) == (None, None, None)
+    assert not single.interval_is_range
+
+
+def test_no_figure_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        summarize([])
+    with pytest.raises(ValueError, match="finite"):
+        summarize([1.0, float("nan")])
+
+
+def test_a_wild_trial_is_named() -> None:
+    assert outliers([100.0, 101.0, 99.0, 100.5, 70.0, 100.2]) == [4]
+    assert outliers([100.0, 101.0, 99.0, 100.5, 98.5]) == []
+
+
+def test_an_outlier_among_equal_values_is_named() -> None:
+    """MAD is 0; mean absolute deviation 2, scaled 2.507, so 10 is 3.99 of them away."""
+    assert outliers([5.0, 5.0, 5.0, 5.0, 15.0]) == [4]
+    assert outliers([5.0] * 6) == []
+    assert outliers([1.0, 1.0, 100.0]) == []
+
+
+def test_iglewicz_and_hoaglin_threshold() -> None:
+    """MAD 1, median 0: 0.6745 x / 1 = 3.5 at x = 5.19."""
+    base = [-2.0, -1.0, -1.0, 0.0, 1.0, 1.0]
+    assert outliers([*base, 5.18]) == []
+    assert outliers([*base, 5.20]) == [6]
+
+
+@given(st.lists(st.floats(1, 1e6), min_size=4, max_size=20))
+def test_outliers_do_not_depend_on_order(values: list[float]) -> None:
+    named = {values[i] for i in outliers(values)}
+    backwards = values[::-1]
+    assert named == {backwards[i] for i in outliers(backwards)}
+
+
+def noise(n: int, phi: float, seed: int, spread: float = 0.02) -> np.ndarray:
+    """An autoregressive series around 1,000."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros(n + 50)
+    for i in range(1, n + 50):
+        x[i] = phi * x[i - 1] + rng.normal(0, np.sqrt(1 - phi**2))
+    return 1000.0 * (1.0 + spread * x[50:])
+
+
+def test_noise_is_steady() -> None:
+    states = [steady_state(list(noise(120, 0.3, seed)), 1.0) for seed in range(100)]
+    assert sum(state.steady is True for state in states) >= 95
+
+
+def test_a_planted_warm_up_is_found() -> None:
+    cuts_s = []
+    for seed in range(20):
+        series = noise(120, 0.2, seed)
+        series[:20] *= np.linspace(0.5, 0.95, 20)
+        state = steady_state(list(series), 1.0)
+        assert state.steady is False
+        assert state.warm_up_real
+        assert state.warm_up_left_s >= 15.0
+        assert state.warm_up_bias_percent < -1.0
+        assert "first" in state.detail
+        cuts_s.append(state.warm_up_left_s)
+    assert np.median(cuts_s) == pytest.approx(20.0, abs=5.0)
+
+
+def test_mser_by_hand() -> None:
+    """Variance / number of batches: 10.9 / 8 with the first value, 0.0057 / 7 without it."""
+    values = np.array([0.0, 10.0, 10.1, 9.9, 10.0, 10.0, 10.1, 9.9])
+    assert mser(values, batch=1) == 1
+    assert mser(np.repeat(values, 5)) == 5
+    assert mser(np.full(50, 7.0)) == 0
+
+
+def test_a_planted_trend_is_found() -> None:
+    series = noise(180, 0.3, 4) * np.linspace(1.0, 0.9, 180)
+    state = steady_state(list(series), 1.0)
+    assert state.steady is False
+    assert state.trend_p < 0.001
+    assert state.trend_percent_per_minute == pytest.approx(-3.5, abs=0.7)
+    assert state.change_percent == pytest.approx(-10.5, abs=2.0)
+
+
+def test_a_tiny_trend_of_a_long_trial_does_no_harm() -> None:
+    series = noise(1200, 0.0, 6, spread=0.005) * np.linspace(1.0, 1.01, 1200)
+    state = steady_state(list(series), 1.0)
+    assert state.trend_p < 0.001
+    assert state.steady is True
+
+
+def test_few_ticks_are_too_few_to_tell() -> None:
+    state = steady_state([100.0] * 10, 1.0)
+    assert state.steady is None
+    assert "too few" in state.detail
+    assert steady_state([], 1.0).steady is None
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0])
+def test_a_constant_series_is_steady(value: float) -> None:
+    state = steady_state([value] * 60, 0.5)
+    assert state.steady is True
+    assert (state.trend_percent_per_minute, state.autocorrelation) == (0.0, 0.0)
+    assert state.effective_n == 60
+
+
+def test_the_interval_scales_times_and_slopes() -> None:
+    series = list(noise(60, 0.0, 1) * np.linspace(0.8, 1.0, 60))
+    one, half = steady_state(series, 1.0), steady_state(series, 0.5)
+    assert half.trend_percent_per_minute == pytest.approx(2 * one.trend_percent_per_minute)
+    assert half.warm_up_left_s == pytest.approx(one.warm_up_left_s / 2)
+    with pytest.raises(ValueError, match="interval_s"):
+        steady_state(series, 0.0)
+
+
+def test_mann_kendall_without_correlation_agrees_with_kendalls_tau() -> None:
+    rng = np.random.default_rng(12)
+    values = rng.permutation(25).astype(float)
+    expected = stats.kendalltau(np.arange(25), values, method="asymptotic").pvalue
+    assert mann_kendall_p(values) == pytest.approx(expected, abs=0.03)
+
+
+def test_autocorrelation_does_not_pass_for_a_trend() -> None:
+    """AR(1) with 0.5, 300 ticks: the corrected test at 5 % is wrong in no more than 10 %."""
+    wrong = sum(steady_state(list(noise(300, 0.5, s)), 1.0).trend_p < 0.05 for s in range(200))
+    assert wrong <= 20
+
+
+def test_effective_size_of_an_autoregressive_series() -> None:
+    """n (1 - phi) / (1 + phi) (Geyer 1992): 20,000 values with 0.6 are worth 5,000."""
+    assert effective_size(noise(20_000, 0.6, 2)) == pytest.approx(5000, rel=0.15)
+    assert effective_size(noise(2000, 0.0, 3)) == pytest.approx(2000, rel=0.15)
+
+
+def test_drift_marks_a_disturbed_trial() -> None:
+    quiet = {"cpu": 100.0, "disk": 50.0}
+    normal = usual([quiet, {"cpu": 101.0, "disk": 49.0}, {"cpu": 99.0}])
+    assert normal == {"cpu": 100.0, "disk": 49.5}
+    assert not drift(quiet, {"cpu": 98.0, "disk": 51.0}, normal).disturbed
+    moved = drift(quiet, {"cpu": 80.0, "disk": 50.0}, normal, 5.0)
+    assert moved.disturbed
+    assert moved.worst_percent == pytest.approx(-20.0)
+    assert [shift.name for shift in moved.shifts if shift.disturbed] == ["cpu"]
+
+
+def test_drift_takes_a_limit_for_each_probe() -> None:
+    normal = {"cpu": 100.0, "disk": 50.0}
+    limits = {"cpu": 5.0, "disk": 20.0}
+    assert not drift({"cpu": 103.0, "disk": 42.0}, {"cpu": 97.0}, normal, limits).disturbed
+    with pytest.raises(ValueError, match="'net'"):
+        drift({"net": 1.0}, {}, normal, limits)
+    assert drift({}, {}, normal).worst_percent == 0.0
