@@ -11,6 +11,7 @@ pub mod frames;
 pub mod launch;
 pub mod ledger;
 pub mod noop;
+pub mod oltp;
 pub mod pacing;
 pub mod plan;
 pub mod point_select;

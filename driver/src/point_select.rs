@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+use crate::oltp::parameters::{read, refuse};
 use crate::oltp::random::{Purpose, Stream, stream};
+use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, Error, Param, Statement};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
 
@@ -35,14 +38,19 @@ impl PointSelect {
     /// Checks the parameters of a plan: `scale`, as given to `pgbench -i -s`.
     ///
     /// # Errors
-    /// A line that names the wrong field.
-    pub fn new(config: Config, parameters: &serde_json::Value) -> Result<Self, String> {
-        let Parameters { scale } = serde_json::from_value(parameters.clone())
-            .map_err(|error| format!("workload.parameters: {error}"))?;
+    /// A [`Refusal`] that names the wrong field.
+    pub fn new(config: Config, parameters: &Map<String, Value>) -> Result<Self, Refusal> {
+        let Parameters { scale } = read(parameters)?;
         if !(1..=MAX_SCALE).contains(&scale) {
-            return Err(format!("workload.parameters.scale: {scale} is not in 1..{MAX_SCALE}"));
+            return Err(refuse(
+                "scale",
+                format!("{scale} is not between 1 and {MAX_SCALE}"),
+            ));
         }
-        Ok(Self { config: Arc::new(config), accounts: scale * ACCOUNTS_PER_SCALE })
+        Ok(Self {
+            config: Arc::new(config),
+            accounts: scale * ACCOUNTS_PER_SCALE,
+        })
     }
 }
 
@@ -82,7 +90,8 @@ pub struct PointSelectSession {
 
 impl PointSelectSession {
     async fn attempt(&mut self) -> Result<(), Error> {
-        self.connection.queue(&SELECT, &[Param::Int4(self.account)])?;
+        self.connection
+            .queue(&SELECT, &[Param::Int4(self.account)])?;
         self.connection.sync().await?;
         self.connection.one(|mut row| row.int4().map(drop)).await?;
         self.connection.ready().await

@@ -58,10 +58,19 @@ const TABLES: [(&str, &str); 9] = [
     ("customer", "i"),
     ("stock", "i"),
     ("new_order", "i"),
-    ("history", "(h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_amount, h_data)"),
-    ("orders", "(o_w_id, o_d_id, o_id, o_c_id, o_carrier_id, o_ol_cnt, o_all_local)"),
-    ("order_line", "(ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount,
-        ol_dist_info, ol_delivery_d IS NULL)"),
+    (
+        "history",
+        "(h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_amount, h_data)",
+    ),
+    (
+        "orders",
+        "(o_w_id, o_d_id, o_id, o_c_id, o_carrier_id, o_ol_cnt, o_all_local)",
+    ),
+    (
+        "order_line",
+        "(ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount,
+        ol_dist_info, ol_delivery_d IS NULL)",
+    ),
 ];
 
 async fn number(connection: &mut Connection, sql: &'static str) -> i64 {
@@ -82,18 +91,26 @@ async fn number(connection: &mut Connection, sql: &'static str) -> i64 {
 }
 
 async fn text(connection: &mut Connection, sql: String) -> String {
-    let statement = Statement { name: "", sql: String::leak(sql) };
+    let statement = Statement {
+        name: "",
+        sql: String::leak(sql),
+    };
     connection.prepare(&[statement]).await.expect(statement.sql);
     connection.queue(&statement, &[]).expect(statement.sql);
     connection.sync().await.expect(statement.sql);
-    let value = connection.one(|mut row| Ok(row.text()?.to_owned())).await.expect(statement.sql);
+    let value = connection
+        .one(|mut row| Ok(row.text()?.to_owned()))
+        .await
+        .expect(statement.sql);
     connection.ready().await.expect(statement.sql);
     value
 }
 
 /// A sum of hashes of all rows of each table.
 async fn digest(server: &Server, database: &str) -> BTreeMap<&'static str, String> {
-    let mut connection = Connection::connect(&server.database(database)).await.expect(database);
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
     let mut digests = BTreeMap::new();
     for (table, columns) in TABLES {
         let sql = format!(
@@ -105,9 +122,14 @@ async fn digest(server: &Server, database: &str) -> BTreeMap<&'static str, Strin
 }
 
 async fn apply(server: &Server, database: &str, files: &[&str]) {
-    let mut connection = Connection::connect(&server.database(database)).await.expect(database);
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
     for file in files {
-        let path = format!("{}/../src/loadstone/workloads/oltp/{file}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!(
+            "{}/../src/loadstone/workloads/oltp/{file}",
+            env!("CARGO_MANIFEST_DIR")
+        );
         let sql = std::fs::read_to_string(&path).expect(&path);
         connection.run(&sql).await.expect(file);
     }
@@ -115,9 +137,15 @@ async fn apply(server: &Server, database: &str, files: &[&str]) {
 }
 
 async fn check_conditions(server: &Server, database: &str) {
-    let mut connection = Connection::connect(&server.database(database)).await.expect(database);
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
     for (name, sql) in CONDITIONS {
-        assert_eq!(number(&mut connection, sql).await, 0, "condition {name} in {database}");
+        assert_eq!(
+            number(&mut connection, sql).await,
+            0,
+            "condition {name} in {database}"
+        );
     }
 }
 
@@ -166,23 +194,56 @@ async fn attempt<S: Session>(session: &mut S, operation: usize) -> Outcome {
 
 async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
     let mut admin = server.connect().await;
-    admin.run(&format!("CREATE DATABASE {database}")).await.expect("a database");
-    let mut connection = Connection::connect(&server.database(database)).await.expect(database);
-    let path = format!("{}/../src/loadstone/workloads/oltp/schema.sql", env!("CARGO_MANIFEST_DIR"));
-    connection.run(&std::fs::read_to_string(&path).expect(&path)).await.expect("the schema");
-    let workload = OltpLoad::new(server.database(database), &json!({"warehouses": 2})).expect("parameters");
+    admin
+        .run(&format!("CREATE DATABASE {database}"))
+        .await
+        .expect("a database");
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
+    let path = format!(
+        "{}/../src/loadstone/workloads/oltp/schema.sql",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    connection
+        .run(&std::fs::read_to_string(&path).expect(&path))
+        .await
+        .expect("the schema");
+    let workload = OltpLoad::new(
+        server.database(database),
+        json!({"warehouses": 2}).as_object().expect("an object"),
+    )
+    .expect("parameters");
     let (counts, workload) = drive(workload, sessions, u32::MAX).await;
     assert_eq!(counts.values().sum::<u64>(), 9, "work items: {counts:?}");
-    workload.facts().iter().find(|fact| fact.0 == "rows").map_or(0.0, |fact| fact.1)
+    workload
+        .facts()
+        .iter()
+        .find(|fact| fact.0 == "rows")
+        .map_or(0.0, |fact| fact.1)
 }
 
 async fn copy_database(server: &Server, from: &str, to: &str) {
     let mut admin = server.connect().await;
-    admin.run(&format!("CREATE DATABASE {to} TEMPLATE {from}")).await.expect("a copy");
+    admin
+        .run(&format!("CREATE DATABASE {to} TEMPLATE {from}"))
+        .await
+        .expect("a copy");
 }
 
-async fn run(server: &Server, database: &str, parameters: &Value, users: u32, limit: u32) -> BTreeMap<String, u64> {
-    let workload = OltpRun::new(server.database(database), parameters, SEED).expect("parameters");
+async fn run(
+    server: &Server,
+    database: &str,
+    parameters: &Value,
+    users: u32,
+    limit: u32,
+) -> BTreeMap<String, u64> {
+    let workload = OltpRun::new(
+        server.database(database),
+        parameters.as_object().expect("an object"),
+        SEED,
+    )
+    .expect("parameters");
     drive(workload, users, limit).await.0
 }
 
@@ -192,14 +253,22 @@ fn parameters(style: &str, home: &str, isolation: &str) -> Value {
 
 #[test]
 fn order_entry_from_the_load_to_its_consistency() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     block_on(async {
         let rows = load(&server, "loaded", 3).await;
         load(&server, "loaded_alone", 1).await;
         let digests = digest(&server, "loaded").await;
-        assert_eq!(digests, digest(&server, "loaded_alone").await, "the same bytes whoever writes them");
-        let counted: f64 =
-            digests.values().filter_map(|d| d.split(':').next()?.parse::<f64>().ok()).sum();
+        assert_eq!(
+            digests,
+            digest(&server, "loaded_alone").await,
+            "the same bytes whoever writes them"
+        );
+        let counted: f64 = digests
+            .values()
+            .filter_map(|d| d.split(':').next()?.parse::<f64>().ok())
+            .sum();
         assert_eq!(rows, counted, "the fact counts what is there");
         apply(&server, "loaded", &["indexes.sql", "procedures.sql"]).await;
         check_conditions(&server, "loaded").await;
@@ -213,10 +282,20 @@ fn order_entry_from_the_load_to_its_consistency() {
         ] {
             let database = format!("{style}_{}", isolation.replace(' ', "_"));
             copy_database(&server, "loaded", &database).await;
-            let counts = run(&server, &database, &parameters(style, "any", isolation), 6, 230).await;
+            let counts = run(
+                &server,
+                &database,
+                &parameters(style, "any", isolation),
+                6,
+                230,
+            )
+            .await;
             assert_eq!(counts.values().sum::<u64>(), 6 * 230);
             assert_eq!(counts["payment"], 600, "the deck is exact");
-            assert!(counts["rolled back"] > 0 && counts["delivery"] == 60, "{counts:?}");
+            assert!(
+                counts["rolled back"] > 0 && counts["delivery"] == 60,
+                "{counts:?}"
+            );
             check_conditions(&server, &database).await;
         }
     });
@@ -228,7 +307,14 @@ async fn both_styles_do_the_same(server: &Server) {
     for style in ["statements", "procedures"] {
         let database = format!("same_{style}");
         copy_database(server, "loaded", &database).await;
-        run(server, &database, &parameters(style, "per-user", "read committed"), 1, 460).await;
+        run(
+            server,
+            &database,
+            &parameters(style, "per-user", "read committed"),
+            1,
+            460,
+        )
+        .await;
         check_conditions(server, &database).await;
         digests.push(digest(server, &database).await);
     }

@@ -8,21 +8,39 @@ use loadstone_driver::postgres::{
 use loadstone_driver::session::Failure;
 use pg_server::{PASSWORD, Server, block_on};
 
-const ONE: Statement = Statement { name: "one", sql: "SELECT 1" };
-const QUOTIENT: Statement = Statement { name: "quotient", sql: "SELECT 6 / $1::integer" };
-const BEGIN: Statement = Statement { name: "begin", sql: "BEGIN" };
+const ONE: Statement = Statement {
+    name: "one",
+    sql: "SELECT 1",
+};
+const QUOTIENT: Statement = Statement {
+    name: "quotient",
+    sql: "SELECT 6 / $1::integer",
+};
+const BEGIN: Statement = Statement {
+    name: "begin",
+    sql: "BEGIN",
+};
 
 fn with_password(config: Config, user: &str, password: Option<&str>) -> Config {
-    Config { user: user.into(), password: password.map(str::to_owned), ..config }
+    Config {
+        user: user.into(),
+        password: password.map(str::to_owned),
+        ..config
+    }
 }
 
 async fn refusal(config: &Config) -> Failure {
-    Connection::connect(config).await.expect_err("no connection").into()
+    Connection::connect(config)
+        .await
+        .expect_err("no connection")
+        .into()
 }
 
 #[test]
 fn logs_in_by_each_method() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     block_on(async {
         let mut admin = server.connect().await;
         let roles = format!(
@@ -38,12 +56,20 @@ fn logs_in_by_each_method() {
             let wrong = with_password(server.config(), user, Some("wrong"));
             assert_eq!(&*refusal(&wrong).await.class.0, "28P01", "{user}");
             let missing = with_password(server.config(), user, None);
-            assert!(refusal(&missing).await.message.contains("none was given"), "{user}");
+            assert!(
+                refusal(&missing).await.message.contains("none was given"),
+                "{user}"
+            );
         }
-        Connection::connect(&server.socket_config()).await.expect("the Unix socket");
+        Connection::connect(&server.socket_config())
+            .await
+            .expect("the Unix socket");
         let tls = refusal(&with_password(server.config(), "tls", None)).await;
         assert!(tls.message.contains("TLS"), "{}", tls.message);
-        let nobody_there = Config { port: 1, ..server.config() };
+        let nobody_there = Config {
+            port: 1,
+            ..server.config()
+        };
         let lost = refusal(&nobody_there).await;
         assert_eq!(&*lost.class.0, "connection");
         assert!(lost.message.contains("127.0.0.1:1"), "{}", lost.message);
@@ -52,35 +78,64 @@ fn logs_in_by_each_method() {
 
 #[test]
 fn an_error_in_a_pipeline_leaves_the_connection_in_step() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     block_on(async {
         let mut connection = server.connect().await;
-        connection.prepare(&[ONE, QUOTIENT, BEGIN]).await.expect("prepared");
+        connection
+            .prepare(&[ONE, QUOTIENT, BEGIN])
+            .await
+            .expect("prepared");
         connection.queue(&BEGIN, &[]).expect("queued");
-        connection.queue(&QUOTIENT, &[Param::Int4(0)]).expect("queued");
+        connection
+            .queue(&QUOTIENT, &[Param::Int4(0)])
+            .expect("queued");
         connection.queue(&ONE, &[]).expect("queued");
         connection.sync().await.expect("sent");
         connection.done().await.expect("begun");
-        let error = connection.one(|mut row| row.int4()).await.expect_err("a division by zero");
-        assert_eq!((error.sqlstate(), connection.status()), (Some("22012"), Status::Failed));
+        let error = connection
+            .one(|mut row| row.int4())
+            .await
+            .expect_err("a division by zero");
+        assert_eq!(
+            (error.sqlstate(), connection.status()),
+            (Some("22012"), Status::Failed)
+        );
         let failure = connection.fail(error).await;
-        assert_eq!((&*failure.class.0, connection.status()), ("22012", Status::Idle));
+        assert_eq!(
+            (&*failure.class.0, connection.status()),
+            ("22012", Status::Idle)
+        );
 
-        connection.queue(&QUOTIENT, &[Param::Int4(3)]).expect("queued");
+        connection
+            .queue(&QUOTIENT, &[Param::Int4(3)])
+            .expect("queued");
         connection.sync().await.expect("sent");
         assert_eq!(connection.one(|mut row| row.int4()).await, Ok(2));
         connection.ready().await.expect("ready");
 
-        let broken = Statement { name: "broken", sql: "SELECT * FROM no_such_table" };
-        let error = connection.prepare(&[broken]).await.expect_err("no such table");
-        assert!(error.to_string().contains("broken") && error.sqlstate() == Some("42P01"), "{error}");
+        let broken = Statement {
+            name: "broken",
+            sql: "SELECT * FROM no_such_table",
+        };
+        let error = connection
+            .prepare(&[broken])
+            .await
+            .expect_err("no such table");
+        assert!(
+            error.to_string().contains("broken") && error.sqlstate() == Some("42P01"),
+            "{error}"
+        );
         connection.run("SELECT 1").await.expect("still in step");
     });
 }
 
 #[test]
 fn values_go_and_come_as_they_are() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     let all = Statement {
         name: "all",
         sql: "SELECT $1::smallint, $2::integer, $3::text, $4::numeric, $5::numeric(12,2)::text,
@@ -106,10 +161,16 @@ fn values_go_and_come_as_they_are() {
         connection.queue(&all, &params).expect("queued");
         connection.sync().await.expect("sent");
         let seen = connection.rows(|mut row| {
-            assert_eq!((row.int2()?, row.int4()?, row.text()?), (-5, 1_000_000, "Käse"));
+            assert_eq!(
+                (row.int2()?, row.int4()?, row.text()?),
+                (-5, 1_000_000, "Käse")
+            );
             assert_eq!((row.numeric(2)?, row.text()?), (-1_234_567_890, "1.23"));
             assert_eq!((row.int2()?, row.int4()?, row.text()?), (2, 9, "0.0005"));
-            assert_eq!((row.text()?, row.bytes()?), ("abcdefghijklmnopqrstuvwx", Some(&[1][..])));
+            assert_eq!(
+                (row.text()?, row.bytes()?),
+                ("abcdefghijklmnopqrstuvwx", Some(&[1][..]))
+            );
             assert_eq!((row.int8()?, row.bytes()?), (7, None));
             Ok(())
         });
@@ -120,27 +181,49 @@ fn values_go_and_come_as_they_are() {
 
 #[test]
 fn copy_streams_rows_and_survives_a_refusal() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     block_on(async {
         let mut connection = server.connect().await;
-        connection.run("CREATE TABLE t (n integer PRIMARY KEY, s text)").await.expect("table");
-        assert_eq!(fill(&mut connection, 1..=50_000).await.map(|bytes| bytes > 1_000_000), Ok(true));
-        let twice = fill(&mut connection, 40_000..=90_000).await.expect_err("the key is there");
+        connection
+            .run("CREATE TABLE t (n integer PRIMARY KEY, s text)")
+            .await
+            .expect("table");
+        assert_eq!(
+            fill(&mut connection, 1..=50_000)
+                .await
+                .map(|bytes| bytes > 1_000_000),
+            Ok(true)
+        );
+        let twice = fill(&mut connection, 40_000..=90_000)
+            .await
+            .expect_err("the key is there");
         assert_eq!(twice.sqlstate(), Some("23505"));
-        let count = Statement { name: "count", sql: "SELECT count(*), max(length(s)) FROM t" };
+        let count = Statement {
+            name: "count",
+            sql: "SELECT count(*), max(length(s)) FROM t",
+        };
         connection.prepare(&[count]).await.expect("in step again");
         connection.queue(&count, &[]).expect("queued");
         connection.sync().await.expect("sent");
-        let read = connection.one(|mut row| Ok((row.int8()?, row.int4()?))).await;
+        let read = connection
+            .one(|mut row| Ok((row.int8()?, row.int4()?)))
+            .await;
         assert_eq!(read, Ok((50_000, 12)));
         connection.ready().await.expect("ready");
-        let unknown = CopyIn::begin(&mut connection, "nowhere").await.expect_err("no such table");
+        let unknown = CopyIn::begin(&mut connection, "nowhere")
+            .await
+            .expect_err("no such table");
         assert_eq!(unknown.sqlstate(), Some("42P01"));
         connection.run("SELECT 1").await.expect("still in step");
     });
 }
 
-async fn fill(connection: &mut Connection, numbers: std::ops::RangeInclusive<i32>) -> Result<u64, Error> {
+async fn fill(
+    connection: &mut Connection,
+    numbers: std::ops::RangeInclusive<i32>,
+) -> Result<u64, Error> {
     let mut copy = CopyIn::begin(connection, "t").await?;
     for number in numbers {
         let row = &mut TupleWriter::new(copy.buffer(), 2);
@@ -156,7 +239,9 @@ async fn fill(connection: &mut Connection, numbers: std::ops::RangeInclusive<i32
 
 #[test]
 fn a_connection_that_is_cut_is_a_fatal_failure() {
-    let Some(server) = Server::start() else { return };
+    let Some(server) = Server::start() else {
+        return;
+    };
     block_on(async {
         let mut victim = server.connect().await;
         victim.prepare(&[ONE]).await.expect("prepared");

@@ -165,10 +165,17 @@ impl Lines {
         let mut lines: [(i32, i32, i16); MAX_LINES] = [(0, 0, 0); MAX_LINES];
         for at in 0..count {
             let remote = rng.random_range(1..=100) == 1;
-            let supplier = if remote { remote_warehouse(rng, home, scale.warehouses) } else { home };
+            let supplier = if remote {
+                remote_warehouse(rng, home, scale.warehouses)
+            } else {
+                home
+            };
             let item = loop {
                 let item = nu_rand(rng, A_ITEM, scale.constants.item, 1, ITEMS) as i32;
-                if !lines[..at].iter().any(|line| (line.0, line.1) == (supplier, item)) {
+                if !lines[..at]
+                    .iter()
+                    .any(|line| (line.0, line.1) == (supplier, item))
+                {
                     break item;
                 }
             };
@@ -200,7 +207,12 @@ impl NewOrder {
 
     /// Whether all lines are supplied by the home warehouse: `o_all_local`.
     pub fn all_local(&self) -> i16 {
-        i16::from(self.lines.suppliers().iter().all(|supplier| *supplier == self.warehouse))
+        i16::from(
+            self.lines
+                .suppliers()
+                .iter()
+                .all(|supplier| *supplier == self.warehouse),
+        )
     }
 }
 
@@ -210,7 +222,10 @@ impl Payment {
         let district = any_district(rng);
         let remote = rng.random_range(1..=100) > 85;
         let (customer_warehouse, customer_district) = if remote {
-            (remote_warehouse(rng, place.warehouse, scale.warehouses), any_district(rng))
+            (
+                remote_warehouse(rng, place.warehouse, scale.warehouses),
+                any_district(rng),
+            )
         } else {
             (place.warehouse, district)
         };
@@ -239,7 +254,10 @@ impl OrderStatus {
 impl Delivery {
     /// Draws the inputs (clause 2.7.1).
     pub fn draw(rng: &mut impl Rng, place: Place) -> Self {
-        Self { warehouse: place.warehouse, carrier: rng.random_range(1..=10) }
+        Self {
+            warehouse: place.warehouse,
+            carrier: rng.random_range(1..=10),
+        }
     }
 }
 
@@ -261,7 +279,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn scale(warehouses: u32) -> Scale {
-        Scale { warehouses, constants: Constants::draw(7) }
+        Scale {
+            warehouses,
+            constants: Constants::draw(7),
+        }
     }
 
     proptest! {
@@ -286,17 +307,35 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_specification() {
         let mut rng = stream(11, Purpose::User, 3);
-        let place = Place { warehouse: 3, district: 1 };
+        let place = Place {
+            warehouse: 3,
+            district: 1,
+        };
         let (scale, n) = (scale(10), 40_000);
-        let orders: Vec<_> = (0..n).map(|_| NewOrder::draw(&mut rng, place, &scale)).collect();
-        let payments: Vec<_> = (0..n).map(|_| Payment::draw(&mut rng, place, &scale)).collect();
+        let orders: Vec<_> = (0..n)
+            .map(|_| NewOrder::draw(&mut rng, place, &scale))
+            .collect();
+        let payments: Vec<_> = (0..n)
+            .map(|_| Payment::draw(&mut rng, place, &scale))
+            .collect();
         let share = |count: usize, of: usize| 100.0 * count as f64 / of as f64;
-        let unused = orders.iter().filter(|o| o.lines.items().contains(&UNUSED_ITEM)).count();
+        let unused = orders
+            .iter()
+            .filter(|o| o.lines.items().contains(&UNUSED_ITEM))
+            .count();
         let lines: usize = orders.iter().map(|o| o.lines.count()).sum();
-        let remote: usize =
-            orders.iter().map(|o| o.lines.suppliers().iter().filter(|s| **s != 3).count()).sum();
-        let away = payments.iter().filter(|p| p.customer_warehouse != 3).count();
-        let named = payments.iter().filter(|p| matches!(p.who, Who::Name(_))).count();
+        let remote: usize = orders
+            .iter()
+            .map(|o| o.lines.suppliers().iter().filter(|s| **s != 3).count())
+            .sum();
+        let away = payments
+            .iter()
+            .filter(|p| p.customer_warehouse != 3)
+            .count();
+        let named = payments
+            .iter()
+            .filter(|p| matches!(p.who, Who::Name(_)))
+            .count();
         assert!((0.8..1.2).contains(&share(unused, n)));
         assert!((9.9..10.1).contains(&(lines as f64 / n as f64)));
         assert!((0.9..1.1).contains(&share(remote, lines)));

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::plan::Refusal;
 
 /// Districts of a warehouse.
 pub const DISTRICTS: u32 = 10;
@@ -11,11 +14,19 @@ pub const CUSTOMERS: u32 = 3_000;
 /// Items, and stock rows of a warehouse.
 pub const ITEMS: u32 = 100_000;
 
+/// Most warehouses: 100 TB, far beyond what one driver can load.
+const MAX_WAREHOUSES: u32 = 1_000_000;
 /// Largest number of cards in the deck of the mix.
 const MAX_CARDS: u32 = 10_000;
 
 /// Names of the transactions, by their position in [`Kind`].
-pub const OPERATIONS: [&str; 5] = ["new-order", "payment", "order-status", "delivery", "stock-level"];
+pub const OPERATIONS: [&str; 5] = [
+    "new-order",
+    "payment",
+    "order-status",
+    "delivery",
+    "stock-level",
+];
 
 /// The five transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +45,13 @@ pub enum Kind {
 
 impl Kind {
     /// All, in the order of [`OPERATIONS`].
-    pub const ALL: [Self; 5] =
-        [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
+    pub const ALL: [Self; 5] = [
+        Self::NewOrder,
+        Self::Payment,
+        Self::OrderStatus,
+        Self::Delivery,
+        Self::StockLevel,
+    ];
 }
 
 /// How a transaction is made.
@@ -108,7 +124,11 @@ pub struct RunParameters {
 
 /// The deck of clause 5.2.4.2: of 23 cards 10, 10, 1, 1 and 1.
 fn standard_mix() -> BTreeMap<String, u32> {
-    OPERATIONS.iter().zip([10, 10, 1, 1, 1]).map(|(name, cards)| ((*name).to_owned(), cards)).collect()
+    OPERATIONS
+        .iter()
+        .zip([10, 10, 1, 1, 1])
+        .map(|(name, cards)| ((*name).to_owned(), cards))
+        .collect()
 }
 
 /// Parameters of the role `load`. Those of a run are taken and not used, so that one set serves both.
@@ -122,10 +142,9 @@ impl RunParameters {
     /// Reads and checks the parameters of a plan.
     ///
     /// # Errors
-    /// A line that names the wrong field.
-    pub fn parse(parameters: &serde_json::Value) -> Result<Self, String> {
-        let parsed: Self = serde_json::from_value(parameters.clone())
-            .map_err(|error| format!("workload.parameters: {error}"))?;
+    /// A [`Refusal`] that names the wrong field.
+    pub fn parse(parameters: &Map<String, Value>) -> Result<Self, Refusal> {
+        let parsed: Self = read(parameters)?;
         check_warehouses(parsed.warehouses)?;
         parsed.deck()?;
         Ok(parsed)
@@ -134,20 +153,22 @@ impl RunParameters {
     /// The cards of the mix, not shuffled.
     ///
     /// # Errors
-    /// A line that names what is wrong with the mix.
-    pub fn deck(&self) -> Result<Vec<Kind>, String> {
+    /// A [`Refusal`] that names what is wrong with the mix.
+    pub fn deck(&self) -> Result<Vec<Kind>, Refusal> {
         let mut deck = Vec::new();
         for (name, cards) in &self.mix {
-            let kind = OPERATIONS.iter().position(|known| known == name).ok_or_else(|| {
-                format!("workload.parameters.mix: {name:?} is no transaction; known are {}", OPERATIONS.join(", "))
-            })?;
+            let field = format!("mix.{name}");
+            let Some(kind) = OPERATIONS.iter().position(|known| known == name) else {
+                let problem = format!("no such transaction; known are {}", OPERATIONS.join(", "));
+                return Err(refuse(&field, problem));
+            };
             if *cards > MAX_CARDS {
-                return Err(format!("workload.parameters.mix.{name}: {cards} is more than {MAX_CARDS}"));
+                return Err(refuse(&field, format!("{cards} is more than {MAX_CARDS}")));
             }
             deck.extend(std::iter::repeat_n(Kind::ALL[kind], *cards as usize));
         }
         if deck.is_empty() {
-            return Err("workload.parameters.mix: no transaction has a weight above 0".into());
+            return Err(refuse("mix", "no transaction has a card"));
         }
         Ok(deck)
     }
@@ -157,19 +178,37 @@ impl LoadParameters {
     /// Reads and checks the parameters of a plan.
     ///
     /// # Errors
-    /// A line that names the wrong field.
-    pub fn parse(parameters: &serde_json::Value) -> Result<Self, String> {
+    /// A [`Refusal`] that names the wrong field.
+    pub fn parse(parameters: &Map<String, Value>) -> Result<Self, Refusal> {
         let run = RunParameters::parse(parameters)?;
-        Ok(Self { warehouses: run.warehouses })
+        Ok(Self {
+            warehouses: run.warehouses,
+        })
     }
 }
 
-fn check_warehouses(warehouses: u32) -> Result<(), String> {
-    // h_amount, keys and the work list are sized for this; far beyond what one driver can load.
-    if (1..=1_000_000).contains(&warehouses) {
+/// Reads parameters of any workload by their shape.
+///
+/// # Errors
+/// A [`Refusal`] with the path of the wrong field.
+pub fn read<'p, T: Deserialize<'p>>(parameters: &'p Map<String, Value>) -> Result<T, Refusal> {
+    serde_path_to_error::deserialize(parameters)
+        .map_err(|error| refuse(&error.path().to_string(), error.inner().to_string()))
+}
+
+/// A refusal of the parameter `field`.
+pub fn refuse(field: &str, problem: impl Into<String>) -> Refusal {
+    Refusal::new(format!("workload.parameters.{field}"), problem)
+}
+
+fn check_warehouses(warehouses: u32) -> Result<(), Refusal> {
+    if (1..=MAX_WAREHOUSES).contains(&warehouses) {
         return Ok(());
     }
-    Err(format!("workload.parameters.warehouses: {warehouses} is not in 1..1000000"))
+    Err(refuse(
+        "warehouses",
+        format!("{warehouses} is not between 1 and {MAX_WAREHOUSES}"),
+    ))
 }
 
 #[cfg(test)]
@@ -177,9 +216,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn parse(parameters: &Value) -> Result<RunParameters, Refusal> {
+        RunParameters::parse(parameters.as_object().expect("an object"))
+    }
+
     #[test]
     fn the_standard_deck_has_23_cards() {
-        let deck = RunParameters::parse(&json!({"warehouses": 1})).unwrap().deck().unwrap();
+        let deck = parse(&json!({"warehouses": 1})).unwrap().deck().unwrap();
         let count = |kind| deck.iter().filter(|card| **card == kind).count();
         assert_eq!(Kind::ALL.map(count), [10, 10, 1, 1, 1]);
     }
@@ -196,8 +239,11 @@ mod tests {
             (json!({"warehouses": 1, "isolation": "none"}), "none"),
         ];
         for (parameters, word) in cases {
-            let error = RunParameters::parse(&parameters).unwrap_err();
-            assert!(error.contains(word), "{error} does not name {word}");
+            let refusal = parse(&parameters).unwrap_err();
+            assert!(
+                refusal.to_string().contains(word),
+                "{refusal} does not name {word}"
+            );
         }
     }
 }

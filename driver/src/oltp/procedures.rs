@@ -22,10 +22,14 @@ const ORDER_STATUS: Statement = Statement {
     name: "order-status",
     sql: "SELECT * FROM oltp_order_status($1, $2, $3, $4)",
 };
-const DELIVERY: Statement =
-    Statement { name: "delivery", sql: "SELECT oltp_delivery($1, $2)" };
-const STOCK_LEVEL: Statement =
-    Statement { name: "stock-level", sql: "SELECT oltp_stock_level($1, $2, $3)" };
+const DELIVERY: Statement = Statement {
+    name: "delivery",
+    sql: "SELECT oltp_delivery($1, $2)",
+};
+const STOCK_LEVEL: Statement = Statement {
+    name: "stock-level",
+    sql: "SELECT oltp_stock_level($1, $2, $3)",
+};
 
 /// All calls, to be prepared when a session is opened.
 pub const STATEMENTS: [Statement; 5] = [NEW_ORDER, PAYMENT, ORDER_STATUS, DELIVERY, STOCK_LEVEL];
@@ -42,7 +46,10 @@ async fn call(
     let rows = connection.rows(check).await?;
     connection.ready().await?;
     if rows == 0 {
-        return Err(Error::protocol(format!("{} returned no row", statement.name)));
+        return Err(Error::protocol(format!(
+            "{} returned no row",
+            statement.name
+        )));
     }
     Ok(Ending::Committed)
 }
@@ -57,7 +64,11 @@ pub async fn new_order(connection: &mut Connection, order: &NewOrder) -> Result<
         Param::Int4Array(order.lines.suppliers()),
         Param::Int2Array(order.lines.quantities()),
     ];
-    match call(connection, &NEW_ORDER, &params, |mut row| row.int4().map(drop)).await {
+    match call(connection, &NEW_ORDER, &params, |mut row| {
+        row.int4().map(drop)
+    })
+    .await
+    {
         Err(error) if error.sqlstate() == Some(UNUSED_ITEM) => Ok(Ending::RolledBack),
         other => other,
     }
@@ -74,24 +85,50 @@ pub async fn payment(connection: &mut Connection, payment: &Payment) -> Result<E
         name,
         Param::Numeric(Decimal::cents(payment.amount_cents)),
     ];
-    call(connection, &PAYMENT, &params, |mut row| row.int4().map(drop)).await
+    call(connection, &PAYMENT, &params, |mut row| {
+        row.int4().map(drop)
+    })
+    .await
 }
 
-pub async fn order_status(connection: &mut Connection, status: &OrderStatus) -> Result<Ending, Error> {
+pub async fn order_status(
+    connection: &mut Connection,
+    status: &OrderStatus,
+) -> Result<Ending, Error> {
     let [number, name] = customer(&status.who);
-    let params = [Param::Int4(status.warehouse), Param::Int2(status.district), number, name];
-    call(connection, &ORDER_STATUS, &params, |mut row| row.numeric(2).map(drop)).await
+    let params = [
+        Param::Int4(status.warehouse),
+        Param::Int2(status.district),
+        number,
+        name,
+    ];
+    call(connection, &ORDER_STATUS, &params, |mut row| {
+        row.numeric(2).map(drop)
+    })
+    .await
 }
 
 pub async fn delivery(connection: &mut Connection, delivery: &Delivery) -> Result<Ending, Error> {
-    let params = [Param::Int4(delivery.warehouse), Param::Int2(delivery.carrier)];
-    call(connection, &DELIVERY, &params, |mut row| row.int8().map(drop)).await
+    let params = [
+        Param::Int4(delivery.warehouse),
+        Param::Int2(delivery.carrier),
+    ];
+    call(connection, &DELIVERY, &params, |mut row| {
+        row.int8().map(drop)
+    })
+    .await
 }
 
 pub async fn stock_level(connection: &mut Connection, level: &StockLevel) -> Result<Ending, Error> {
-    let params =
-        [Param::Int4(level.warehouse), Param::Int2(level.district), Param::Int2(level.threshold)];
-    call(connection, &STOCK_LEVEL, &params, |mut row| row.int8().map(drop)).await
+    let params = [
+        Param::Int4(level.warehouse),
+        Param::Int2(level.district),
+        Param::Int2(level.threshold),
+    ];
+    call(connection, &STOCK_LEVEL, &params, |mut row| {
+        row.int8().map(drop)
+    })
+    .await
 }
 
 /// Number and last name, one of them NULL.

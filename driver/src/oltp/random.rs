@@ -78,7 +78,10 @@ impl Constants {
         let count = (0..=A_LAST).filter(allowed).count();
         let nth = stream.random_range(0..count);
         Self {
-            last: (0..=A_LAST).filter(allowed).nth(nth).unwrap_or(LOAD_C_LAST - 65),
+            last: (0..=A_LAST)
+                .filter(allowed)
+                .nth(nth)
+                .unwrap_or(LOAD_C_LAST - 65),
             customer: stream.random_range(0..=A_CUSTOMER),
             item: stream.random_range(0..=A_ITEM),
         }
@@ -96,8 +99,9 @@ pub fn nu_rand(rng: &mut impl Rng, a: u32, c: u32, from: u32, to: u32) -> u32 {
     (mixed + c) % (to - from + 1) + from
 }
 
-const SYLLABLES: [&[u8]; 10] =
-    [b"BAR", b"OUGHT", b"ABLE", b"PRI", b"PRES", b"ESE", b"ANTI", b"CALLY", b"ATION", b"EING"];
+const SYLLABLES: [&[u8]; 10] = [
+    b"BAR", b"OUGHT", b"ABLE", b"PRI", b"PRES", b"ESE", b"ANTI", b"CALLY", b"ATION", b"EING",
+];
 
 /// A last name; at most 16 letters, kept in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +113,10 @@ pub struct LastName {
 impl LastName {
     /// The name of a number in 0..=999: one syllable a digit (clause 4.3.2.3).
     pub fn of(number: u32) -> Self {
-        let mut name = Self { letters: [0; 16], length: 0 };
+        let mut name = Self {
+            letters: [0; 16],
+            length: 0,
+        };
         for digit in [number / 100 % 10, number / 10 % 10, number % 10] {
             let syllable = SYLLABLES[digit as usize];
             let start = usize::from(name.length);
@@ -169,7 +176,10 @@ pub struct Selection {
 impl Selection {
     /// A tenth of `total` rows.
     pub fn tenth(total: u32) -> Self {
-        Self { wanted: total / 10, left: total }
+        Self {
+            wanted: total / 10,
+            left: total,
+        }
     }
 
     /// Whether the next row is one of them.
@@ -197,8 +207,9 @@ mod tests {
 
     #[test]
     fn all_names_differ() {
-        let names: std::collections::HashSet<_> =
-            (0..1000).map(|n| LastName::of(n).as_str().to_owned()).collect();
+        let names: std::collections::HashSet<_> = (0..1000)
+            .map(|n| LastName::of(n).as_str().to_owned())
+            .collect();
         assert_eq!(names.len(), 1000);
     }
 

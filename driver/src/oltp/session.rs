@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use serde_json::{Map, Value};
 
-use super::inputs::{Delivery, NewOrder, OrderStatus, Payment, Place, Scale, StockLevel, any_district};
+use super::inputs::{
+    Delivery, NewOrder, OrderStatus, Payment, Place, Scale, StockLevel, any_district,
+};
 use super::parameters::{DISTRICTS, Home, Kind, OPERATIONS, RunParameters, Style};
 use super::random::{Constants, Purpose, Stream, stream};
 use super::statements::{Ending, Scratch};
 use super::{procedures, statements};
+use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, Error, Statement};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
 
@@ -26,15 +30,26 @@ impl OltpRun {
     /// Checks the parameters of a plan; `seed` gives the run's constants of NURand.
     ///
     /// # Errors
-    /// A line that names the wrong field.
-    pub fn new(config: Config, parameters: &serde_json::Value, seed: u64) -> Result<Self, String> {
+    /// A [`Refusal`] that names the wrong field.
+    pub fn new(
+        config: Config,
+        parameters: &Map<String, Value>,
+        seed: u64,
+    ) -> Result<Self, Refusal> {
         let parameters = RunParameters::parse(parameters)?;
         let deck = parameters.deck()?;
-        let scale =
-            Scale { warehouses: parameters.warehouses, constants: Constants::draw(seed) };
+        let scale = Scale {
+            warehouses: parameters.warehouses,
+            constants: Constants::draw(seed),
+        };
         let config =
             config.with_setting("default_transaction_isolation", parameters.isolation.sql());
-        Ok(Self { config: Arc::new(config), parameters, deck, scale })
+        Ok(Self {
+            config: Arc::new(config),
+            parameters,
+            deck,
+            scale,
+        })
     }
 
     fn statements(&self) -> &'static [Statement] {
@@ -55,8 +70,8 @@ impl Workload for OltpRun {
     async fn open(&self, user: u32, seed: u64) -> Result<RunSession, Failure> {
         let connection = connect(&self.config, self.statements()).await?;
         let mut rng = stream(seed, Purpose::User, u64::from(user));
-        let home = (self.parameters.home == Home::PerUser)
-            .then(|| terminal(user, self.scale.warehouses));
+        let home =
+            (self.parameters.home == Home::PerUser).then(|| terminal(user, self.scale.warehouses));
         let mut deck = self.deck.clone();
         deck.shuffle(&mut rng);
         Ok(RunSession {
@@ -201,6 +216,9 @@ mod tests {
             let place = terminal(user, 3);
             (place.warehouse, place.district)
         };
-        assert_eq!([place(0), place(2), place(3), place(29), place(30)], [(1, 1), (3, 1), (1, 2), (3, 10), (1, 1)]);
+        assert_eq!(
+            [place(0), place(2), place(3), place(29), place(30)],
+            [(1, 1), (3, 1), (1, 2), (3, 10), (1, 1)]
+        );
     }
 }

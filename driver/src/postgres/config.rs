@@ -1,5 +1,7 @@
 //! Where a server is and who asks.
 
+use crate::plan::{self, Protocol, Refusal};
+
 /// All that is needed to open a connection.
 #[derive(Clone)]
 pub struct Config {
@@ -18,6 +20,31 @@ pub struct Config {
 }
 
 impl Config {
+    /// The server that a plan names, with the password from the environment.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if the plan names no PostgreSQL, or a password that is not there.
+    pub fn from_plan(connection: &plan::Connection) -> Result<Self, Refusal> {
+        if connection.protocol != Protocol::Postgresql {
+            return Err(Refusal::new(
+                "connection.protocol",
+                "this workload needs a server; write \"postgresql\"",
+            ));
+        }
+        let password = connection.password_env.as_ref().map(|name| {
+            std::env::var(name)
+                .map_err(|_| Refusal::new("connection.password_env", format!("{name} is not set")))
+        });
+        Ok(Self {
+            host: connection.host.clone(),
+            port: connection.port,
+            user: connection.user.clone(),
+            database: connection.database.clone(),
+            password: password.transpose()?,
+            settings: Vec::new(),
+        })
+    }
+
     /// The same server with one more setting for its sessions.
     #[must_use]
     pub fn with_setting(mut self, name: &'static str, value: impl Into<String>) -> Self {

@@ -56,7 +56,13 @@ impl Connection {
         let mut read = ReadBuffer::default();
         let mut write = BytesMut::with_capacity(WRITE_BYTES);
         log_in(&mut stream, &mut read, &mut write, config).await?;
-        Ok(Self { stream, read, write, status: Status::Idle, unready: 0 })
+        Ok(Self {
+            stream,
+            read,
+            write,
+            status: Status::Idle,
+            unready: 0,
+        })
     }
 
     /// State of the transaction when the last answer was complete.
@@ -94,8 +100,16 @@ impl Connection {
     #[inline]
     pub fn queue(&mut self, statement: &Statement, params: &[Param<'_>]) -> Result<(), Error> {
         let encode = |param: &Param<'_>, buf: &mut BytesMut| param.encode(buf);
-        frontend::bind("", statement.name, [1], params, encode, [1], &mut self.write)
-            .map_err(|_| Error::protocol(format!("parameters of {:?}", statement.name)))?;
+        frontend::bind(
+            "",
+            statement.name,
+            [1],
+            params,
+            encode,
+            [1],
+            &mut self.write,
+        )
+        .map_err(|_| Error::protocol(format!("parameters of {:?}", statement.name)))?;
         self.write.put_slice(&EXECUTE);
         Ok(())
     }
@@ -124,7 +138,10 @@ impl Connection {
     /// # Errors
     /// The server's error (the pipeline is then read to its end), that of `on_row`, or a lost connection.
     #[inline]
-    pub async fn rows(&mut self, mut on_row: impl FnMut(Row<'_>) -> Result<(), Error>) -> Result<u64, Error> {
+    pub async fn rows(
+        &mut self,
+        mut on_row: impl FnMut(Row<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
         let mut count = 0;
         loop {
             let message = self.reply().await?;
@@ -164,7 +181,9 @@ impl Connection {
             .await?;
         match (count, value) {
             (1, Some(value)) => Ok(value),
-            _ => Err(Error::protocol(format!("{count} rows came where one was expected"))),
+            _ => Err(Error::protocol(format!(
+                "{count} rows came where one was expected"
+            ))),
         }
     }
 
@@ -244,16 +263,24 @@ impl Connection {
                 b'E' => return Err(self.error_reply().await),
                 b'Z' => {
                     self.note_ready()?;
-                    return Ok(Message { tag: b'Z', body: &[] });
+                    return Ok(Message {
+                        tag: b'Z',
+                        body: &[],
+                    });
                 }
                 _ => break,
             }
         }
-        self.read.next_message()?.ok_or_else(|| Error::protocol("a message vanished"))
+        self.read
+            .next_message()?
+            .ok_or_else(|| Error::protocol("a message vanished"))
     }
 
     fn note_ready(&mut self) -> Result<(), Error> {
-        let body = self.read.next_message()?.map_or(&[][..], |message| message.body);
+        let body = self
+            .read
+            .next_message()?
+            .map_or(&[][..], |message| message.body);
         self.status = match body {
             b"I" => Status::Idle,
             b"T" => Status::Open,
@@ -294,5 +321,8 @@ impl Connection {
 }
 
 fn unexpected(tag: u8) -> Error {
-    Error::protocol(format!("unexpected message {:?} of the server", char::from(tag)))
+    Error::protocol(format!(
+        "unexpected message {:?} of the server",
+        char::from(tag)
+    ))
 }

@@ -29,9 +29,15 @@ impl<'c> CopyIn<'c> {
         connection.send().await?;
         let tag = connection.reply().await?.tag;
         if tag != b'G' {
-            return Err(Error::protocol(format!("{:?} instead of the start of COPY", char::from(tag))));
+            return Err(Error::protocol(format!(
+                "{:?} instead of the start of COPY",
+                char::from(tag)
+            )));
         }
-        let mut copy = Self { connection, bytes: 0 };
+        let mut copy = Self {
+            connection,
+            bytes: 0,
+        };
         copy.open_chunk();
         copy.connection.write.put_slice(SIGNATURE);
         Ok(copy)

@@ -44,9 +44,19 @@ impl Decimal {
             *digit = (whole % BASE) as u16;
             whole /= BASE;
         }
-        let first = digits.iter().position(|digit| *digit != 0).unwrap_or(MAX_DIGITS);
-        let last = digits.iter().rposition(|digit| *digit != 0).map_or(first, |at| at + 1);
-        let weight = if first == MAX_DIGITS { 0 } else { MAX_DIGITS as i16 - 2 - first as i16 };
+        let first = digits
+            .iter()
+            .position(|digit| *digit != 0)
+            .unwrap_or(MAX_DIGITS);
+        let last = digits
+            .iter()
+            .rposition(|digit| *digit != 0)
+            .map_or(first, |at| at + 1);
+        let weight = if first == MAX_DIGITS {
+            0
+        } else {
+            MAX_DIGITS as i16 - 2 - first as i16
+        };
         buf.put_u16((last - first) as u16);
         buf.put_i16(weight);
         buf.put_u16(if self.unscaled < 0 { NEGATIVE } else { 0 });
@@ -109,8 +119,14 @@ mod tests {
     #[test]
     fn known_forms() {
         assert_eq!(encoded(Decimal::cents(0)), [0, 0, 0, 0, 0, 0, 0, 2]);
-        assert_eq!(encoded(Decimal::cents(1234)), [0, 2, 0, 0, 0, 0, 0, 2, 0, 12, 0x0d, 0x48]);
-        assert_eq!(encoded(Decimal::cents(-50)), [0, 1, 0xff, 0xff, 0x40, 0, 0, 2, 0x13, 0x88]);
+        assert_eq!(
+            encoded(Decimal::cents(1234)),
+            [0, 2, 0, 0, 0, 0, 0, 2, 0, 12, 0x0d, 0x48]
+        );
+        assert_eq!(
+            encoded(Decimal::cents(-50)),
+            [0, 1, 0xff, 0xff, 0x40, 0, 0, 2, 0x13, 0x88]
+        );
     }
 
     proptest! {

@@ -45,9 +45,18 @@ impl From<std::io::Error> for Error {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Server { sqlstate, message } => Self { class: ErrorClass(sqlstate), message },
-            Error::Connection(message) => Self { class: ErrorClass("connection".into()), message },
-            Error::Protocol(message) => Self { class: ErrorClass("protocol".into()), message },
+            Error::Server { sqlstate, message } => Self {
+                class: ErrorClass(sqlstate),
+                message,
+            },
+            Error::Connection(message) => Self {
+                class: ErrorClass("connection".into()),
+                message,
+            },
+            Error::Protocol(message) => Self {
+                class: ErrorClass("protocol".into()),
+                message,
+            },
         }
     }
 }
@@ -68,7 +77,10 @@ pub(crate) fn from_response(body: &[u8]) -> Error {
             _ => {}
         }
     }
-    Error::Server { sqlstate: sqlstate.into(), message }
+    Error::Server {
+        sqlstate: sqlstate.into(),
+        message,
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +93,10 @@ mod tests {
         let body = b"SERROR\0C40001\0Mcould not serialize\0Dreason\0Htry again\0\0";
         let error = from_response(body);
         assert_eq!(error.sqlstate(), Some("40001"));
-        assert_eq!(error.to_string(), "could not serialize; reason; hint: try again");
+        assert_eq!(
+            error.to_string(),
+            "could not serialize; reason; hint: try again"
+        );
         assert!(Failure::from(error).class.is_retryable());
     }
 

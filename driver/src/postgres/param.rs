@@ -62,7 +62,10 @@ fn array<T: Copy>(
     mut write: impl FnMut(T, &mut BytesMut),
     buf: &mut BytesMut,
 ) -> Result<(), Box<dyn StdError + Sync + Send>> {
-    let dimension = ArrayDimension { len: i32::try_from(values.len())?, lower_bound: 1 };
+    let dimension = ArrayDimension {
+        len: i32::try_from(values.len())?,
+        lower_bound: 1,
+    };
     let serialize = |value: &T, buf: &mut BytesMut| {
         write(*value, buf);
         Ok(IsNull::No)
@@ -79,10 +82,17 @@ mod tests {
     #[test]
     fn an_array_is_read_by_the_protocol_crate() {
         let mut buf = BytesMut::new();
-        assert!(matches!(Param::Int4Array(&[7, -1]).encode(&mut buf), Ok(IsNull::No)));
+        assert!(matches!(
+            Param::Int4Array(&[7, -1]).encode(&mut buf),
+            Ok(IsNull::No)
+        ));
         let array = array_from_sql(&buf).unwrap();
         assert_eq!((array.element_type(), array.has_nulls()), (OID_INT4, false));
-        let values: Vec<_> = array.values().map(|v| Ok(v.map(<[u8]>::to_vec))).collect().unwrap();
+        let values: Vec<_> = array
+            .values()
+            .map(|v| Ok(v.map(<[u8]>::to_vec)))
+            .collect()
+            .unwrap();
         assert_eq!(values, [Some(vec![0, 0, 0, 7]), Some(vec![255; 4])]);
     }
 

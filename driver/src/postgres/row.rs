@@ -16,7 +16,10 @@ impl<'a> Row<'a> {
     /// A protocol error if the body is too short to be one.
     pub fn new(body: &'a [u8]) -> Result<Self, Error> {
         let (count, rest) = body.split_first_chunk::<2>().ok_or_else(truncated)?;
-        Ok(Self { rest, left: u16::from_be_bytes(*count) })
+        Ok(Self {
+            rest,
+            left: u16::from_be_bytes(*count),
+        })
     }
 
     /// The next column's bytes, `None` for NULL.
@@ -37,7 +40,8 @@ impl<'a> Row<'a> {
     }
 
     fn present(&mut self) -> Result<&'a [u8], Error> {
-        self.bytes()?.ok_or_else(|| Error::protocol("a column is NULL where a value was expected"))
+        self.bytes()?
+            .ok_or_else(|| Error::protocol("a column is NULL where a value was expected"))
     }
 
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Error> {
@@ -99,7 +103,9 @@ mod tests {
 
     #[test]
     fn reads_columns_in_order() {
-        let body = [0, 3, 0, 0, 0, 4, 0, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 2, b'h', b'i'];
+        let body = [
+            0, 3, 0, 0, 0, 4, 0, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 2, b'h', b'i',
+        ];
         let mut row = Row::new(&body).unwrap();
         assert_eq!(row.int4(), Ok(9));
         assert_eq!(row.bytes(), Ok(None));

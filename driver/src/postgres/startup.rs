@@ -35,7 +35,10 @@ pub async fn log_in(
         ("client_encoding", "UTF8"),
         ("application_name", APPLICATION),
     ];
-    let settings = config.settings.iter().map(|(name, value)| (*name, value.as_str()));
+    let settings = config
+        .settings
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()));
     frontend::startup_message(fixed.into_iter().chain(settings), write)?;
     let mut scram = None;
     loop {
@@ -74,12 +77,17 @@ fn authenticate(
         AUTH_OK => {}
         AUTH_CLEARTEXT => frontend::password_message(password(config)?, write)?,
         AUTH_MD5 => {
-            let salt = rest.try_into().map_err(|_| Error::protocol("the salt is not 4 bytes"))?;
+            let salt = rest
+                .try_into()
+                .map_err(|_| Error::protocol("the salt is not 4 bytes"))?;
             let hash = md5_hash(config.user.as_bytes(), password(config)?, salt);
             frontend::password_message(hash.as_bytes(), write)?;
         }
         AUTH_SASL => {
-            if !rest.split(|byte| *byte == 0).any(|name| name == SCRAM_SHA_256.as_bytes()) {
+            if !rest
+                .split(|byte| *byte == 0)
+                .any(|name| name == SCRAM_SHA_256.as_bytes())
+            {
                 return Err(Error::protocol("the server offers no SCRAM-SHA-256"));
             }
             let exchange = ScramSha256::new(password(config)?, ChannelBinding::unsupported());
@@ -88,12 +96,16 @@ fn authenticate(
         }
         AUTH_SASL_CONTINUE => {
             let exchange = scram.as_mut().ok_or_else(out_of_order)?;
-            exchange.update(rest).map_err(|error| Error::protocol(error.to_string()))?;
+            exchange
+                .update(rest)
+                .map_err(|error| Error::protocol(error.to_string()))?;
             frontend::sasl_response(exchange.message(), write)?;
         }
         AUTH_SASL_FINAL => {
             let mut exchange = scram.take().ok_or_else(out_of_order)?;
-            exchange.finish(rest).map_err(|error| Error::protocol(error.to_string()))?;
+            exchange
+                .finish(rest)
+                .map_err(|error| Error::protocol(error.to_string()))?;
         }
         other => {
             return Err(Error::protocol(format!(
@@ -105,10 +117,17 @@ fn authenticate(
 }
 
 fn password(config: &Config) -> Result<&[u8], Error> {
-    config.password.as_deref().map(str::as_bytes).ok_or_else(|| Error::Server {
-        sqlstate: "28P01".into(),
-        message: format!("the server asks for a password of {}, and none was given", config.user),
-    })
+    config
+        .password
+        .as_deref()
+        .map(str::as_bytes)
+        .ok_or_else(|| Error::Server {
+            sqlstate: "28P01".into(),
+            message: format!(
+                "the server asks for a password of {}, and none was given",
+                config.user
+            ),
+        })
 }
 
 fn out_of_order() -> Error {
@@ -116,7 +135,10 @@ fn out_of_order() -> Error {
 }
 
 fn unexpected(tag: u8) -> Error {
-    Error::protocol(format!("unexpected message {:?} at the start", char::from(tag)))
+    Error::protocol(format!(
+        "unexpected message {:?} at the start",
+        char::from(tag)
+    ))
 }
 
 /// A server that lets only encrypted sessions in says so in words of `pg_hba.conf`.
@@ -148,8 +170,14 @@ mod tests {
 
     #[test]
     fn a_password_that_is_missing_is_named() {
-        let config = Config { password: None, ..config() };
-        let message = Message { tag: b'R', body: &[0, 0, 0, 3] };
+        let config = Config {
+            password: None,
+            ..config()
+        };
+        let message = Message {
+            tag: b'R',
+            body: &[0, 0, 0, 3],
+        };
         let error = authenticate(message, &mut None, &mut BytesMut::new(), &config).unwrap_err();
         assert_eq!(error.sqlstate(), Some("28P01"));
     }

@@ -28,7 +28,9 @@ impl Stream {
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         if config.host.starts_with('/') {
             let path = format!("{}/.s.PGSQL.{}", config.host, config.port);
-            let stream = UnixStream::connect(&path).await.map_err(|e| refused(&path, &e))?;
+            let stream = UnixStream::connect(&path)
+                .await
+                .map_err(|e| refused(&path, &e))?;
             return Ok(Self::Unix(stream));
         }
         let name = format!("{}:{}", config.host, config.port);
@@ -83,7 +85,11 @@ impl Stream {
     }
 
     #[inline]
-    fn poll_read(&mut self, context: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match self {
             Self::Tcp(stream) => Pin::new(stream).poll_read(context, room),
             Self::Unix(stream) => Pin::new(stream).poll_read(context, room),

@@ -29,7 +29,11 @@ pub struct ReadBuffer {
 
 impl Default for ReadBuffer {
     fn default() -> Self {
-        Self { data: vec![0; INITIAL_BYTES], start: 0, end: 0 }
+        Self {
+            data: vec![0; INITIAL_BYTES],
+            start: 0,
+            end: 0,
+        }
     }
 }
 
@@ -65,7 +69,10 @@ impl ReadBuffer {
             return Ok(None);
         };
         self.start = to;
-        Ok(Some(Message { tag, body: &self.data[from..to] }))
+        Ok(Some(Message {
+            tag,
+            body: &self.data[from..to],
+        }))
     }
 
     /// Whether a call of [`ReadBuffer::next_message`] would give a message or an error.

@@ -35,21 +35,43 @@ impl Server {
             return None;
         };
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("lspg-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "lspg-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).expect("a folder for the cluster");
         let user = ordinary_user();
         if let Some((uid, gid)) = user {
             std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).expect("chown");
         }
-        let server = Self { bin, folder, user, port: free_port() };
+        let server = Self {
+            bin,
+            folder,
+            user,
+            port: free_port(),
+        };
         server.init();
         Some(server)
     }
 
     fn init(&self) {
         let data = self.data();
-        self.run("initdb", &["-D", &data, "-U", "tester", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"]);
+        self.run(
+            "initdb",
+            &[
+                "-D",
+                &data,
+                "-U",
+                "tester",
+                "--auth=trust",
+                "--no-sync",
+                "-E",
+                "UTF8",
+                "--locale=C",
+            ],
+        );
         std::fs::write(Path::new(&data).join("pg_hba.conf"), HBA).expect("pg_hba.conf");
         let options = format!(
             "-c port={} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off \
@@ -58,7 +80,10 @@ impl Server {
             self.folder.display()
         );
         let log = self.folder.join("log").display().to_string();
-        self.run("pg_ctl", &["-D", &data, "-l", &log, "-o", &options, "-w", "start"]);
+        self.run(
+            "pg_ctl",
+            &["-D", &data, "-l", &log, "-o", &options, "-w", "start"],
+        );
     }
 
     fn data(&self) -> String {
@@ -67,11 +92,17 @@ impl Server {
 
     fn run(&self, program: &str, arguments: &[&str]) {
         let mut command = Command::new(self.bin.join(program));
-        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+            .args(arguments)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
         if let Some((uid, gid)) = self.user {
             command.uid(uid).gid(gid);
         }
-        let status = command.status().unwrap_or_else(|error| panic!("{program}: {error}"));
+        let status = command
+            .status()
+            .unwrap_or_else(|error| panic!("{program}: {error}"));
         assert!(status.success(), "{program} {arguments:?}: {status}");
     }
 
@@ -89,22 +120,33 @@ impl Server {
 
     /// The connection through the Unix socket.
     pub fn socket_config(&self) -> Config {
-        Config { host: self.folder.display().to_string(), ..self.config() }
+        Config {
+            host: self.folder.display().to_string(),
+            ..self.config()
+        }
     }
 
     /// The connection to another database.
     pub fn database(&self, name: &str) -> Config {
-        Config { database: name.into(), ..self.config() }
+        Config {
+            database: name.into(),
+            ..self.config()
+        }
     }
 
     pub async fn connect(&self) -> Connection {
-        Connection::connect(&self.config()).await.expect("a connection")
+        Connection::connect(&self.config())
+            .await
+            .expect("a connection")
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.run("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
+        self.run(
+            "pg_ctl",
+            &["-D", &self.data(), "-m", "immediate", "-w", "stop"],
+        );
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
@@ -130,7 +172,9 @@ fn ordinary_user() -> Option<(u32, u32)> {
     }
     let accounts = std::fs::read_to_string("/etc/passwd").expect("/etc/passwd");
     ["postgres", "nobody"].iter().find_map(|name| {
-        let line = accounts.lines().find(|line| line.split(':').next() == Some(name))?;
+        let line = accounts
+            .lines()
+            .find(|line| line.split(':').next() == Some(name))?;
         let mut fields = line.split(':').skip(2).map(|field| field.parse().ok());
         Some((fields.next()??, fields.next()??))
     })
@@ -143,6 +187,9 @@ fn free_port() -> u16 {
 
 /// Runs a future as a worker of the driver does.
 pub fn block_on<F: std::future::Future>(future: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .expect("a runtime");
     tokio::task::LocalSet::new().block_on(&runtime, future)
 }

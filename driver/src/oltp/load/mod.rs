@@ -13,14 +13,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::BytesMut;
+use serde_json::{Map, Value};
 
 use super::parameters::LoadParameters;
+use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, CopyIn, Error};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
 
 /// Names of the operations: one for each kind of work item.
-const OPERATIONS: [&str; 5] =
-    ["load-order", "load-stock", "load-customer", "load-item", "load-warehouse"];
+const OPERATIONS: [&str; 5] = [
+    "load-order",
+    "load-stock",
+    "load-customer",
+    "load-item",
+    "load-warehouse",
+];
 
 /// A source of rows of one table.
 trait Rows {
@@ -101,10 +108,14 @@ impl OltpLoad {
     /// Checks the parameters of a plan.
     ///
     /// # Errors
-    /// A line that names the wrong field.
-    pub fn new(config: Config, parameters: &serde_json::Value) -> Result<Self, String> {
+    /// A [`Refusal`] that names the wrong field.
+    pub fn new(config: Config, parameters: &Map<String, Value>) -> Result<Self, Refusal> {
         let LoadParameters { warehouses } = LoadParameters::parse(parameters)?;
-        Ok(Self { config: Arc::new(config), warehouses, progress: Arc::default() })
+        Ok(Self {
+            config: Arc::new(config),
+            warehouses,
+            progress: Arc::default(),
+        })
     }
 }
 
@@ -199,8 +210,12 @@ impl Session for LoadSession {
         };
         match self.write(item).await {
             Ok(written) => {
-                self.progress.rows.fetch_add(written.rows, Ordering::Relaxed);
-                self.progress.bytes.fetch_add(written.bytes, Ordering::Relaxed);
+                self.progress
+                    .rows
+                    .fetch_add(written.rows, Ordering::Relaxed);
+                self.progress
+                    .bytes
+                    .fetch_add(written.bytes, Ordering::Relaxed);
                 Outcome::Done
             }
             Err(error) => Outcome::Failed(self.connection.fail(error).await),
@@ -233,7 +248,9 @@ mod tests {
 
     #[test]
     fn the_list_names_everything_once() {
-        let list: Vec<_> = (0..14).map_while(|position| WorkItem::at(position, 3)).collect();
+        let list: Vec<_> = (0..14)
+            .map_while(|position| WorkItem::at(position, 3))
+            .collect();
         assert_eq!(list.len(), 3 * 4 + 1);
         assert_eq!(list[0], WorkItem::Orders(1));
         assert_eq!(list[8], WorkItem::Customers(3));

@@ -37,7 +37,13 @@ struct Heads {
 
 impl Heads {
     fn new(seed: u64, warehouse: u32) -> Self {
-        Self { seed, warehouse, district: 0, order: CUSTOMERS, heads: Vec::new() }
+        Self {
+            seed,
+            warehouse,
+            district: 0,
+            order: CUSTOMERS,
+            heads: Vec::new(),
+        }
     }
 
     /// District and number of the next order, and the order.
@@ -51,7 +57,11 @@ impl Heads {
             self.draw_district();
         }
         self.order += 1;
-        Some((self.district, self.order, self.heads[self.order as usize - 1]))
+        Some((
+            self.district,
+            self.order,
+            self.heads[self.order as usize - 1],
+        ))
     }
 
     fn draw_district(&mut self) {
@@ -60,11 +70,12 @@ impl Heads {
         let mut customers: Vec<i32> = (1..=CUSTOMERS as i32).collect();
         customers.shuffle(&mut rng);
         self.heads.clear();
-        self.heads.extend(customers.into_iter().map(|customer| Head {
-            customer,
-            carrier: rng.random_range(1..=10),
-            lines: rng.random_range(5..=15),
-        }));
+        self.heads
+            .extend(customers.into_iter().map(|customer| Head {
+                customer,
+                carrier: rng.random_range(1..=10),
+                lines: rng.random_range(5..=15),
+            }));
     }
 }
 
@@ -76,7 +87,10 @@ pub struct Orders {
 
 impl Orders {
     pub fn new(seed: u64, warehouse: u32) -> Self {
-        Self { heads: Heads::new(seed, warehouse), warehouse: warehouse as i32 }
+        Self {
+            heads: Heads::new(seed, warehouse),
+            warehouse: warehouse as i32,
+        }
     }
 }
 
@@ -88,7 +102,10 @@ impl Rows for Orders {
             return false;
         };
         let row = &mut TupleWriter::new(buf, 8);
-        row.int4(order as i32).int2(district as i16).int4(self.warehouse).int4(head.customer);
+        row.int4(order as i32)
+            .int2(district as i16)
+            .int4(self.warehouse)
+            .int4(head.customer);
         row.timestamp(LOADED_AT);
         match order {
             FIRST_NEW.. => row.null(),
@@ -108,7 +125,11 @@ pub struct NewOrders {
 
 impl NewOrders {
     pub fn new(warehouse: u32) -> Self {
-        Self { warehouse: warehouse as i32, district: 1, order: FIRST_NEW }
+        Self {
+            warehouse: warehouse as i32,
+            district: 1,
+            order: FIRST_NEW,
+        }
     }
 }
 
@@ -124,7 +145,9 @@ impl Rows for NewOrders {
             return false;
         }
         let row = &mut TupleWriter::new(buf, 3);
-        row.int4(self.order as i32).int2(self.district as i16).int4(self.warehouse);
+        row.int4(self.order as i32)
+            .int2(self.district as i16)
+            .int4(self.warehouse);
         self.order += 1;
         true
     }
@@ -168,12 +191,20 @@ impl Rows for OrderLines {
         self.number += 1;
         let rng = &mut self.rng;
         let row = &mut TupleWriter::new(buf, 10);
-        row.int4(self.order as i32).int2(self.district as i16).int4(self.warehouse).int2(self.number);
-        row.int4(rng.random_range(1..=ITEMS as i32)).int4(self.warehouse);
+        row.int4(self.order as i32)
+            .int2(self.district as i16)
+            .int4(self.warehouse)
+            .int2(self.number);
+        row.int4(rng.random_range(1..=ITEMS as i32))
+            .int4(self.warehouse);
         if self.order < FIRST_NEW {
-            row.timestamp(LOADED_AT).int2(QUANTITY).numeric(Decimal::cents(0));
+            row.timestamp(LOADED_AT)
+                .int2(QUANTITY)
+                .numeric(Decimal::cents(0));
         } else {
-            row.null().int2(QUANTITY).numeric(Decimal::cents(rng.random_range(1..=999_999)));
+            row.null()
+                .int2(QUANTITY)
+                .numeric(Decimal::cents(rng.random_range(1..=999_999)));
         }
         row.text_with(24, |room| fill_alphanumeric(rng, room));
         true

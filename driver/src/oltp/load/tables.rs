@@ -7,8 +7,8 @@ use super::Rows;
 use super::fields::{LOADED_AT, address, alphanumeric, data};
 use crate::oltp::parameters::{CUSTOMERS, DISTRICTS, ITEMS};
 use crate::oltp::random::{
-    A_LAST, LOAD_C_LAST, LastName, Purpose, Selection, Stream, fill_alphanumeric, fill_digits, nu_rand,
-    stream,
+    A_LAST, LOAD_C_LAST, LastName, Purpose, Selection, Stream, fill_alphanumeric, fill_digits,
+    nu_rand, stream,
 };
 use crate::postgres::{Decimal, TupleWriter};
 
@@ -105,7 +105,8 @@ impl Rows for Warehouse {
         row.int4(self.warehouse);
         alphanumeric(row, &mut self.rng, 6, 10);
         address(row, &mut self.rng);
-        row.numeric(rate(&mut self.rng, 2000)).numeric(Decimal::cents(30_000_000));
+        row.numeric(rate(&mut self.rng, 2000))
+            .numeric(Decimal::cents(30_000_000));
         true
     }
 }
@@ -138,7 +139,8 @@ impl Rows for Districts {
         row.int2(district as i16).int4(self.warehouse);
         alphanumeric(row, &mut self.rng, 6, 10);
         address(row, &mut self.rng);
-        row.numeric(rate(&mut self.rng, 2000)).numeric(Decimal::cents(3_000_000));
+        row.numeric(rate(&mut self.rng, 2000))
+            .numeric(Decimal::cents(3_000_000));
         row.int4(CUSTOMERS as i32 + 1);
         true
     }
@@ -180,15 +182,25 @@ impl Rows for Customers {
         };
         let last = self.last_name(customer);
         let rng = &mut self.rng;
-        let credit = if self.bad_credit.next(rng) { b"BC" } else { b"GC" };
+        let credit = if self.bad_credit.next(rng) {
+            b"BC"
+        } else {
+            b"GC"
+        };
         let row = &mut TupleWriter::new(buf, 21);
-        row.int4(customer as i32).int2(district as i16).int4(self.warehouse);
+        row.int4(customer as i32)
+            .int2(district as i16)
+            .int4(self.warehouse);
         alphanumeric(row, rng, 8, 16);
         row.text(b"OE").text(last.as_bytes());
         address(row, rng);
         row.text_with(16, |room| fill_digits(rng, room));
-        row.timestamp(LOADED_AT).text(credit).numeric(Decimal::cents(5_000_000));
-        row.numeric(rate(rng, 5000)).numeric(Decimal::cents(-1000)).numeric(Decimal::cents(1000));
+        row.timestamp(LOADED_AT)
+            .text(credit)
+            .numeric(Decimal::cents(5_000_000));
+        row.numeric(rate(rng, 5000))
+            .numeric(Decimal::cents(-1000))
+            .numeric(Decimal::cents(1000));
         row.int4(1).int4(0);
         alphanumeric(row, rng, 300, 500);
         true
@@ -220,7 +232,9 @@ impl Rows for History {
             return false;
         };
         let row = &mut TupleWriter::new(buf, 8);
-        row.int4(customer as i32).int2(district as i16).int4(self.warehouse);
+        row.int4(customer as i32)
+            .int2(district as i16)
+            .int4(self.warehouse);
         row.int2(district as i16).int4(self.warehouse);
         row.timestamp(LOADED_AT).numeric(Decimal::cents(1000));
         alphanumeric(row, &mut self.rng, 12, 24);
@@ -256,11 +270,18 @@ impl Rows for Stock {
         };
         let rng = &mut self.rng;
         let row = &mut TupleWriter::new(buf, 17);
-        row.int4(item as i32).int4(self.warehouse).int2(rng.random_range(10..=100));
+        row.int4(item as i32)
+            .int4(self.warehouse)
+            .int2(rng.random_range(10..=100));
         for _ in 0..DISTRICTS {
             row.text_with(24, |room| fill_alphanumeric(rng, room));
         }
-        row.numeric(Decimal { unscaled: 0, scale: 0 }).int4(0).int4(0);
+        row.numeric(Decimal {
+            unscaled: 0,
+            scale: 0,
+        })
+        .int4(0)
+        .int4(0);
         let original = self.original.next(rng);
         data(row, rng, original);
         true

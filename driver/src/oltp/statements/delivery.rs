@@ -57,9 +57,10 @@ struct Taken {
 
 impl Taken {
     fn add(&mut self, district: i16, order: i32) -> Result<(), Error> {
-        let (Some(slot), Some(number)) =
-            (self.districts.get_mut(self.count), self.orders.get_mut(self.count))
-        else {
+        let (Some(slot), Some(number)) = (
+            self.districts.get_mut(self.count),
+            self.orders.get_mut(self.count),
+        ) else {
             return Err(Error::protocol("more orders than districts"));
         };
         (*slot, *number) = (district, order);
@@ -69,9 +70,10 @@ impl Taken {
 
     fn slot(&self, district: i16) -> Result<usize, Error> {
         let taken = &self.districts[..self.count];
-        taken.iter().position(|known| *known == district).ok_or_else(|| {
-            Error::protocol(format!("district {district} was not asked for"))
-        })
+        taken
+            .iter()
+            .position(|known| *known == district)
+            .ok_or_else(|| Error::protocol(format!("district {district} was not asked for")))
     }
 }
 
@@ -83,12 +85,17 @@ pub async fn delivery(connection: &mut Connection, delivery: &Delivery) -> Resul
     connection.queue(&TAKE_OLDEST, &[warehouse])?;
     connection.sync().await?;
     connection.done().await?;
-    connection.rows(|mut row| taken.add(row.int2()?, row.int4()?)).await?;
+    connection
+        .rows(|mut row| taken.add(row.int2()?, row.int4()?))
+        .await?;
     connection.ready().await?;
 
     let districts = Param::Int2Array(&taken.districts[..taken.count]);
     let orders = Param::Int4Array(&taken.orders[..taken.count]);
-    connection.queue(&UPDATE_ORDERS, &[warehouse, Param::Int2(delivery.carrier), districts, orders])?;
+    connection.queue(
+        &UPDATE_ORDERS,
+        &[warehouse, Param::Int2(delivery.carrier), districts, orders],
+    )?;
     connection.queue(&UPDATE_LINES, &[warehouse, districts, orders])?;
     connection.sync().await?;
     read_orders_and_lines(connection, &mut taken).await?;
@@ -97,7 +104,10 @@ pub async fn delivery(connection: &mut Connection, delivery: &Delivery) -> Resul
     Ok(Ending::Committed)
 }
 
-async fn read_orders_and_lines(connection: &mut Connection, taken: &mut Taken) -> Result<(), Error> {
+async fn read_orders_and_lines(
+    connection: &mut Connection,
+    taken: &mut Taken,
+) -> Result<(), Error> {
     connection
         .rows(|mut row| {
             let slot = taken.slot(row.int2()?)?;

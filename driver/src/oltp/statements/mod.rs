@@ -37,9 +37,18 @@ pub enum Ending {
     RolledBack,
 }
 
-const BEGIN: Statement = Statement { name: "begin", sql: "BEGIN" };
-const COMMIT: Statement = Statement { name: "commit", sql: "COMMIT" };
-const ROLLBACK: Statement = Statement { name: "rollback", sql: "ROLLBACK" };
+const BEGIN: Statement = Statement {
+    name: "begin",
+    sql: "BEGIN",
+};
+const COMMIT: Statement = Statement {
+    name: "commit",
+    sql: "COMMIT",
+};
+const ROLLBACK: Statement = Statement {
+    name: "rollback",
+    sql: "ROLLBACK",
+};
 
 /// Customers of a last name, by first name (clause 2.5.2.2).
 const BY_NAME: Statement = Statement {
@@ -89,7 +98,11 @@ async fn begin_and_find(
         Who::Number(number) => return Ok((*number, true)),
         Who::Name(name) => name,
     };
-    let params = [Param::Int4(warehouse), Param::Int2(district), Param::Text(name.as_str())];
+    let params = [
+        Param::Int4(warehouse),
+        Param::Int2(district),
+        Param::Text(name.as_str()),
+    ];
     connection.queue(&BY_NAME, &params)?;
     connection.sync().await?;
     connection.done().await?;
@@ -105,12 +118,15 @@ async fn begin_and_find(
         })
         .await?;
     connection.ready().await?;
-    middle(&namesakes[..count.min(MAX_NAMESAKES)]).map(|number| (number, false)).ok_or_else(|| {
-        Error::Server {
+    middle(&namesakes[..count.min(MAX_NAMESAKES)])
+        .map(|number| (number, false))
+        .ok_or_else(|| Error::Server {
             sqlstate: "P0002".into(),
-            message: format!("no customer {} in district {district} of warehouse {warehouse}", name.as_str()),
-        }
-    })
+            message: format!(
+                "no customer {} in district {district} of warehouse {warehouse}",
+                name.as_str()
+            ),
+        })
 }
 
 /// The one at position n/2, rounded up, counted from 1 (clause 2.5.2.2).

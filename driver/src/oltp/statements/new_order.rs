@@ -67,7 +67,10 @@ pub struct Scratch {
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self { amounts: [Decimal::cents(0); MAX_LINES], dist_infos: [[b' '; 24]; MAX_LINES] }
+        Self {
+            amounts: [Decimal::cents(0); MAX_LINES],
+            dist_infos: [[b' '; 24]; MAX_LINES],
+        }
     }
 }
 
@@ -76,7 +79,10 @@ impl Scratch {
     fn note(&mut self, order: &NewOrder, mut row: Row<'_>) -> Result<(), Error> {
         let line = usize::try_from(row.int8()? - 1).unwrap_or(usize::MAX);
         let quantity = order.lines.quantities().get(line).ok_or_else(|| {
-            Error::protocol(format!("line {line} of an order that has {}", order.lines.count()))
+            Error::protocol(format!(
+                "line {line} of an order that has {}",
+                order.lines.count()
+            ))
         })?;
         self.amounts[line] = Decimal::cents(row.numeric(2)? * i64::from(*quantity));
         let dist_info = row.text()?.as_bytes();
@@ -95,7 +101,11 @@ pub async fn new_order(
 ) -> Result<Ending, Error> {
     connection.queue(&BEGIN, &[])?;
     queue_stock(connection, order)?;
-    let place = [Param::Int4(order.warehouse), Param::Int2(order.district), Param::Int4(order.customer)];
+    let place = [
+        Param::Int4(order.warehouse),
+        Param::Int2(order.district),
+        Param::Int4(order.customer),
+    ];
     connection.queue(&NEXT_ORDER, &place)?;
     connection.sync().await?;
     connection.done().await?;
@@ -117,7 +127,11 @@ pub async fn new_order(
         connection.done().await?;
     }
     connection.ready().await?;
-    Ok(if complete { Ending::Committed } else { Ending::RolledBack })
+    Ok(if complete {
+        Ending::Committed
+    } else {
+        Ending::RolledBack
+    })
 }
 
 fn queue_stock(connection: &mut Connection, order: &NewOrder) -> Result<(), Error> {
@@ -139,7 +153,11 @@ fn queue_inserts(
     number: i32,
 ) -> Result<(), Error> {
     let (lines, count) = (&order.lines, order.lines.count());
-    let key = [Param::Int4(order.warehouse), Param::Int2(order.district), Param::Int4(number)];
+    let key = [
+        Param::Int4(order.warehouse),
+        Param::Int2(order.district),
+        Param::Int4(number),
+    ];
     let [warehouse, district, number] = key;
     let head = [
         warehouse,

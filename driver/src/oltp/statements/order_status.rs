@@ -22,11 +22,17 @@ pub const LAST_ORDER: Statement = Statement {
 };
 
 /// Makes one attempt.
-pub async fn order_status(connection: &mut Connection, status: &OrderStatus) -> Result<Ending, Error> {
+pub async fn order_status(
+    connection: &mut Connection,
+    status: &OrderStatus,
+) -> Result<Ending, Error> {
     let (customer, begin_is_due) =
         begin_and_find(connection, status.warehouse, status.district, &status.who).await?;
-    let params =
-        [Param::Int4(status.warehouse), Param::Int2(status.district), Param::Int4(customer)];
+    let params = [
+        Param::Int4(status.warehouse),
+        Param::Int2(status.district),
+        Param::Int4(customer),
+    ];
     connection.queue(&CUSTOMER, &params)?;
     connection.queue(&LAST_ORDER, &params)?;
     connection.queue(&COMMIT, &[])?;

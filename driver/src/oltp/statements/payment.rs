@@ -35,7 +35,8 @@ pub const UPDATE_WAREHOUSE: Statement = Statement {
 /// Reads the two names again instead of waiting for the answers that carry them.
 pub const INSERT_HISTORY: Statement = Statement {
     name: "payment-history",
-    sql: "INSERT INTO history (h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_date, h_amount, h_data)
+    sql:
+        "INSERT INTO history (h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_date, h_amount, h_data)
           SELECT $1, $2, $3, d_w_id, d_id, localtimestamp, $6, w_name || '    ' || d_name
           FROM district JOIN warehouse ON w_id = d_w_id
           WHERE d_w_id = $4 AND d_id = $5",
@@ -65,17 +66,30 @@ pub async fn payment(connection: &mut Connection, payment: &Payment) -> Result<E
     Ok(Ending::Committed)
 }
 
-fn queue_updates(connection: &mut Connection, payment: &Payment, customer: i32) -> Result<(), Error> {
+fn queue_updates(
+    connection: &mut Connection,
+    payment: &Payment,
+    customer: i32,
+) -> Result<(), Error> {
     let amount = Param::Numeric(Decimal::cents(payment.amount_cents));
-    let (warehouse, district) = (Param::Int4(payment.warehouse), Param::Int2(payment.district));
+    let (warehouse, district) = (
+        Param::Int4(payment.warehouse),
+        Param::Int2(payment.district),
+    );
     let payer = [
         Param::Int4(payment.customer_warehouse),
         Param::Int2(payment.customer_district),
         Param::Int4(customer),
     ];
     let [payer_w, payer_d, payer_c] = payer;
-    connection.queue(&PAY, &[payer_w, payer_d, payer_c, amount, warehouse, district])?;
+    connection.queue(
+        &PAY,
+        &[payer_w, payer_d, payer_c, amount, warehouse, district],
+    )?;
     connection.queue(&UPDATE_DISTRICT, &[warehouse, district, amount])?;
     connection.queue(&UPDATE_WAREHOUSE, &[warehouse, amount])?;
-    connection.queue(&INSERT_HISTORY, &[payer_w, payer_d, payer_c, warehouse, district, amount])
+    connection.queue(
+        &INSERT_HISTORY,
+        &[payer_w, payer_d, payer_c, warehouse, district, amount],
+    )
 }

@@ -17,8 +17,11 @@ pub const STOCK_LEVEL: Statement = Statement {
 
 /// Makes one attempt.
 pub async fn stock_level(connection: &mut Connection, level: &StockLevel) -> Result<Ending, Error> {
-    let params =
-        [Param::Int4(level.warehouse), Param::Int2(level.district), Param::Int2(level.threshold)];
+    let params = [
+        Param::Int4(level.warehouse),
+        Param::Int2(level.district),
+        Param::Int2(level.threshold),
+    ];
     connection.queue(&STOCK_LEVEL, &params)?;
     connection.sync().await?;
     connection.one(|mut row| row.int8().map(drop)).await?;
