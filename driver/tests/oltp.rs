@@ -12,6 +12,8 @@ use pg_server::{Server, block_on};
 use serde_json::{Value, json};
 
 const SEED: u64 = 20;
+/// With two warehouses a serializable transaction may fail many times before it gets through.
+const MOST_ATTEMPTS: u32 = 10_000;
 
 /// Conditions of clause 3.3.2 as counts of rows that break them, and two of our own: the stock's order
 /// count is that of the lines, and a new order leaves nothing behind when it is rolled back.
@@ -183,13 +185,13 @@ async fn drive<W: Workload>(workload: W, users: u32, limit: u32) -> (BTreeMap<St
 
 /// Tries again what may be tried again, with the same inputs.
 async fn attempt<S: Session>(session: &mut S, operation: usize) -> Outcome {
-    for _ in 0..100 {
+    for _ in 0..MOST_ATTEMPTS {
         match session.execute(operation).await {
             Outcome::Failed(failure) if failure.class.is_retryable() => {}
             outcome => return outcome,
         }
     }
-    panic!("a hundred attempts were not enough");
+    panic!("{MOST_ATTEMPTS} attempts were not enough");
 }
 
 async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
@@ -274,27 +276,28 @@ fn order_entry_from_the_load_to_its_consistency() {
         check_conditions(&server, "loaded").await;
 
         both_styles_do_the_same(&server).await;
-        for (style, isolation) in [
-            ("statements", "read committed"),
-            ("procedures", "read committed"),
-            ("statements", "repeatable read"),
-            ("procedures", "serializable"),
+        for (style, isolation, users, decks) in [
+            ("statements", "read committed", 6, 10),
+            ("procedures", "read committed", 6, 10),
+            ("statements", "repeatable read", 4, 5),
+            ("procedures", "serializable", 3, 2),
         ] {
             let database = format!("{style}_{}", isolation.replace(' ', "_"));
             copy_database(&server, "loaded", &database).await;
-            let counts = run(
-                &server,
-                &database,
-                &parameters(style, "any", isolation),
-                6,
-                230,
-            )
-            .await;
-            assert_eq!(counts.values().sum::<u64>(), 6 * 230);
-            assert_eq!(counts["payment"], 600, "the deck is exact");
+            let parameters = parameters(style, "any", isolation);
+            let counts = run(&server, &database, &parameters, users, 23 * decks).await;
+            let cards = u64::from(users * decks);
+            assert_eq!(counts.values().sum::<u64>(), 23 * cards);
+            let orders = counts["new-order"] + counts.get("rolled back").unwrap_or(&0);
+            assert_eq!(
+                (orders, counts["payment"]),
+                (10 * cards, 10 * cards),
+                "the deck is exact"
+            );
+            assert_eq!(counts["delivery"], cards);
             assert!(
-                counts["rolled back"] > 0 && counts["delivery"] == 60,
-                "{counts:?}"
+                cards < 60 || counts["rolled back"] > 0,
+                "one order of a hundred: {counts:?}"
             );
             check_conditions(&server, &database).await;
         }

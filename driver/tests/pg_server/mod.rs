@@ -153,7 +153,7 @@ impl Drop for Server {
 
 /// The newest version found.
 fn find_bin() -> Option<PathBuf> {
-    if let Some(bin) = std::env::var_os("PG_BIN") {
+    if let Some(bin) = std::env::var_os("PG_BIN").filter(|bin| !bin.is_empty()) {
         return Some(bin.into());
     }
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
