@@ -119,7 +119,7 @@ def _several(variants: Sequence[VariantReport]) -> list[Notice]:
 
 
 def _outliers(variants: Sequence[VariantReport], metric: str) -> list[Notice]:
-    """Outliers of the metric that verdicts are about; those of others are marked at their figures."""
+    """Outliers of the metric that verdicts are about; others are marked at their figures."""
     names = [
         trial
         for variant in variants
