@@ -23,8 +23,8 @@ def measure() -> Report:
     return Report(
         title="The driver's own loop",
         how="Workload `noop` with a service time of 0, one worker thread, full histograms; "
-        f"{ROUNDS} rounds, median and range. Memory is the growth of the resident set over a driver with one "
-        f"user, with {IDLE_USERS:,} users whose think time has a mean of 10 s.",
+        f"{ROUNDS} rounds, median and range. Memory is the growth of the resident set over a "
+        f"driver with one user, with {IDLE_USERS:,} users whose think time has a mean of 10 s.",
         header=("measurement", "median (range)"),
         rows=(
             ("closed, 8 users: million operations per second of CPU", spread(_scaled(rates, 1e-6))),
