@@ -26,18 +26,13 @@ from loadstone.experiments.model import (
 )
 from loadstone.probes.base import Sample
 from loadstone.results.files import write_atomically
-from loadstone.results.folder import (
-    ExperimentFolder,
-    finish_interrupted,
-    is_running,
-    read_plan,
-    read_result,
-    write_result,
-)
+from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import FRAMES_FILE, read_frames
+from loadstone.results.interrupted import finish_interrupted
 from loadstone.results.lines import LineWriter, read_lines
 from loadstone.results.record import Status
 from loadstone.results.samples import SAMPLES_LINES, read_samples
+from loadstone.results.trial_files import is_running, read_plan, read_result, write_result
 
 
 def plan_of(trial: str = "b01-1-base", experiment: str = "demo") -> TrialPlan:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import Experiment, TargetSpec, TrialPlan, Variant, WorkloadSpec
-from loadstone.results.folder import ExperimentFolder, read_result
+from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import MetricValue, Status
 from loadstone.results.store import INDEX_FILE, Store, index_experiment, reindex
+from loadstone.results.trial_files import read_result
 
 STATUSES = [Status.VALID, Status.DISTURBED, Status.INVALID, Status.FAILED]
 
