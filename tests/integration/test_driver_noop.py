@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
+from sample_trials import plan_of
 
-from loadstone.experiments.model import ProfileSpec, TargetSpec, TrialPlan, Variant, WorkloadSpec
+from loadstone.experiments.model import ProfileSpec
 from loadstone.load.driver import Driver, DriverFailedError, Failure
 from loadstone.load.frames import parse_frame
 from loadstone.load.health import achieved_share
@@ -143,24 +144,8 @@ driver.wait()
 """
 
 
-def trial_plan() -> TrialPlan:
-    return TrialPlan(
-        experiment="demo",
-        trial="b01-1-base",
-        variant=Variant(name="base", changes=[], step=[]),
-        block=1,
-        order=1,
-        seed=1,
-        data_seed=1,
-        workload=WorkloadSpec(name="noop"),
-        target=TargetSpec(engine="none"),
-        profile=ProfileSpec(),
-        cache="warm",
-    )
-
-
 def test_a_killed_loadstone_leaves_no_driver_and_a_record(tmp_path: Path) -> None:
-    given = {"trial": trial_plan().model_dump_json(), "plan": plan_for(warm_up="0", measure="600s")}
+    given = {"trial": plan_of().model_dump_json(), "plan": plan_for(warm_up="0", measure="600s")}
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, str(tmp_path)],
         stdin=subprocess.PIPE,
@@ -187,7 +172,7 @@ def test_a_killed_loadstone_leaves_no_driver_and_a_record(tmp_path: Path) -> Non
 def test_a_whole_trial_leaves_a_readable_folder(tmp_path: Path) -> None:
 
     log = LoadLog()
-    with ExperimentFolder.create(tmp_path, "demo").trial(trial_plan()) as trial:
+    with ExperimentFolder.create(tmp_path, "demo").trial(plan_of()) as trial:
 
         def take(frame: dict[str, Any]) -> None:
             trial.write_frame(frame)
