@@ -46,6 +46,10 @@ from loadstone.results.trial_files import (
 )
 
 __all__ = [
+    "DESIGN_FILE",
+    "EXPERIMENT_FILE",
+    "PLAN_FILE",
+    "RESULT_FILE",
     "ExperimentFolder",
     "TrialFolder",
     "finish_interrupted",
