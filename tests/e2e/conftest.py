@@ -17,7 +17,7 @@ import pytest
 
 from loadstone.results.frames import read_frames
 
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 
 
 def until(what: str, found: Callable[[], Any]) -> Any:
