@@ -5,12 +5,15 @@
 
 pub mod board;
 pub mod clock;
+pub mod conductor;
 pub mod control;
 pub mod drive;
 pub mod frames;
 pub mod launch;
 pub mod ledger;
 pub mod noop;
+pub mod opening;
+pub mod orders;
 pub mod pacing;
 pub mod plan;
 pub mod process;
