@@ -161,8 +161,12 @@ def _mean_s(histogram: HdrHistogram) -> float:
     counts = _counts(histogram)
     used = np.flatnonzero(counts)
     middles = [
-        histogram.get_median_equivalent_value(histogram.get_value_from_index(int(index)))
-        for index in used
+        (
+            histogram.get_lowest_equivalent_value(value)
+            + histogram.get_highest_equivalent_value(value)
+        )
+        / 2
+        for value in (histogram.get_value_from_index(int(index)) for index in used)
     ]
     return float(np.average(middles, weights=counts[used])) / NANOSECONDS
 
