@@ -1,7 +1,8 @@
 """How often are the verdicts right? A/A comparisons and planted slowdowns, simulated and real.
 
-    python benchmarks/verdicts.py simulate          # error rate, power and coverage by calculation
-    python benchmarks/verdicts.py driver            # the same questions asked of the real driver
+    python -m benchmarks verdicts            # asked of the real driver
+    python -m benchmarks.verdicts simulate   # error rate, power and coverage by calculation
+    python -m benchmarks.verdicts driver     # the first, with options
 
 `driver` runs trials of the `noop` workload: 20 A/A comparisons, then searches for a slowdown of 5 %
 planted as a longer service time, by the sequential rule, and reports how many trials they took.
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.table import Aim, Report, median
 from loadstone.load.driver import Driver
 from loadstone.load.frames import parse_frame
 from loadstone.load.totals import LoadLog
@@ -248,6 +250,39 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     driver.add_argument("--service-time-us", type=float, default=2000.0)
     driver.add_argument("--users", type=int, default=4)
     return parser.parse_args(arguments)
+
+
+def measure() -> Report:
+    """Asks the real driver, with the default options."""
+    options = options_of(["driver"])
+    answer = real_trials(options)
+    verdicts, searches = answer["same_setting_twice"], answer["searches"]
+    claims = sum(verdicts.get(verdict.value, 0) for verdict in CLAIMS)
+    found = sum(search["verdict"] is Verdict.WORSE for search in searches)
+    trials = [search["trials"] for search in searches]
+    effects = ", ".join(f"{search['effect_percent']:+.1f} %" for search in searches)
+    return Report(
+        title="How often the verdicts are right",
+        how=f"Workload `noop`, {options.users} users, service time {options.service_time_us:g} us, "
+        f"trials of {options.measure_s:g} s in random blocks; spread between trials "
+        f"{answer['spread_percent']:.2g} %. A/A: {options.repeats} trials a level. The slowdown of "
+        f"5 % is a longer service time, looked for by the sequential rule with looks at "
+        f"{', '.join(map(str, options.looks))} trials a level.",
+        header=("experiment", "outcome"),
+        rows=(
+            (
+                f"the same setting twice, {options.comparisons} times",
+                f"{claims} differences claimed",
+            ),
+            (f"5 % slower, {len(searches)} times", f"found {found} times: {effects}"),
+            ("trials until it was found, both levels", ", ".join(map(str, trials))),
+        ),
+        aims=(
+            Aim("false claims", claims, f"of {options.comparisons}", "<= 2", claims <= 2),
+            Aim("slowdowns found", found, f"of {len(searches)}", "all", found == len(searches)),
+            Aim("trials it took", median(trials), "in all", "reported", True),
+        ),
+    )
 
 
 def main(arguments: list[str]) -> int:

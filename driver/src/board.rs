@@ -328,3 +328,6 @@ impl Stop for StageOver<'_> {
         .await;
     }
 }
+
+#[cfg(test)]
+mod tests;

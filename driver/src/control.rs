@@ -1,13 +1,19 @@
 //! What reaches the driver while it runs: control lines, signals and reports of its threads.
 
 use std::io::{self, BufRead};
+use std::ptr;
 use std::sync::mpsc::Sender;
 use std::thread;
+use std::time::Duration;
 
 use serde::Deserialize;
 
 use crate::ledger::PhaseIndex;
 use crate::session::ErrorClass;
+
+/// A run that was stopped and has not ended after this time is ended by force. It is twice as long
+/// as operations in flight are waited for, so it is only met when nobody reads the frames.
+const GRACE: Duration = Duration::from_secs(20);
 
 /// Anything the main thread acts upon.
 #[derive(Debug)]
@@ -157,12 +163,13 @@ impl Signals {
             libc::sigemptyset(&raw mut set);
             libc::sigaddset(&raw mut set, libc::SIGTERM);
             libc::sigaddset(&raw mut set, libc::SIGINT);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut());
         }
         Self(set)
     }
 
-    /// Waits for them on a thread of its own. The second one ends the process at once.
+    /// Waits for them on a thread of its own. The second one, or too long a time after the first,
+    /// ends the process at once.
     ///
     /// # Errors
     /// When no thread can be made.
@@ -170,23 +177,34 @@ impl Signals {
         thread::Builder::new()
             .name("signals".into())
             .spawn(move || {
-                let name = self.wait();
-                let _ = outbox.send(Message::Stop(name.into()));
-                let name = self.wait();
-                eprintln!("loadstone-driver: {name} again: ended at once");
-                std::process::exit(1);
+                let reason = self.wait(None).unwrap_or("a signal");
+                let _ = outbox.send(Message::Stop(reason.into()));
+                end_by_force(self.wait(Some(GRACE)).unwrap_or(reason));
             })?;
         Ok(())
     }
 
-    fn wait(&self) -> &'static str {
-        let mut signal = 0;
-        // SAFETY: both pointers are valid; the signals of the set are blocked.
-        unsafe { libc::sigwait(&raw const self.0, &raw mut signal) };
-        if signal == libc::SIGINT {
-            "SIGINT"
-        } else {
-            "SIGTERM"
+    /// The signal that came; none in `most`.
+    fn wait(&self, most: Option<Duration>) -> Option<&'static str> {
+        let most = most.map(|most| libc::timespec {
+            tv_sec: most.as_secs() as libc::time_t,
+            tv_nsec: most.subsec_nanos().into(),
+        });
+        let limit = most.as_ref().map_or(ptr::null(), ptr::from_ref);
+        loop {
+            // SAFETY: the set and the limit are valid, no details of the signal are asked for,
+            // and a null limit means none.
+            match unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), limit) } {
+                libc::SIGINT => return Some("SIGINT"),
+                libc::SIGTERM => return Some("SIGTERM"),
+                _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                _ => return None,
+            }
         }
     }
+}
+
+fn end_by_force(reason: &str) -> ! {
+    eprintln!("loadstone-driver: ended by force ({reason})");
+    std::process::exit(1);
 }

@@ -215,7 +215,7 @@ async fn restore<S: Session>(
     clock: &impl Clock,
     stop: &impl Stop,
 ) -> bool {
-    loop {
+    while !stop.requested() {
         if user.failures > 0 {
             let (first_ns, longest_ns) = BACK_OFF_NS;
             let wait_ns = (first_ns << (user.failures - 1).min(20)).min(longest_ns) as f64;
@@ -236,6 +236,7 @@ async fn restore<S: Session>(
             }
         }
     }
+    false
 }
 
 /// What `future` gives, or `None` when `stop` comes first. What is ready is never thrown away.
@@ -250,3 +251,6 @@ async fn unless<T>(stop: &impl Stop, future: impl Future<Output = T>) -> Option<
     })
     .await
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 
 pub mod board;
 pub mod clock;
+pub mod conductor;
 pub mod control;
 pub mod drive;
 pub mod frames;
@@ -12,6 +13,8 @@ pub mod launch;
 pub mod ledger;
 pub mod noop;
 pub mod oltp;
+pub mod opening;
+pub mod orders;
 pub mod pacing;
 pub mod plan;
 pub mod point_select;

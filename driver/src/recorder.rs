@@ -195,3 +195,6 @@ impl Recorder {
             && self.late_starts + self.dropped + self.due + self.reconnects == 0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,13 +8,14 @@ use std::time::Duration;
 use crate::clock::{Epoch, to_ns, to_s};
 use crate::control::{Backlog, Control, Message, Standing};
 use crate::ledger::PhaseIndex;
+use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
 use crate::plan::{self, Load, Plan, Protocol, Range, Refusal};
 use crate::process;
 use crate::schedule::{ArrivalPlan, UserRamp};
 use crate::session::Workload;
 use crate::teller::{Ending, Teller};
-use crate::worker::{Equipment, Order, PhaseOrder, Work, Worker};
+use crate::worker::{Equipment, Worker};
 
 /// Longest time that operations in flight are waited for at the end.
 const FINISH_NS: u64 = 10_000_000_000;
@@ -254,6 +255,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let until_ns = now_ns + FINISH_NS;
         self.order(|| Order::Finish);
         self.close_phase(now_ns);
+        self.current = None;
         self.reports = 0;
         while self.reports < self.workers.len() && self.attend(Some(until_ns)) {}
         let in_flight = self.teller.last_tick(&self.workers);
@@ -339,7 +341,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
 
     fn control(&mut self, control: Control) -> Result<(), String> {
         let Some(current) = &mut self.current else {
-            return Err("no phase has begun".into());
+            return Err("no phase runs".into());
         };
         match (control, current.arrivals) {
             (Control::Stop, _) => Ok(()),

@@ -186,3 +186,6 @@ impl UserRamp {
         (2 * self.steps() * elapsed + duration) / (2 * duration)
     }
 }
+
+#[cfg(test)]
+mod tests;

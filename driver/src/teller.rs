@@ -9,10 +9,11 @@ use crate::clock::{Epoch, resolution_ns, to_ns, to_s};
 use crate::control::{Backlog, News, NewsKind};
 use crate::frames::{End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name};
 use crate::ledger::{Collected, PhaseIndex};
+use crate::orders::Order;
 use crate::plan::{PROTOCOL_VERSION, Plan};
 use crate::process::{self, Usage};
 use crate::recorder::{Classes, Recorder};
-use crate::worker::{Order, Worker};
+use crate::worker::Worker;
 
 /// Events of one kind that are told between two ticks; the rest is counted.
 const MOST_EVENTS: u64 = 100;
@@ -234,7 +235,8 @@ impl<'a, W: Write> Teller<'a, W> {
             return gauges;
         };
         let books = std::mem::take(&mut self.books);
-        for (phase, mut recorder) in books {
+        // The phase that runs comes first, as it is the one that pays for the processor time.
+        for (phase, mut recorder) in books.into_iter().rev() {
             let late = self.over || phase != current;
             let spare = recorder.is_empty() && (late || to_ns < self.from_ns + SHORTEST_NS);
             if phase > current {

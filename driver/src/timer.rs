@@ -200,3 +200,6 @@ impl Future for Sleep<'_> {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests;

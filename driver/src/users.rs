@@ -249,3 +249,6 @@ impl Schedule for Open<'_> {
         self.board.finish();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,6 +71,12 @@ def test_the_measured_phase_has_its_own_length_and_its_late_operations() -> None
     ]
 
 
+def test_late_ticks_count_and_take_no_time() -> None:
+    late = tick([("new-order", 10**6, 10, None)], 2, late=True)
+    totals = add_up([parsed(tick([("new-order", 10**6, 10, None)], 1)), parsed(late)])
+    assert (totals.from_s, totals.to_s, totals.count) == (1.0, 2.0, 2)
+
+
 def test_health_is_of_one_core_a_thread() -> None:
     health = LoadLog.of(parse_frame(value) for value in FRAMES).health()
     assert health is not None

@@ -15,45 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_frames import FRAMES
+from sample_trials import plan_of
 
 from loadstone.errors import DiskFullError, WrongInputError
-from loadstone.experiments.model import (
-    ProfileSpec,
-    TargetSpec,
-    TrialPlan,
-    Variant,
-    WorkloadSpec,
-)
 from loadstone.probes.base import Sample
 from loadstone.results.files import write_atomically
-from loadstone.results.folder import (
-    ExperimentFolder,
-    finish_interrupted,
-    is_running,
-    read_plan,
-    read_result,
-    write_result,
-)
+from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import FRAMES_FILE, read_frames
+from loadstone.results.interrupted import finish_interrupted
 from loadstone.results.lines import LineWriter, read_lines
 from loadstone.results.record import Status
 from loadstone.results.samples import SAMPLES_LINES, read_samples
-
-
-def plan_of(trial: str = "b01-1-base", experiment: str = "demo") -> TrialPlan:
-    return TrialPlan(
-        experiment=experiment,
-        trial=trial,
-        variant=Variant(name="base", changes=[], step=[]),
-        block=1,
-        order=1,
-        seed=1,
-        data_seed=1,
-        workload=WorkloadSpec(name="noop"),
-        target=TargetSpec(engine="none"),
-        profile=ProfileSpec(),
-        cache="warm",
-    )
+from loadstone.results.trial_files import is_running, read_plan, read_result, write_result
 
 
 def test_names_are_never_used_twice(tmp_path: Path) -> None:

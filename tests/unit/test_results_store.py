@@ -10,53 +10,20 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample_trials import make_experiment
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Experiment, TargetSpec, TrialPlan, Variant, WorkloadSpec
-from loadstone.results.folder import ExperimentFolder, read_result
-from loadstone.results.record import MetricValue, Status
+from loadstone.results.record import Status
 from loadstone.results.store import INDEX_FILE, Store, index_experiment, reindex
+from loadstone.results.trial_files import read_result
 
 STATUSES = [Status.VALID, Status.DISTURBED, Status.INVALID, Status.FAILED]
 
 
-def make(
-    results: Path,
-    name: str = "demo",
-    workload: str = "noop",
-    trials: dict[str, Status] | None = None,
-    value: float = 5.0,
-) -> ExperimentFolder:
-    experiment = Experiment(
-        name=name, workload=WorkloadSpec(name=workload), target=TargetSpec(engine="none")
-    )
-    folder = ExperimentFolder.create(results, name)
-    folder.write_experiment(experiment)
-    for number, (trial, status) in enumerate((trials or {"b01-1-base": Status.VALID}).items(), 1):
-        plan = TrialPlan(
-            experiment=folder.name,
-            trial=trial,
-            variant=Variant(name="base", changes=[], step=[]),
-            block=1,
-            order=number,
-            seed=1,
-            data_seed=1,
-            workload=experiment.workload,
-            target=experiment.target,
-            profile=experiment.profile,
-            cache="warm",
-        )
-        with folder.trial(plan) as open_trial:
-            result = read_result(open_trial.path)
-            metric = MetricValue(name="operations_per_s", value=value, unit="operations/s")
-            open_trial.write_result(
-                result.model_copy(update={"status": status, "metrics": [metric]})
-            )
-    return folder
-
-
 def test_an_experiment_is_found_and_listed(tmp_path: Path) -> None:
-    folder = make(tmp_path, trials={"a": Status.VALID, "b": Status.DISTURBED, "c": Status.VALID})
+    folder = make_experiment(
+        tmp_path, trials={"a": Status.VALID, "b": Status.DISTURBED, "c": Status.VALID}
+    )
     index_experiment(folder.path)
     with Store(tmp_path) as store:
         [entry] = store.experiments()
@@ -69,7 +36,7 @@ def test_an_experiment_is_found_and_listed(tmp_path: Path) -> None:
 
 
 def test_indexing_again_changes_nothing(tmp_path: Path) -> None:
-    folder = make(tmp_path)
+    folder = make_experiment(tmp_path)
     with Store(tmp_path) as store:
         store.index_experiment(folder.path)
         before = store.experiments(), store.metrics("demo")
@@ -78,9 +45,9 @@ def test_indexing_again_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_list_can_be_narrowed_and_is_newest_first(tmp_path: Path) -> None:
-    make(tmp_path, "first", "oltp")
-    make(tmp_path, "second", trials={"a": Status.FAILED})
-    make(tmp_path, "Third_x".lower())
+    make_experiment(tmp_path, "first", "oltp")
+    make_experiment(tmp_path, "second", trials={"a": Status.FAILED})
+    make_experiment(tmp_path, "Third_x".lower())
     reindex(tmp_path)
     with Store(tmp_path) as store:
         assert [entry.name for entry in store.experiments()] == ["third_x", "second", "first"]
@@ -93,7 +60,9 @@ def test_the_list_can_be_narrowed_and_is_newest_first(tmp_path: Path) -> None:
 
 def test_a_reference_may_be_short_but_not_ambiguous(tmp_path: Path) -> None:
     for name in ("ladder-a", "ladder-b", "sweep"):
-        make(tmp_path, name, trials={"b01-1-base": Status.VALID, "b01-2-wal": Status.VALID})
+        make_experiment(
+            tmp_path, name, trials={"b01-1-base": Status.VALID, "b01-2-wal": Status.VALID}
+        )
     reindex(tmp_path)
     with Store(tmp_path) as store:
         assert store.find("sw").experiment.name == "sweep"
@@ -110,9 +79,9 @@ def test_a_reference_may_be_short_but_not_ambiguous(tmp_path: Path) -> None:
 
 
 def test_the_index_is_made_anew_from_the_folders(tmp_path: Path) -> None:
-    make(tmp_path, "kept")
-    gone = make(tmp_path, "gone")
-    broken = make(tmp_path, "broken")
+    make_experiment(tmp_path, "kept")
+    gone = make_experiment(tmp_path, "gone")
+    broken = make_experiment(tmp_path, "broken")
     reindex(tmp_path)
     for path in sorted(gone.path.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
@@ -127,7 +96,7 @@ def test_the_index_is_made_anew_from_the_folders(tmp_path: Path) -> None:
 
 
 def test_a_killed_trial_is_finished_when_it_is_indexed(tmp_path: Path) -> None:
-    folder = make(tmp_path, trials={"a": Status.RUNNING})
+    folder = make_experiment(tmp_path, trials={"a": Status.RUNNING})
     index_experiment(folder.path)
     with Store(tmp_path) as store:
         assert store.experiments()[0].statuses == {"interrupted": 1}
@@ -162,7 +131,7 @@ def test_what_goes_in_comes_out(
     tmp_path_factory: pytest.TempPathFactory, trials: dict[str, Status], value: float
 ) -> None:
     results = tmp_path_factory.mktemp("results")
-    folder = make(results, trials=trials, value=value)
+    folder = make_experiment(results, trials=trials, value=value)
     index_experiment(folder.path)
     with Store(results) as store:
         counted = store.experiments()[0].statuses
@@ -178,7 +147,7 @@ import sys
 from pathlib import Path
 from loadstone.results.store import Store
 sys.stdin.readline()
-for _ in range(5):
+for _ in range(2):
     with Store(Path(sys.argv[1]).parent) as store:
         store.index_experiment(Path(sys.argv[1]))
         store.reindex()
@@ -186,7 +155,7 @@ for _ in range(5):
 
 
 def test_several_may_index_at_once(tmp_path: Path) -> None:
-    folders = [make(tmp_path, f"experiment-{number}").path for number in range(3)]
+    folders = [make_experiment(tmp_path, f"experiment-{number}").path for number in range(3)]
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", INDEXER, str(folder)],
@@ -206,7 +175,7 @@ def test_several_may_index_at_once(tmp_path: Path) -> None:
 
 
 def test_the_files_are_the_truth(tmp_path: Path) -> None:
-    folder = make(tmp_path)
+    folder = make_experiment(tmp_path)
     reindex(tmp_path)
     path = folder.path / "b01-1-base" / "result.json"
     result = json.loads(path.read_text())

@@ -321,3 +321,6 @@ fn ten() -> f64 {
 fn ten_thousand() -> u32 {
     10_000
 }
+
+#[cfg(test)]
+mod tests;

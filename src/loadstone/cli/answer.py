@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loadstone.cli.console import out
+from loadstone.cli.console import out, say
+from loadstone.errors import LoadstoneError
 from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument
 
 
-def answer(folder: Path, *, as_json: bool) -> None:
+def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> None:
     """Prints the report of an experiment.
 
     Args:
         folder: `results/<experiment>`.
         as_json: One JSON document instead of tables.
+        write_page: Also write `report.html` into the folder.
 
     Raises:
         WrongInputError: If it is no folder of an experiment.
     """
     document = build_document(folder)
+    if write_page:
+        _write_page(document, folder)
     if as_json:
         print(document.model_dump_json(indent=2))
         return
@@ -56,6 +60,16 @@ def answer_trial(folder: Path, *, as_json: bool) -> None:
         }
     )
     _print(only, folder)
+
+
+def _write_page(document: ReportDocument, folder: Path) -> None:
+    """Writes the page if it can be: a run whose page was not built is a run all the same."""
+    from loadstone.report.html import write_html
+
+    try:
+        write_html(document, folder / "report.html")
+    except LoadstoneError as error:
+        say(f"no report.html: {error.message}")
 
 
 def _print(document: ReportDocument, folder: Path) -> None:

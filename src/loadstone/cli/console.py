@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadstone.errors import LoadstoneError
@@ -36,12 +37,20 @@ def out() -> Console:
     return Console(highlight=False, emoji=False)
 
 
-def plain_table(*columns: str, title: str | None = None) -> Table:
-    """A table without lines; what does not fit is wrapped, never cut."""
+def plain_table(
+    *columns: str, title: str | None = None, whole: Sequence[str] = ("name", "started")
+) -> Table:
+    """A table without lines; what does not fit is wrapped, never cut.
+
+    Args:
+        columns: Their headings.
+        title: Above them.
+        whole: Columns that are not wrapped as long as others can be.
+    """
     from rich.table import Column, Table
 
     return Table(
-        *(Column(name, overflow="fold") for name in columns),
+        *(Column(name, overflow="fold", no_wrap=name in whole) for name in columns),
         title=title,
         title_justify="left",
         header_style="bold",

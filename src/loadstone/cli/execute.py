@@ -61,7 +61,7 @@ def execute(written: Written, execution: Execution) -> int:
         say(f"interrupted; what was measured is kept in {path}")
     from loadstone.cli.answer import answer
 
-    answer(path, as_json=execution.json)
+    answer(path, as_json=execution.json, write_page=True)
     return ExitCode.INTERRUPTED if interrupted else worst(observer.results)
 
 

@@ -17,7 +17,7 @@ _TEMPLATE = """\
 # All fields: docs/experiment-file.md. Durations and sizes are written with their unit.
 
 version: 1
-name: {workload}-first              # also the name of the folder of results
+{name} # also the name of the folder of results
 title: First run of {workload}
 
 workload:
@@ -95,6 +95,7 @@ def experiment_template(name: str) -> str:
     server = bool(cls.requires)
     return _TEMPLATE.format(
         workload=name,
+        name=f"name: {name}-first".ljust(31),
         parameters=_parameters(cls.Parameters.model_fields),
         target=_POSTGRESQL if server else _NONE,
         ladder=_LADDER if server else "",

@@ -51,10 +51,15 @@ def command(
         _print(rows)
 
 
+_ONLY_IN_JSON = ("title", "parameters", "capabilities")
+"""Columns that would not leave the others enough room on a terminal of 80 columns."""
+
+
 def _print(rows: list[Row]) -> None:
-    table = plain_table(*rows[0])
+    columns = [name for name in rows[0] if name not in _ONLY_IN_JSON or len(rows[0]) <= 4]
+    table = plain_table(*columns)
     for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
+        table.add_row(*(_cell(row[name]) for name in columns))
     out().print(table)
 
 

@@ -236,7 +236,7 @@ class LoadState:
         """Live rate, p95, errors, users."""
         text = Text(f"  {self.rate_per_s:,.0f} operations/s")
         if self.p95_ms is not None:
-            text.append(f"   p95 {self.p95_ms:.3g} ms")
+            text.append(f"   p95 {_latency(self.p95_ms)}")
         text.append(f"   errors {self.errors}", style="red" if self.errors else "default")
         for name, value in (
             ("retries", self.retries),
@@ -267,6 +267,12 @@ def _p95_ms(histograms: list[str]) -> float | None:
         return None
     found = percentiles(merge(histograms), [95.0])
     return found[95.0] * 1000 if found else None
+
+
+def _latency(milliseconds: float) -> str:
+    if milliseconds >= 0.1:
+        return f"{milliseconds:.3g} ms"
+    return f"{milliseconds * 1000:.3g} us"
 
 
 def _short(seconds: float) -> str:

@@ -60,9 +60,20 @@ def _recover(journal: OpenJournal, *, dry_run: bool, quiet: bool) -> dict[str, A
         clean = False
     else:
         clean = journal.recover(report)
+        _finish_records(journal)
     return {
         "journal": str(journal.path),
         "command": journal.command,
         "changes": changes,
         "clean": clean,
     }
+
+
+def _finish_records(journal: OpenJournal) -> None:
+    """Finishes the records of the trials that the killed run left, and lists them."""
+    from loadstone.results.folder import EXPERIMENT_FILE
+    from loadstone.results.store import index_experiment
+
+    experiment = journal.path.parent
+    if (experiment / EXPERIMENT_FILE).exists():
+        index_experiment(experiment)

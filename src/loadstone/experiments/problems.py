@@ -132,7 +132,7 @@ def _message(path: Path, details: list[ErrorDetails], model: type[BaseModel], gi
         tags = (detail.get("ctx") or {}).get("expected_tags", "")
         return f"needs a kind: one of {tags}; given {_shown(detail['input'])}"
     reason = _reason(detail)
-    if kind == "value_error" and isinstance(detail["input"], Mapping):
+    if path[-1:] == ("password",) or isinstance(detail["input"], Mapping):
         return reason
     return _with_given(reason, detail)
 

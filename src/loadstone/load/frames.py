@@ -59,7 +59,10 @@ class OperationTick:
 
 @dataclass(frozen=True)
 class Tick:
-    """What happened from `from_s` to `to_s`, within one phase."""
+    """What happened from `from_s` to `to_s`, within one phase.
+
+    A `late` one holds operations that were due in its phase and done after the phase's end.
+    """
 
     t_s: float
     seq: int
@@ -79,6 +82,7 @@ class Tick:
     cpu_user_s: float
     cpu_system_s: float
     rss_bytes: int
+    late: bool = False
 
     @property
     def duration_s(self) -> float:
@@ -204,6 +208,7 @@ def _tick(value: Mapping[str, Any]) -> Tick:
         cpu_user_s=float(value.get("cpu_user_s", 0.0)),
         cpu_system_s=float(value.get("cpu_system_s", 0.0)),
         rss_bytes=int(value.get("rss_bytes", 0)),
+        late=bool(value.get("late", False)),
     )
 
 

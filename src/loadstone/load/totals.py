@@ -104,10 +104,11 @@ def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
     kept = list(ticks)
     if not kept:
         return LoadTotals(operations={name: OperationTotals(name) for name in names})
+    timed = [tick for tick in kept if not tick.late] or kept
     every = dict.fromkeys([*names, *(name for tick in kept for name in tick.operations)])
     return LoadTotals(
-        from_s=min(tick.from_s for tick in kept),
-        to_s=max(tick.to_s for tick in kept),
+        from_s=min(tick.from_s for tick in timed),
+        to_s=max(tick.to_s for tick in timed),
         operations={name: _operation(name, kept) for name in every},
         lag=tuple(tick.lag for tick in kept if tick.lag),
         late_starts=sum(tick.late_starts for tick in kept),
@@ -153,8 +154,8 @@ class LoadLog:
     def measured(self) -> LoadTotals:
         """The measured phase.
 
-        Its length is that of the phase itself: operations that were due in it and done after
-        its end are in its counts, in ticks of their own.
+        Its length is that of the phase with its drain. Operations that were due in it and done
+        after its end are in its counts.
         """
         load = add_up((tick for tick in self.ticks if tick.phase_kind == MEASURE), self._names())
         phases = [phase for phase in self.phases() if phase.kind == MEASURE]
@@ -196,7 +197,7 @@ class LoadLog:
             cpu_user_s=load.cpu_user_s,
             cpu_system_s=load.cpu_system_s,
             cpu_share=cpu_s / (load.duration_s * max(1, self.hello.threads)),
-            max_rss_bytes=max(load.max_rss_bytes, self.end.max_rss_bytes if self.end else 0),
+            max_rss_bytes=load.max_rss_bytes,
             lag_p99_s=lag.p99_s if lag else None,
             lag_p999_s=lag.p999_s if lag else None,
             late_starts=load.late_starts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
+from loadstone.report.text import interval, number, ratio_interval
 
 _MOST_NAMES = 5
 _NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
@@ -44,13 +45,6 @@ def figure_of(variant: VariantReport, metric: str) -> Figure | None:
     return next((figure for figure in variant.figures if figure.metric == metric), None)
 
 
-def number(value: float) -> str:
-    """A figure as people read it: `12,345`, `87.2`, `0.0041`."""
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
 def _single(variant: VariantReport, metric: MetricInfo) -> str:
     figure = figure_of(variant, metric.name)
     if figure is None:
@@ -60,9 +54,7 @@ def _single(variant: VariantReport, metric: MetricInfo) -> str:
         text += ", from one trial: repeat it to learn how much it scatters"
     elif figure.low is not None and figure.high is not None:
         kind = "range" if figure.interval_is_range else "interval"
-        text += (
-            f", median of {figure.n} trials ({kind} {number(figure.low)} to {number(figure.high)})"
-        )
+        text += f", median of {figure.n} trials ({kind} {interval(figure.low, figure.high)})"
     return f"{text}{_unsafe(variant)}."
 
 
@@ -76,14 +68,14 @@ def _best(
     up = metric.higher_is_better is not False
     winners = [v for v in judged if to_baseline[v.name].verdict == "better"]
     if not winners:
-        return f"No {noun} is shown to be better than {baseline.name} in {metric.label}."
+        return f"No {noun} is shown to be better than {_quoted(baseline.name)} in {metric.label}."
     best = _extreme(winners, metric.name, up)
     text = _ratio_sentence(best, baseline, metric, to_baseline[best.name])
     safe = [variant for variant in winners if not variant.unsafe]
     if best.unsafe and safe:
         runner = _extreme(safe, metric.name, up)
         ratio = to_baseline[runner.name].ratio
-        text += f" The best safe one is {runner.name}, at {ratio:.2f} times."
+        text += f" The best safe one is {_quoted(runner.name)}, at {ratio:.2f} times."
     return text
 
 
@@ -102,13 +94,18 @@ def _ratio_sentence(
 ) -> str:
     figure = figure_of(best, metric.name)
     median = "" if figure is None else f"{number(figure.median)} {metric.unit}, "
-    interval = ""
+    span = ""
     if comparison.low is not None and comparison.high is not None:
-        interval = f" (interval {comparison.low:.2f} to {comparison.high:.2f})"
+        span = f" (interval {ratio_interval(comparison.low, comparison.high)})"
     return (
-        f"{best.name} is best: {median}{comparison.ratio:.2f} times {baseline.name}{interval}"
-        f"{_unsafe(best)}."
+        f"{_quoted(best.name)} is best: {median}{comparison.ratio:.2f} times "
+        f"{_quoted(baseline.name)}{span}{_unsafe(best)}."
     )
+
+
+def _quoted(name: str) -> str:
+    """Names are the user's words: quoted, they do not run into the sentence."""
+    return f'"{name}"'
 
 
 def _unsafe(variant: VariantReport) -> str:
@@ -125,7 +122,7 @@ def _by_verdict(steps: Sequence[ComparisonReport]) -> list[str]:
         ("no detectable change", "No detectable change: {}."),
         ("too few repeats", "Too few repeats to tell: {}."),
     ):
-        names = list(dict.fromkeys(c.candidate for c in steps if c.verdict == verdict))
+        names = list(dict.fromkeys(_quoted(c.candidate) for c in steps if c.verdict == verdict))
         if len(names) > _MOST_NAMES:
             names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
         if names:

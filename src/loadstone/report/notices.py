@@ -60,6 +60,10 @@ def _left_out(folder: ExperimentFolder) -> list[Notice]:
     return found
 
 
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
 def _trials(names: Sequence[str]) -> str:
     return "1 trial is" if len(names) == 1 else f"{len(names)} trials are"
 
@@ -68,7 +72,7 @@ def _too_few(variant: str, counted: int, wanted: int) -> Notice:
     return Notice(
         code="too-few-valid-trials",
         severity="error" if counted == 0 else "warning",
-        message=f"{variant} has {counted} valid trials of the {wanted} that were planned",
+        message=f"{_quoted([variant])} has {counted} valid trials of the {wanted} that were planned",
         advice="run the experiment again: an incomplete block weakens every comparison with it",
     )
 
@@ -97,7 +101,7 @@ def _unsafe(variants: Sequence[VariantReport]) -> list[Notice]:
         Notice(
             code="unsafe-figures",
             severity="warning",
-            message=f"{setting} can lose acknowledged commits; in force in {', '.join(names)}",
+            message=f"{setting} can lose acknowledged commits; in force in {_quoted(names)}",
             advice="compare such figures with each other only, and do not use them for production",
         )
         for setting, names in by_setting.items()
@@ -109,7 +113,7 @@ def _several(variants: Sequence[VariantReport]) -> list[Notice]:
         Notice(
             code="several-changes",
             severity="warning",
-            message=f"{variant.name} changes {len(variant.step)} things at once: "
+            message=f"{_quoted([variant.name])} changes {len(variant.step)} things at once: "
             f"{', '.join(change.factor for change in variant.step)}",
             advice="split the rung to learn which of them it was",
         )
@@ -119,7 +123,7 @@ def _several(variants: Sequence[VariantReport]) -> list[Notice]:
 
 
 def _outliers(variants: Sequence[VariantReport], metric: str) -> list[Notice]:
-    """Outliers of the metric that verdicts are about; those of others are marked at their figures."""
+    """Outliers of the metric that verdicts are about; others are marked at their figures."""
     names = [
         trial
         for variant in variants

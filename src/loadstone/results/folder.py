@@ -8,33 +8,60 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, TrialPlan
-from loadstone.load.totals import LoadLog
-from loadstone.results.files import full_disk_said, write_atomically
-from loadstone.results.frames import FRAMES_FILE, FramesWriter, parsed_frames
-from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.load.frames import Hello, Tick, parse_frame
+from loadstone.results.files import full_disk_said
+from loadstone.results.frames import FRAMES_FILE, FramesWriter
+from loadstone.results.interrupted import finish_interrupted
+from loadstone.results.latency import LatencyLog, log_tag
+from loadstone.results.record import Status, TrialResult
 from loadstone.results.samples import SAMPLES_LINES, SamplesWriter, finish_samples
+from loadstone.results.trial_files import (
+    DESIGN_FILE,
+    EXPERIMENT_FILE,
+    INVENTORY_FILE,
+    LATENCY_FILE,
+    LOCK_FILE,
+    PLAN_FILE,
+    RESULT_FILE,
+    TARGET_LOG_FILE,
+    empty_result,
+    is_running,
+    read_inventory,
+    read_plan,
+    read_result,
+    write_json,
+    write_model,
+    write_result,
+)
 
-EXPERIMENT_FILE = "experiment.json"
-DESIGN_FILE = "design.json"
-PLAN_FILE = "plan.json"
-RESULT_FILE = "result.json"
-INVENTORY_FILE = "inventory.json"
-LATENCY_FILE = "latency.hlog"
-_LOCK_FILE = ".running"
+__all__ = [
+    "DESIGN_FILE",
+    "EXPERIMENT_FILE",
+    "PLAN_FILE",
+    "RESULT_FILE",
+    "ExperimentFolder",
+    "TrialFolder",
+    "finish_interrupted",
+    "is_running",
+    "read_inventory",
+    "read_plan",
+    "read_result",
+    "write_result",
+]
+
 _MAX_SUFFIX = 10_000
-
-Model = TypeVar("Model", bound=BaseModel)
+_MAX_LOG_BYTES = 16 * 1024 * 1024
 
 
 class ExperimentFolder:
@@ -72,7 +99,7 @@ class ExperimentFolder:
 
     def write_experiment(self, experiment: Experiment) -> None:
         """Writes `experiment.json`."""
-        _write_model(self.path / EXPERIMENT_FILE, experiment)
+        write_model(self.path / EXPERIMENT_FILE, experiment)
 
     def write_design(
         self,
@@ -96,7 +123,7 @@ class ExperimentFolder:
         }
         if kept is not None:
             document["kept"] = dict(kept)
-        _write_json(self.path / DESIGN_FILE, document)
+        write_json(self.path / DESIGN_FILE, document)
 
     def trial(self, plan: TrialPlan) -> TrialFolder:
         """Makes the folder of a trial that begins now."""
@@ -121,6 +148,8 @@ class TrialFolder:
         self._lock = lock
         self.frames = FramesWriter(path / FRAMES_FILE)
         self.samples = SamplesWriter(path / SAMPLES_LINES)
+        self._hlog: IO[str] | None = None
+        self._latency: LatencyLog | None = None
 
     @classmethod
     def create(cls, experiment: Path, plan: TrialPlan) -> TrialFolder:
@@ -138,16 +167,48 @@ class TrialFolder:
                 raise WrongInputError(
                     f"{path} exists already, and results are never overwritten"
                 ) from error
-            lock = (path / _LOCK_FILE).open("wb")
+            lock = (path / LOCK_FILE).open("wb")
             fcntl.flock(lock, fcntl.LOCK_EX)
-            _write_model(path / PLAN_FILE, plan)
-            started_at = _now()
-            _write_model(path / RESULT_FILE, _empty(plan, Status.RUNNING, started_at))
+            write_model(path / PLAN_FILE, plan)
+            started_at = datetime.now(UTC).isoformat()
+            write_model(path / RESULT_FILE, empty_result(plan, Status.RUNNING, started_at))
             return cls(path, plan, started_at, lock)
+
+    def write_frame(self, frame: Mapping[str, Any]) -> None:
+        """Keeps what the driver said, and its histograms in the standard log.
+
+        Raises:
+            DiskFullError: If there is no space left.
+        """
+        self.frames.write(frame)
+        value = parse_frame(frame)
+        with full_disk_said(self.path / LATENCY_FILE):
+            if isinstance(value, Hello):
+                self._hlog = (self.path / LATENCY_FILE).open("x", encoding="ascii")
+                start_unix_s = value.unix_time_s - value.t_s
+                self._latency = LatencyLog(self._hlog, start_unix_s=start_unix_s)
+            elif isinstance(value, Tick) and self._latency is not None:
+                _log_latency(self._latency, value)
+
+    def keep_log(self, log: Path | None) -> None:
+        """Copies the end of the target's own log into the folder.
+
+        Args:
+            log: Where it is; None, or a file that is gone, is no error.
+
+        Raises:
+            DiskFullError: If there is no space left.
+        """
+        if log is None or not log.is_file():
+            return
+        kept = self.path / TARGET_LOG_FILE
+        with full_disk_said(kept), log.open("rb") as source, kept.open("wb") as copy:
+            source.seek(max(0, log.stat().st_size - _MAX_LOG_BYTES))
+            shutil.copyfileobj(source, copy)
 
     def write_inventory(self, inventory: Mapping[str, Any]) -> None:
         """Writes `inventory.json`."""
-        _write_json(self.path / INVENTORY_FILE, inventory)
+        write_json(self.path / INVENTORY_FILE, inventory)
 
     def write_result(self, result: TrialResult) -> None:
         """Writes `result.json` as a whole."""
@@ -160,8 +221,10 @@ class TrialFolder:
                 stack.callback(finish_samples, self.path)
                 stack.callback(self.samples.close)
                 stack.callback(self.frames.close)
+                if self._hlog is not None:
+                    stack.callback(self._hlog.close)
         finally:
-            (self.path / _LOCK_FILE).unlink(missing_ok=True)
+            (self.path / LOCK_FILE).unlink(missing_ok=True)
             self._lock.close()
 
     def __enter__(self) -> Self:
@@ -176,112 +239,14 @@ class TrialFolder:
         self.close()
 
 
-def write_result(trial: Path, result: TrialResult) -> None:
-    """Writes `result.json` of a trial, atomically."""
-    _write_model(trial / RESULT_FILE, result)
-
-
-def read_plan(trial: Path) -> TrialPlan:
-    """Reads `plan.json` of a trial.
-
-    Raises:
-        WrongInputError: If it is missing or cannot be read.
-    """
-    return _read_model(trial / PLAN_FILE, TrialPlan)
-
-
-def read_result(trial: Path) -> TrialResult:
-    """Reads `result.json` of a trial.
-
-    Raises:
-        WrongInputError: If it is missing or cannot be read.
-    """
-    return _read_model(trial / RESULT_FILE, TrialResult)
-
-
-def read_inventory(trial: Path) -> dict[str, Any]:
-    """Reads `inventory.json` of a trial; empty if there is none."""
-    with contextlib.suppress(OSError, ValueError):
-        value = json.loads((trial / INVENTORY_FILE).read_text(encoding="utf-8"))
-        return value if isinstance(value, dict) else {}
-    return {}
-
-
-def is_running(trial: Path) -> bool:
-    """True while the process that makes the trial lives."""
-    try:
-        with (trial / _LOCK_FILE).open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def finish_interrupted(trial: Path) -> TrialResult:
-    """Finishes the record of a trial whose process was killed; a finished one is left alone.
-
-    What was measured is kept: phases, operations and the generator's health come from the frames
-    that are whole. Figures that need the data's own counters cannot be had any more.
-
-    Args:
-        trial: Folder of the trial.
-
-    Returns:
-        The record as it stands now.
-
-    Raises:
-        WrongInputError: If the folder holds no plan.
-    """
-    plan = read_plan(trial)
-    before = _result_or_none(trial)
-    if before is not None and before.status is not Status.RUNNING:
-        return before
-    if before is None:
-        begun = datetime.fromtimestamp((trial / PLAN_FILE).stat().st_mtime, UTC)
-        before = _empty(plan, Status.RUNNING, begun.isoformat())
-    if is_running(trial):
-        return before
-    log = LoadLog.of(parsed_frames(trial))
-    finish_samples(trial)
-    result = before.model_copy(
-        update={
-            "status": Status.INTERRUPTED,
-            "finished_at": _last_written(trial),
-            "notices": [*before.notices, _killed(log)],
-            "operations": log.operations() if log.measured().duration_s > 0 else [],
-            "phases": log.phases(),
-            "generator": log.health(),
-        }
-    )
-    write_result(trial, result)
-    (trial / _LOCK_FILE).unlink(missing_ok=True)
-    return result
-
-
-def _killed(log: LoadLog) -> Notice:
-    phases = log.phases()
-    where = f"in phase {phases[-1].name} at {phases[-1].to_s:.0f} s" if phases else "before load"
-    return Notice(
-        code="interrupted",
-        severity="error",
-        message=f"the process that made this trial was killed {where}; "
-        "what was measured until then is kept",
-        advice="`loadstone recover` undoes what it left on the machine; then repeat the trial",
-    )
-
-
-def _empty(plan: TrialPlan, status: Status, started_at: str) -> TrialResult:
-    return TrialResult(
-        experiment=plan.experiment,
-        trial=plan.trial,
-        variant=plan.variant.name,
-        block=plan.block,
-        order=plan.order,
-        status=status,
-        started_at=started_at,
-    )
+def _log_latency(log: LatencyLog, tick: Tick) -> None:
+    for name, operation in tick.operations.items():
+        if operation.response:
+            tag = log_tag(tick.phase, name, "response")
+            log.append(tag, tick.from_s, tick.to_s, operation.response)
+        if operation.service:
+            tag = log_tag(tick.phase, name, "service")
+            log.append(tag, tick.from_s, tick.to_s, operation.service)
 
 
 def _make_new(results: Path, name: str) -> Path:
@@ -293,35 +258,3 @@ def _make_new(results: Path, name: str) -> Path:
     raise WrongInputError(
         f"{results} holds {_MAX_SUFFIX} results named {name}", advice="name the experiment anew"
     )
-
-
-def _result_or_none(trial: Path) -> TrialResult | None:
-    return read_result(trial) if (trial / RESULT_FILE).exists() else None
-
-
-def _last_written(trial: Path) -> str:
-    moments = [path.stat().st_mtime for path in trial.iterdir() if path.is_file()]
-    return datetime.fromtimestamp(max(moments), UTC).isoformat()
-
-
-def _read_model(path: Path, model: type[Model]) -> Model:
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
-    except ValidationError as error:
-        raise WrongInputError(
-            f"{path} is not what this version of Loadstone writes: {error.errors()[0]['msg']}"
-        ) from error
-
-
-def _write_model(path: Path, value: BaseModel) -> None:
-    write_atomically(path, value.model_dump_json(indent=2) + "\n")
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_atomically(path, json.dumps(value, indent=2, default=str) + "\n")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()

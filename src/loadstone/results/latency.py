@@ -156,6 +156,21 @@ def _axis() -> Iterable[float]:
         distance /= 2.0
 
 
+def _mean_s(histogram: HdrHistogram) -> float:
+    """The mean of the middles of what each counter stands for, as HdrHistogram defines it."""
+    counts = _counts(histogram)
+    used = np.flatnonzero(counts)
+    middles = [
+        (
+            histogram.get_lowest_equivalent_value(value)
+            + histogram.get_highest_equivalent_value(value)
+        )
+        / 2
+        for value in (histogram.get_value_from_index(int(index)) for index in used)
+    ]
+    return float(np.average(middles, weights=counts[used])) / NANOSECONDS
+
+
 def summarize_latency(histogram: HdrHistogram) -> LatencySummary | None:
     """Give the figures of a histogram in seconds, or None when it is empty."""
     at = percentiles(histogram, (*USUAL_PERCENTILES, 100.0))
@@ -163,7 +178,7 @@ def summarize_latency(histogram: HdrHistogram) -> LatencySummary | None:
         return None
     return LatencySummary(
         count=histogram.get_total_count(),
-        mean_s=histogram.get_mean_value() / NANOSECONDS,
+        mean_s=_mean_s(histogram),
         p50_s=at[50.0],
         p90_s=at[90.0],
         p95_s=at[95.0],

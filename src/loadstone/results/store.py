@@ -29,9 +29,10 @@ from sqlalchemy.orm import Session
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import Experiment
 from loadstone.results.files import full_disk_said
-from loadstone.results.folder import EXPERIMENT_FILE, PLAN_FILE, finish_interrupted
+from loadstone.results.interrupted import finish_interrupted
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.schema import Base, ExperimentRow, MetricRow, TrialRow
+from loadstone.results.trial_files import EXPERIMENT_FILE, PLAN_FILE
 
 INDEX_FILE = "index.sqlite"
 _BUSY_MS = 30_000

@@ -56,12 +56,14 @@ class Noop(Workload):
     def driver_workload(self) -> dict[str, Any]:
         """The service time and the rate of errors."""
         own = self.parameters
+        service_time: dict[str, Any] = {
+            "distribution": own.distribution,
+            "mean_us": own.service_time_us,
+        }
+        if own.distribution == "lognormal":
+            service_time["sigma"] = own.sigma
         parameters: dict[str, Any] = {
-            "service_time_us": {
-                "distribution": own.distribution,
-                "mean_us": own.service_time_us,
-                "sigma": own.sigma,
-            },
+            "service_time_us": service_time,
             "error_rate": own.error_rate,
             "error_class": own.error_class,
         }

@@ -9,6 +9,7 @@ that nothing else is ever dropped.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from loadstone.errors import RefusedError, TargetError
@@ -57,7 +58,7 @@ def exists(client: Client, database: str) -> bool:
 
 def comment(client: Client, database: str, text: str) -> None:
     """Says in the catalogue whose database it is."""
-    client.query(f"COMMENT ON DATABASE {identifier(database)} IS E{quoted(text)}")
+    client.query(f"COMMENT ON DATABASE {identifier(database)} IS {_string(text)}")
 
 
 def drop(client: Client, database: str) -> None:
@@ -81,16 +82,37 @@ def rename(client: Client, database: str, to: str) -> None:
 
 
 def create_like(client: Client, database: str, original: str) -> None:
-    """Makes an empty database with the encoding and locale of another."""
-    encoding, collate, ctype = client.query(
-        "SELECT pg_encoding_to_char(encoding), datcollate, datctype FROM pg_database "
-        "WHERE datname = %s",
+    """Makes an empty database with the encoding, locale and tablespace of another."""
+    found = client.query(
+        "SELECT to_jsonb(d) || jsonb_build_object('encoding', pg_encoding_to_char(d.encoding), "
+        "'tablespace', t.spcname) FROM pg_database d "
+        "JOIN pg_tablespace t ON t.oid = d.dattablespace "
+        "WHERE d.datname = %s",
         (original,),
-    )[0]
+    )[0][0]
     client.query(
-        f"CREATE DATABASE {identifier(database)} TEMPLATE template0 ENCODING E{quoted(encoding)} "
-        f"LC_COLLATE E{quoted(collate)} LC_CTYPE E{quoted(ctype)}"
+        f"CREATE DATABASE {identifier(database)} TEMPLATE template0 "
+        f"ENCODING {_string(found['encoding'])} TABLESPACE {identifier(found['tablespace'])} "
+        f"LC_COLLATE {_string(found['datcollate'])} LC_CTYPE {_string(found['datctype'])} "
+        + _provider(found)
     )
+
+
+def _provider(found: Mapping[str, Any]) -> str:
+    """The locale provider of a row of pg_database: known from 15 on, `builtin` from 17 on."""
+    locale = found.get("datlocale") or found.get("daticulocale")
+    match found.get("datlocprovider"):
+        case "i":
+            return f"LOCALE_PROVIDER icu ICU_LOCALE {_string(locale)}"
+        case "b":
+            return f"LOCALE_PROVIDER builtin BUILTIN_LOCALE {_string(locale)}"
+        case "c":
+            return "LOCALE_PROVIDER libc"
+    return ""
+
+
+def _string(value: Any) -> str:
+    return "E" + quoted(str(value))
 
 
 def copy(client: Client, source: str, database: str, major: int) -> None:

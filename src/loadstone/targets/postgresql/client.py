@@ -33,7 +33,6 @@ def connect(
             password=connection.password,
             application_name=application,
             connect_timeout=timeout_s,
-            options="-c statement_timeout=0 -c lock_timeout=0",
             autocommit=True,
         )
     except psycopg.Error as error:

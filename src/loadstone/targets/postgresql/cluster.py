@@ -28,6 +28,7 @@ START_S = 600.0
 """Crash recovery of much WAL takes minutes; a server that fails is noticed at once."""
 STOP_S = 300.0
 _POLL_S = 0.01
+_CAUSE = re.compile(r"(FATAL|PANIC|ERROR|HINT|DETAIL):|.* for parameter ")
 _SETTINGS_FILE = "loadstone.conf"
 
 
@@ -205,7 +206,7 @@ class Cluster:
             file.seek(log_begin)
             lines = file.read().decode(errors="replace").splitlines()
         told = [re.sub(r"^\S+ \S+ \S+ \[\d+\] ", "", line) for line in lines]
-        causes = [line for line in told if re.match(r"(FATAL|PANIC|ERROR|HINT|DETAIL):", line)]
+        causes = [line for line in told if _CAUSE.match(line)]
         said = " | ".join(causes or told[-5:]) or "nothing"
         named = [name for name in blamed if re.search(rf"\b{re.escape(name)}\b", said)]
         of = ", ".join(f"{name} = {values.text(blamed[name])}" for name in named)
@@ -220,6 +221,7 @@ class Cluster:
             self._process = None
         if self._entry is not None:
             processes.end_server(self.data)
+            (self.data / "postmaster.pid").unlink(missing_ok=True)
             journal.undone(self._entry)
             self._entry = None
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,8 @@ class OwnedServer(Server):
         kept = self._kept(key)
         needed = tree.size_bytes(cluster.data)
         tree.check_space(kept.parent, needed + tree.LEAST_FREE_BYTES // 4, "a snapshot")
-        snapshot.take(cluster.data, kept, cluster.wal_in_use())
+        with _copying(kept):
+            snapshot.take(cluster.data, kept, cluster.wal_in_use())
         self.start()
 
     def restore(self, key: str, settings_: Mapping[str, Level]) -> list[FactorReading]:
@@ -124,7 +126,8 @@ class OwnedServer(Server):
         began = time.monotonic()
         self._disconnect()
         cluster.stop(self._context.journal, immediate=True)
-        restored = snapshot.restore(kept, cluster.data, self._account)
+        with _copying(cluster.data):
+            restored = snapshot.restore(kept, cluster.data, self._account)
         copied = time.monotonic()
         before = self._settings
         self._settings = self._merged(settings_)
@@ -238,6 +241,17 @@ class OwnedServer(Server):
             / "snapshots"
             / (key if plain else hashlib.sha256(key.encode()).hexdigest()[:32])
         )
+
+
+@contextlib.contextmanager
+def _copying(to: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise TargetError(
+            f"the data could not be copied to {to}: {error.strerror}",
+            advice="free some space, or name another data folder",
+        ) from error
 
 
 def _shown(before: Mapping[str, Level]) -> dict[str, str]:

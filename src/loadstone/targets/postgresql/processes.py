@@ -46,7 +46,7 @@ def kill_server(data: Path) -> None:
     """Kills every process of the server at once, as a power cut would."""
     postmaster = postmaster_of(data)
     if postmaster is not None:
-        # A stopped postmaster starts no children while they are counted, and sees none of them die.
+        # While it is stopped it starts no children and sees none die.
         _signal([postmaster], signal.SIGSTOP)
     for _ in range(10):
         processes = all_of(data)
@@ -64,7 +64,7 @@ def kill_server(data: Path) -> None:
 def end_server(data: Path) -> None:
     """Ends the server by all means and removes what it left in memory.
 
-    Works on a server that is stopped (SIGSTOP), half dead or gone. There is no last checkpoint: this
+    Works on a server that is stopped (SIGSTOP), half dead or gone. There is no last checkpoint: it
     is for data that are thrown away.
 
     Raises:

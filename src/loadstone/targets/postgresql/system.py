@@ -25,7 +25,6 @@ class SystemSettings:
         self._address = address
         self._journal = journal
         self._entries: dict[str, Entry] = {}
-        self._levels: dict[str, Level] = {}
 
     def apply(self, wanted: Mapping[str, Level]) -> dict[str, str]:
         """Brings exactly these settings into force; earlier ones go back.
@@ -38,7 +37,6 @@ class SystemSettings:
         """
         for name in [each for each in self._entries if each not in wanted]:
             self._journal.undo(self._entries.pop(name))
-            self._levels.pop(name, None)
         client = maintenance(self._address)
         try:
             before = {name: self._alter(client, name, level) for name, level in wanted.items()}
@@ -72,29 +70,22 @@ class SystemSettings:
                 old=_set_by_alter_system(client, found.name),
             )
         client.query(f"ALTER SYSTEM SET {identifier(found.name)} = E{values.quoted(value)}")
-        _reload(client)
-        self._wait_for(name, value)
-        self._levels[name] = level
+        _reload(self._address)
+        self._check(name, value)
         return found.shown
 
-    def _wait_for(self, name: str, value: str) -> None:
-        """Waits until new sessions see the value: the server rereads its files in its own time."""
-        deadline = time.monotonic() + _RELOAD_S
-        while True:
-            client = maintenance(self._address)
-            try:
-                found = settings.row(client, name)
-            finally:
-                client.close()
-            if found and values.same(value, found.setting, found.kind, found.unit):
-                return
-            if time.monotonic() > deadline:
-                says = f"{found.shown!r} (from: {found.source})" if found else "nothing"
-                raise TargetError(
-                    f"{name} was set to {value!r} by ALTER SYSTEM, but the server says {says}",
-                    advice="a command-line option or ALTER ROLE ... SET may override it",
-                )
-            time.sleep(_POLL_S)
+    def _check(self, name: str, value: str) -> None:
+        client = maintenance(self._address)
+        try:
+            found = settings.row(client, name)
+        finally:
+            client.close()
+        if found is None or not values.same(value, found.setting, found.kind, found.unit):
+            says = f"{found.shown!r} (from: {found.source})" if found else "nothing"
+            raise TargetError(
+                f"{name} was set to {value!r} by ALTER SYSTEM, but the server says {says}",
+                advice="a command-line option or ALTER ROLE ... SET may override it",
+            )
 
 
 def _set_by_alter_system(client: Client, name: str) -> str | None:
@@ -106,20 +97,39 @@ def _set_by_alter_system(client: Client, name: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _reload(client: Client) -> None:
-    client.query("SELECT pg_reload_conf()")
+def _reload(address: Address) -> None:
+    """Has the server read its files again, and waits until new sessions have what it read."""
+    client = maintenance(address)
+    try:
+        asked_at = client.query("SELECT clock_timestamp(), pg_reload_conf()")[0][0]
+    finally:
+        client.close()
+    deadline = time.monotonic() + _RELOAD_S
+    while time.monotonic() < deadline:
+        fresh = maintenance(address)
+        try:
+            if fresh.value("SELECT pg_conf_load_time()") >= asked_at:
+                return
+        finally:
+            fresh.close()
+        time.sleep(_POLL_S)
+    raise TargetError(
+        f"the server at {address.shown} did not read its configuration within {_RELOAD_S:g} s",
+        advice="see its log",
+    )
 
 
 @undoes("postgresql-setting")
 def _put_back(data: dict[str, Any]) -> None:
     """Puts back what ALTER SYSTEM had set before, or nothing."""
-    client = maintenance(Address(**data["address"]))
+    address = Address(**data["address"])
+    client = maintenance(address)
     try:
         name = identifier(data["name"])
         if data["old"] is None:
             client.query(f"ALTER SYSTEM RESET {name}")
         else:
             client.query(f"ALTER SYSTEM SET {name} = E{values.quoted(data['old'])}")
-        _reload(client)
     finally:
         client.close()
+    _reload(address)

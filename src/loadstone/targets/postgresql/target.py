@@ -119,7 +119,7 @@ class PostgreSQL(Target):
                 name: {"value": value, "unit": unit, "source": source}
                 for name, value, unit, source in client.query(
                     "SELECT name, setting, unit, source FROM pg_settings "
-                    "WHERE source NOT IN ('default', 'override') ORDER BY name"
+                    "WHERE source NOT IN ('default', 'override', 'client') ORDER BY name"
                 )
             },
             "fixed": dict(

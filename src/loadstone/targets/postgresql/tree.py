@@ -53,7 +53,7 @@ def check_space(folder: Path, needed_bytes: int, what: str) -> None:
         raise TargetError(
             f"{what} needs {format_size(needed_bytes)} in {folder}, "
             f"but {format_size(free)} are free",
-            advice="free some space, or name another data folder with --data",
+            advice="free some space, or name another data folder",
         )
 
 

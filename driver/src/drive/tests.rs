@@ -1,0 +1,285 @@
+//! The loop with a mock clock: what it does, in which order, and what it notes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use super::*;
+use crate::clock::MockClock;
+use crate::session::ErrorClass;
+
+const SERVICE_NS: u64 = 100;
+
+fn failure(class: &str) -> Failure {
+    Failure {
+        class: ErrorClass(class.into()),
+        message: class.into(),
+    }
+}
+
+/// A session that answers as it is told, each time after the same service time.
+struct Scripted {
+    clock: MockClock,
+    outcomes: VecDeque<Outcome>,
+    refusals: u32,
+    log: Vec<String>,
+}
+
+impl Session for Scripted {
+    fn choose(&mut self) -> OperationId {
+        self.log.push("choose".into());
+        0
+    }
+
+    async fn execute(&mut self, _operation: OperationId) -> Outcome {
+        self.log.push(format!("execute at {}", self.clock.now_ns()));
+        self.clock.advance(SERVICE_NS);
+        self.outcomes.pop_front().unwrap_or(Outcome::Done)
+    }
+
+    async fn reconnect(&mut self) -> Result<(), Failure> {
+        self.log.push("reconnect".into());
+        if self.refusals == 0 {
+            return Ok(());
+        }
+        self.refusals -= 1;
+        Err(failure("connection"))
+    }
+
+    async fn close(&mut self) {}
+}
+
+/// Operations are due at given times.
+struct Timetable(VecDeque<u64>, MockClock);
+
+impl Schedule for Timetable {
+    async fn due(&mut self, _operation: OperationId) -> Option<Due> {
+        let at_ns = self.0.pop_front()?;
+        self.1.sleep_until(at_ns).await;
+        Some(Due {
+            phase: 0,
+            at_ns,
+            readiness: Readiness::Free,
+            closed: false,
+        })
+    }
+
+    fn done(&mut self, _operation: OperationId, _at_ns: u64) {}
+
+    fn exhausted(&mut self) {}
+}
+
+#[derive(Default)]
+struct Notes {
+    ended: RefCell<Vec<(Times, Outcome)>>,
+    retries: Cell<u32>,
+    lost: Cell<u32>,
+    not_restored: Cell<u32>,
+    restored: Cell<u32>,
+}
+
+fn count(cell: &Cell<u32>) {
+    cell.set(cell.get() + 1);
+}
+
+impl Record for Notes {
+    fn begun(&self, _due: &Due, _sent_ns: u64) {}
+    fn retried(&self, _due: &Due, _operation: OperationId, _failure: &Failure) {
+        count(&self.retries);
+    }
+    fn ended(&self, _due: &Due, _operation: OperationId, times: Times, outcome: &Outcome) {
+        self.ended.borrow_mut().push((times, outcome.clone()));
+    }
+    fn lost(&self, _user: u32, _failure: &Failure) {
+        count(&self.lost);
+    }
+    fn not_restored(&self, _failure: &Failure) {
+        count(&self.not_restored);
+    }
+    fn restored(&self, _user: u32) {
+        count(&self.restored);
+    }
+}
+
+/// Stops at a time of the mock clock.
+struct At(u64, MockClock);
+
+impl Stop for At {
+    fn requested(&self) -> bool {
+        self.1.now_ns() >= self.0
+    }
+
+    async fn wait(&self) {
+        if !self.requested() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+struct Played {
+    user: User<Scripted>,
+    notes: Notes,
+    clock: MockClock,
+}
+
+fn play(due_ns: &[u64], outcomes: Vec<Outcome>, refusals: u32, stop_ns: u64) -> Played {
+    let clock = MockClock::default();
+    let outcomes = outcomes.into();
+    let session = Scripted {
+        clock: clock.clone(),
+        outcomes,
+        refusals,
+        log: Vec::new(),
+    };
+    let mut user = User::new(0, session, Random::new(1, 1));
+    let mut schedule = Timetable(due_ns.iter().copied().collect(), clock.clone());
+    let notes = Notes::default();
+    let stop = At(stop_ns, clock.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(drive(&mut user, &mut schedule, &notes, &clock, &stop, 3));
+    Played { user, notes, clock }
+}
+
+#[test]
+fn an_operation_is_chosen_then_awaited_then_executed() {
+    let played = play(&[1_000, 2_000], vec![], 0, u64::MAX);
+    let log = [
+        "choose",
+        "execute at 1000",
+        "choose",
+        "execute at 2000",
+        "choose",
+    ];
+    assert_eq!(played.user.session.log, log);
+    let first = Times {
+        intended_ns: 1_000,
+        sent_ns: 1_000,
+        done_ns: 1_100,
+    };
+    assert_eq!(played.notes.ended.borrow()[0], (first, Outcome::Done));
+}
+
+#[test]
+fn an_operation_that_is_due_while_another_runs_counts_from_when_it_was_due() {
+    let played = play(&[0, 10, 20], vec![], 0, u64::MAX);
+    let ended = played.notes.ended.borrow();
+    let responses: Vec<u64> = ended
+        .iter()
+        .map(|(times, _)| times.done_ns - times.intended_ns)
+        .collect();
+    assert_eq!(responses, [100, 190, 280]);
+    assert!(
+        ended
+            .iter()
+            .all(|(times, _)| times.done_ns - times.sent_ns == SERVICE_NS)
+    );
+}
+
+#[test]
+fn what_may_succeed_is_tried_again_with_the_same_choice() {
+    let outcomes = vec![
+        Outcome::Failed(failure("40001")),
+        Outcome::Failed(failure("40P01")),
+    ];
+    let played = play(&[0], outcomes, 0, u64::MAX);
+    assert_eq!(played.notes.retries.get(), 2);
+    let times = Times {
+        intended_ns: 0,
+        sent_ns: 0,
+        done_ns: 3 * SERVICE_NS,
+    };
+    assert_eq!(*played.notes.ended.borrow(), [(times, Outcome::Done)]);
+    let choices = played
+        .user
+        .session
+        .log
+        .iter()
+        .filter(|line| *line == "choose")
+        .count();
+    assert_eq!(
+        choices, 2,
+        "one for the operation and one for that which never became due"
+    );
+}
+
+#[test]
+fn attempts_are_limited_and_the_last_failure_is_the_result() {
+    let outcomes = vec![Outcome::Failed(failure("40001")); 5];
+    let played = play(&[0], outcomes, 0, u64::MAX);
+    assert_eq!(played.notes.retries.get(), 2);
+    assert_eq!(
+        played.notes.ended.borrow()[0].1,
+        Outcome::Failed(failure("40001"))
+    );
+}
+
+#[test]
+fn other_failures_are_not_tried_again() {
+    let played = play(&[0], vec![Outcome::Failed(failure("23505"))], 0, u64::MAX);
+    assert_eq!(
+        (played.notes.retries.get(), played.notes.lost.get()),
+        (0, 0)
+    );
+    assert_eq!(
+        played.notes.ended.borrow()[0].1,
+        Outcome::Failed(failure("23505"))
+    );
+}
+
+#[test]
+fn a_lost_connection_is_replaced_ever_more_slowly() {
+    let outcomes = vec![Outcome::Failed(failure("connection"))];
+    let played = play(&[0, 0], outcomes, 3, u64::MAX);
+    assert_eq!(played.notes.lost.get(), 1);
+    assert_eq!(
+        (played.notes.not_restored.get(), played.notes.restored.get()),
+        (3, 1)
+    );
+    // At once, then after about 50, 100 and 200 ms; each by half too short or too long.
+    let waited_ns = played.clock.now_ns() - 2 * SERVICE_NS;
+    assert!(
+        (175_000_000..525_000_000).contains(&waited_ns),
+        "{waited_ns}"
+    );
+    let (times, outcome) = played.notes.ended.borrow()[1].clone();
+    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(times.intended_ns, 0, "the outage is in the response time");
+    assert!(times.sent_ns >= waited_ns);
+}
+
+#[test]
+fn connections_that_break_at_once_again_do_not_make_a_hot_loop() {
+    let outcomes = vec![Outcome::Failed(failure("57P01")); 8];
+    let played = play(&[0; 8], outcomes, 0, u64::MAX);
+    assert_eq!(played.notes.lost.get(), 8);
+    let least_ns: u64 = (0..6).map(|attempt| 25_000_000 << attempt).sum();
+    assert!(played.clock.now_ns() >= least_ns);
+}
+
+#[test]
+fn a_stop_ends_the_back_off_and_the_user_stays_lost() {
+    let outcomes = vec![Outcome::Failed(failure("connection"))];
+    let played = play(&[0, 0], outcomes, u32::MAX, 1_000_000_000);
+    assert!(played.user.lost);
+    assert_eq!(played.notes.ended.borrow().len(), 1);
+    assert!(played.clock.now_ns() < 10_000_000_000);
+}
+
+#[test]
+fn no_operation_begins_after_the_stop() {
+    let played = play(&[0, 0, 0, 0], vec![], 0, 150);
+    assert_eq!(played.notes.ended.borrow().len(), 2);
+}
+
+#[test]
+fn a_session_without_work_ends_the_loop() {
+    let played = play(
+        &[0, 0, 0],
+        vec![Outcome::Done, Outcome::Exhausted],
+        0,
+        u64::MAX,
+    );
+    assert_eq!(played.notes.ended.borrow().len(), 2);
+    assert_eq!(played.clock.now_ns(), 2 * SERVICE_NS);
+}

@@ -1,0 +1,238 @@
+"""What the host is: hardware, kernel, mounts, limits, versions; what cannot be had is said so."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import loadstone
+from loadstone.errors import LoadstoneError
+from loadstone.load.locate import check_driver, find_driver
+from loadstone.probes.mounts import block_device, mount_of
+from loadstone.probes.proc import parse_meminfo
+
+NOT_AVAILABLE = "not available"
+_TOOL_LIMIT_S = 5.0
+_SYSCTLS = (
+    "vm.dirty_background_bytes",
+    "vm.dirty_background_ratio",
+    "vm.dirty_bytes",
+    "vm.dirty_expire_centisecs",
+    "vm.dirty_ratio",
+    "vm.dirty_writeback_centisecs",
+    "vm.nr_hugepages",
+    "vm.overcommit_memory",
+    "vm.swappiness",
+    "vm.zone_reclaim_mode",
+    "kernel.numa_balancing",
+    "kernel.sched_autogroup_enabled",
+    "net.core.somaxconn",
+    "net.ipv4.tcp_congestion_control",
+)
+_MEMORY = ("MemTotal", "SwapTotal", "HugePages_Total", "Hugepagesize")
+_CGROUP = ("cpu.max", "cpu.weight", "cpuset.cpus.effective", "memory.max", "memory.high", "io.max")
+_DISK_COLUMNS = "NAME,TYPE,SIZE,MODEL,ROTA,SCHED,RA,PHY-SEC,LOG-SEC,DISC-GRAN,MAJ:MIN"
+
+
+def host_inventory(*folders: Path) -> dict[str, Any]:
+    """What the host is, in the figures that decide performance.
+
+    Args:
+        folders: Where data and results lie; their mounts and disks are described.
+    """
+    parts: dict[str, Callable[[], Any]] = {
+        "name": socket.gethostname,
+        "processor": _processor,
+        "memory_bytes": _memory,
+        "kernel": lambda: platform.uname().release,
+        "system": _system,
+        "kernel_command_line": lambda: _text("/proc/cmdline"),
+        "mitigations": lambda: _folder("/sys/devices/system/cpu/vulnerabilities"),
+        "clock_source": lambda: _text(
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+        ),
+        "virtualisation": _virtualisation,
+        "cpu_governor": lambda: _text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "transparent_huge_pages": lambda: _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "sysctl": lambda: {name: _sysctl(name) for name in _SYSCTLS},
+        "mounts": lambda: {str(folder): _mount(folder) for folder in folders},
+        "disks": _disks,
+        "cgroup": _cgroup,
+        "limits": _limits,
+        "versions": _versions,
+    }
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        answers = {name: pool.submit(_careful, ask) for name, ask in parts.items()}
+        return {name: answer.result() for name, answer in answers.items()}
+
+
+def _careful(ask: Callable[[], Any]) -> Any:
+    """An answer, or `not available`: an odd host is no reason to fail a trial."""
+    try:
+        return ask()
+    except (OSError, ValueError, KeyError, IndexError, TypeError, LoadstoneError):
+        return NOT_AVAILABLE
+
+
+def _processor() -> dict[str, Any]:
+    """From lscpu; from `/proc/cpuinfo` where that is missing."""
+    told = _tool_json("lscpu", "-J")
+    if told is not None:
+        fields = {entry["field"].rstrip(":"): entry["data"] for entry in _flat(told["lscpu"])}
+        return {
+            name: value
+            for name, value in fields.items()
+            if value is not None and not name.startswith(("Flags", "Vulnerability"))
+        }
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return {"Model name": line.partition(":")[2].strip(), "CPU(s)": str(os.cpu_count())}
+    return {"CPU(s)": str(os.cpu_count())}
+
+
+def _flat(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Newer versions of lscpu nest their fields."""
+    found = []
+    for entry in entries:
+        found.append(entry)
+        found += _flat(entry.get("children", []))
+    return found
+
+
+def _memory() -> dict[str, int]:
+    memory = parse_meminfo(Path("/proc/meminfo").read_text())
+    return {name: memory[name] for name in _MEMORY if name in memory}
+
+
+def _system() -> str:
+    return str(platform.freedesktop_os_release()["PRETTY_NAME"])
+
+
+def _virtualisation() -> str:
+    """`none`, or the kind of virtual machine or container."""
+    if shutil.which("systemd-detect-virt"):
+        answer = subprocess.run(
+            ["systemd-detect-virt"],
+            capture_output=True,
+            text=True,
+            timeout=_TOOL_LIMIT_S,
+            check=False,
+        )
+        if answer.stdout.strip():
+            return answer.stdout.strip()
+    maker = " ".join(
+        text
+        for name in ("sys_vendor", "product_name")
+        if (text := _text(f"/sys/class/dmi/id/{name}")) != NOT_AVAILABLE
+    )
+    if "hypervisor" in Path("/proc/cpuinfo").read_text().split():
+        return f"virtual machine ({maker or 'unknown'})"
+    return f"none ({maker})" if maker else "none"
+
+
+def _mount(folder: Path) -> dict[str, Any]:
+    mount = mount_of(folder)
+    free = shutil.disk_usage(folder)
+    return {
+        **(mount or {}),
+        "block_device": _careful(lambda: block_device(folder)) or NOT_AVAILABLE,
+        "size_bytes": free.total,
+        "free_bytes": free.free,
+    }
+
+
+def _disks() -> Any:
+    """From lsblk; from `/sys/block` where that is missing."""
+    told = _tool_json("lsblk", "-J", "-b", "-o", _DISK_COLUMNS)
+    if told is not None:
+        return told["blockdevices"]
+    return [
+        {
+            "name": device.name,
+            "sched": _chosen(str(device / "queue/scheduler")),
+            "ra": _text(str(device / "queue/read_ahead_kb")),
+            "rota": _text(str(device / "queue/rotational")),
+        }
+        for device in sorted(Path("/sys/block").iterdir())
+    ]
+
+
+def _cgroup() -> dict[str, str]:
+    """The limits that this process runs under (cgroup v2), from its own group upwards."""
+    group = next(
+        line.split(":", 2)[2]
+        for line in Path("/proc/self/cgroup").read_text().splitlines()
+        if line.startswith("0::")
+    )
+    root = Path("/sys/fs/cgroup")
+    found = {"group": group}
+    folder = root / group.strip("/")
+    for level in [folder, *folder.parents]:
+        if not level.is_relative_to(root):
+            break
+        for name in _CGROUP:
+            value = _text(str(level / name))
+            if value not in (NOT_AVAILABLE, "", "max", "max 100000"):
+                found.setdefault(name, value)
+    return found
+
+
+def _limits() -> dict[str, str]:
+    names = {"nofile": "RLIMIT_NOFILE", "memlock": "RLIMIT_MEMLOCK", "nproc": "RLIMIT_NPROC"}
+    return {
+        name: " / ".join(_limit(value) for value in resource.getrlimit(getattr(resource, constant)))
+        for name, constant in names.items()
+    } | {"cpus_allowed": str(len(os.sched_getaffinity(0)))}
+
+
+def _limit(value: int) -> str:
+    return "unlimited" if value == resource.RLIM_INFINITY else str(value)
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "loadstone": loadstone.__version__,
+        "loadstone-driver": _careful(lambda: check_driver(find_driver()).version),
+        "python": sys.version.split()[0],
+    }
+
+
+def _sysctl(name: str) -> str:
+    return _text("/proc/sys/" + name.replace(".", "/"))
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return NOT_AVAILABLE
+
+
+def _chosen(path: str) -> str:
+    """The word in brackets, as `always [madvise] never` has it."""
+    text = _text(path)
+    return text.partition("[")[2].partition("]")[0] or text
+
+
+def _folder(path: str) -> dict[str, str]:
+    return {file.name: _text(str(file)) for file in sorted(Path(path).iterdir())}
+
+
+def _tool_json(*command: str) -> dict[str, Any] | None:
+    """What a tool says as JSON; None if it is missing or fails."""
+    try:
+        answer = subprocess.run(command, capture_output=True, timeout=_TOOL_LIMIT_S, check=True)
+        told = json.loads(answer.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return told if isinstance(told, dict) else None

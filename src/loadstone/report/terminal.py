@@ -1,0 +1,74 @@
+"""The report on a terminal, or in a pipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from loadstone.report.model import ReportDocument
+from loadstone.report.terminal_trial import trial_tables
+from loadstone.report.terminal_variants import steps_list, variants_table
+from loadstone.results.record import Notice
+
+_STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
+_WORDS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def print_report(document: ReportDocument, folder: Path, console: Console) -> None:
+    """Prints headline, figures with verdicts, notices with advice, and where the files are.
+
+    Args:
+        document: What is printed.
+        folder: Where its files lie.
+        console: Where to print; good from 80 columns on, with colour or without.
+    """
+    for part in report_parts(document, folder):
+        console.print(part, highlight=False)
+
+
+def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]:
+    """The parts of the report, in order."""
+    parts: list[RenderableType] = [_head(document)]
+    if document.variants:
+        parts += [variants_table(document), steps_list(document)]
+    if len(document.variants) == 1:
+        parts += trial_tables(document)
+    if document.notices:
+        parts.append(_notices(document.notices))
+    parts.append(_files(document, folder))
+    return parts
+
+
+def _head(document: ReportDocument) -> RenderableType:
+    title = Text(document.title, style="bold")
+    if document.title != document.name:
+        title.append(f"  ({document.name})", style="dim")
+    if document.status == "partial":
+        title.append("  partial: the run ended before its last trial", style="yellow")
+    return Group(Text(""), title, Text(document.headline), Text(""))
+
+
+def _notices(notices: list[Notice]) -> RenderableType:
+    lines: list[RenderableType] = [Text("")]
+    for notice in notices:
+        head = Text(f"{_WORDS[notice.severity]}: ", style=_STYLES[notice.severity])
+        lines.append(head + Text(notice.message, style="default"))
+        if notice.advice:
+            lines.append(Padding(Text(notice.advice, style="dim"), (0, 0, 0, 2)))
+    return Group(*lines)
+
+
+def _files(document: ReportDocument, folder: Path) -> RenderableType:
+    page = folder / "report.html"
+    where = str(page) if page.is_file() else f"loadstone report {document.name} writes it"
+    lines = [Text(""), _fact("files", str(folder)), _fact("report", where)]
+    if document.command:
+        lines.append(_fact("again", document.command))
+    return Group(*lines)
+
+
+def _fact(name: str, value: str) -> Text:
+    return Text(f"{name:<8}", style="dim").append(value, style="default")

@@ -1,0 +1,113 @@
+"""One configuration more closely: its trials, percentiles, checks and waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.report.headline import figure_of
+from loadstone.report.model import ReportDocument
+from loadstone.report.text import interval, milliseconds, number
+from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
+
+_MOST_WAITS = 6
+_MOST_TRIALS = 12
+
+
+def trial_tables(document: ReportDocument) -> list[RenderableType]:
+    """Tables about the trials of a report with a single configuration."""
+    results = [trial.result for trial in document.trials]
+    if not results:
+        return []
+    parts: list[RenderableType] = [Text(""), _metrics(document)]
+    if len(results) > 1:
+        parts += [Text(""), _trials(results, document.metric)]
+    shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
+    if shown.operations:
+        parts += [Text(""), _operations(shown)]
+    if shown.waits:
+        parts += [Text(""), _waits(shown.waits)]
+    if shown.checks:
+        parts += [Text(""), _checks(shown.checks)]
+    return parts
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 1), header_style="dim", title=title,
+        title_justify="left", title_style="bold",
+    )  # fmt: skip
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def _metrics(document: ReportDocument) -> RenderableType:
+    """The workload's own metrics; percentiles have a table of their own."""
+    own = {metric.name for trial in document.trials for metric in trial.result.metrics}
+    table = _table("Figures", "metric", "median", "interval")
+    table.add_column("unit", overflow="fold")
+    for metric in document.metrics:
+        figure = figure_of(document.variants[0], metric.name)
+        if metric.name in own and figure is not None:
+            span = interval(figure.low, figure.high)
+            table.add_row(metric.label, number(figure.median), span, metric.unit)
+    return table
+
+
+def _trials(results: Sequence[TrialResult], metric: str) -> RenderableType:
+    table = _table("Trials", "trial", metric.replace("_", " "))
+    table.add_column("status")
+    for result in results[:_MOST_TRIALS]:
+        value = result.metric(metric)
+        style = "" if result.status is Status.VALID else "yellow"
+        table.add_row(
+            result.trial, number(value.value) if value else "", Text(result.status.value, style)
+        )
+    if len(results) > _MOST_TRIALS:
+        table.add_row(f"and {len(results) - _MOST_TRIALS} more", "", "")
+    return table
+
+
+def _operations(result: TrialResult) -> RenderableType:
+    table = _table(
+        f"Response time in ms, {result.trial}",
+        "operation", "count", "p50", "p95", "p99", "p99.9", "max", "errors", "retries",
+    )  # fmt: skip
+    for operation in result.operations:
+        table.add_row(operation.name, f"{operation.count:,}", *_times(operation), *_bad(operation))
+    return table
+
+
+def _times(operation: OperationSummary) -> list[str]:
+    at = operation.response
+    if at is None:
+        return [""] * 5
+    return [milliseconds(v) for v in (at.p50_s, at.p95_s, at.p99_s, at.p999_s, at.max_s)]
+
+
+def _bad(operation: OperationSummary) -> list[str]:
+    return [str(sum(by.values())) for by in (operation.errors, operation.retries)]
+
+
+def _waits(waits: Sequence[Wait]) -> RenderableType:
+    table = _table("Top waits of active sessions", "wait", "share", "samples")
+    for wait in sorted(waits, key=lambda wait: -wait.samples)[:_MOST_WAITS]:
+        name = f"{wait.kind}: {wait.event}" if wait.kind else wait.event
+        table.add_row(name, f"{100 * wait.share:.1f} %", f"{wait.samples:,}")
+    return table
+
+
+def _checks(checks: Sequence[CheckResult]) -> RenderableType:
+    failed = [check for check in checks if not check.passed]
+    if not failed:
+        return Text(f"Checks of the data: all {len(checks)} passed", style="green")
+    text = Text(f"Checks of the data: {len(failed)} of {len(checks)} failed", style="bold red")
+    for check in failed:
+        source = f" ({check.source})" if check.source else ""
+        text.append(f"\n {check.name}{source}: {check.detail}", style="not bold")
+    return text

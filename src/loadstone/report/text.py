@@ -1,0 +1,56 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+from loadstone.experiments.model import Level
+
+
+def number(value: float) -> str:
+    """A figure with three digits at least: `12,345`, `87.2`, `0.0041`."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def percent(value: float) -> str:
+    """A signed change: `+12 %`, `-0.8 %`."""
+    text = f"{value:+.1f}" if abs(value) < 9.95 else f"{value:+.0f}"
+    return f"{text} %"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """An interval of a figure, empty where there is none: `4,980 to 5,120`."""
+    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+def percent_interval(low: float | None, high: float | None) -> str:
+    """An interval of a ratio, as changes: `+14 to +25 %`."""
+    if low is None or high is None:
+        return ""
+    return f"{percent(100 * (low - 1)).removesuffix(' %')} to {percent(100 * (high - 1))}"
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """An interval of a ratio: `1.14 to 1.25`."""
+    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value: `p 0.013`, `p < 0.001`."""
+    if value is None:
+        return ""
+    return "p < 0.001" if value < 0.001 else f"p {value:.2g}"
+
+
+def milliseconds(seconds: float) -> str:
+    """Seconds in milliseconds, without the unit."""
+    return number(seconds * 1000)
+
+
+def level(value: Level | None) -> str:
+    """A level of a factor; None is the system's default."""
+    if value is None:
+        return "default"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,105 @@
+"""The JSON files of a trial's folder: their names, and how they are read and written."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import TrialPlan
+from loadstone.results.files import write_atomically
+from loadstone.results.record import Status, TrialResult
+
+EXPERIMENT_FILE = "experiment.json"
+DESIGN_FILE = "design.json"
+PLAN_FILE = "plan.json"
+RESULT_FILE = "result.json"
+INVENTORY_FILE = "inventory.json"
+LATENCY_FILE = "latency.hlog"
+TARGET_LOG_FILE = "target.log"
+LOCK_FILE = ".running"
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def write_result(trial: Path, result: TrialResult) -> None:
+    """Writes `result.json` of a trial, atomically."""
+    write_model(trial / RESULT_FILE, result)
+
+
+def read_plan(trial: Path) -> TrialPlan:
+    """Reads `plan.json` of a trial.
+
+    Raises:
+        WrongInputError: If it is missing or cannot be read.
+    """
+    return _read_model(trial / PLAN_FILE, TrialPlan)
+
+
+def read_result(trial: Path) -> TrialResult:
+    """Reads `result.json` of a trial.
+
+    Raises:
+        WrongInputError: If it is missing or cannot be read.
+    """
+    return _read_model(trial / RESULT_FILE, TrialResult)
+
+
+def read_inventory(trial: Path) -> dict[str, Any]:
+    """Reads `inventory.json` of a trial; empty if there is none."""
+    with contextlib.suppress(OSError, ValueError):
+        value = json.loads((trial / INVENTORY_FILE).read_text(encoding="utf-8"))
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def is_running(trial: Path) -> bool:
+    """True while the process that makes the trial lives."""
+    try:
+        with (trial / LOCK_FILE).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def empty_result(plan: TrialPlan, status: Status, started_at: str) -> TrialResult:
+    """The record of a trial before anything is known of it."""
+    return TrialResult(
+        experiment=plan.experiment,
+        trial=plan.trial,
+        variant=plan.variant.name,
+        block=plan.block,
+        order=plan.order,
+        status=status,
+        started_at=started_at,
+    )
+
+
+def write_model(path: Path, value: BaseModel) -> None:
+    """Writes a model as JSON, atomically."""
+    write_atomically(path, value.model_dump_json(indent=2) + "\n")
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Writes a JSON object, atomically."""
+    write_atomically(path, json.dumps(value, indent=2, default=str) + "\n")
+
+
+def _read_model(path: Path, model: type[Model]) -> Model:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise WrongInputError(
+            f"{path} is not what this version of Loadstone writes: {error.errors()[0]['msg']}"
+        ) from error

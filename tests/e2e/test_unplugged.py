@@ -1,0 +1,230 @@
+"""What is pulled out from under a run: every time the results are whole and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from conftest import Session, until
+
+from loadstone.results.frames import read_frames
+from loadstone.results.record import TrialResult
+
+SMALL = ("oltp", "--param", "warehouses=1", "--users", "2", "--warm-up", "1s")
+LONG = (*SMALL, "--measure", "60s")
+
+
+def _read(trial: Path) -> TrialResult:
+    return TrialResult.model_validate_json((trial / "result.json").read_text())
+
+
+def test_control_c_keeps_what_was_measured(session: Session) -> None:
+    run = session.start("run", *LONG)
+    trial = session.measuring()
+    os.kill(run.pid, signal.SIGINT)
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 130
+    assert "interrupted" in said
+    result = _read(trial)
+    assert result.status == "interrupted"
+    assert sum(operation.count for operation in result.operations) > 0
+    assert (trial / "samples.parquet").exists()
+    session.assert_nothing_left()
+
+
+@pytest.mark.parametrize("moment", ["loading", "measuring"])
+def test_killed_loadstone_is_recovered(session: Session, moment: str) -> None:
+    run = session.start("run", *LONG)
+    if moment == "loading":
+        trial = session.trial()
+        until("the server", session.data_made)
+    else:
+        trial = session.measuring()
+    data = session.data_folder()
+    run.kill()
+    run.communicate()
+    assert data.exists(), "kill -9 leaves the data behind"
+    warned = session.run("list")
+    assert "loadstone recover" in warned.stderr
+    recovered = session.run("recover")
+    assert recovered.returncode == 0, recovered.stderr
+    session.assert_nothing_left()
+    result = _read(trial)
+    assert result.status == "interrupted"
+    if moment == "measuring":
+        assert sum(operation.count for operation in result.operations) > 0
+
+
+def test_driver_ends_when_loadstone_is_killed(session: Session) -> None:
+    run = session.start("run", *LONG)
+    session.measuring()
+    driver = session.driver()
+    run.kill()
+    run.communicate()
+    driver.wait(30)
+
+
+def test_killed_driver_fails_the_trial(session: Session) -> None:
+    run = session.start("run", *LONG)
+    trial = session.measuring()
+    session.driver().kill()
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 5, said
+    result = _read(trial)
+    assert result.status == "failed"
+    assert any("SIGKILL" in notice.message for notice in result.notices)
+    session.assert_nothing_left()
+
+
+def test_killed_server_fails_the_trial(session: Session) -> None:
+    run = session.start("run", *LONG)
+    trial = session.measuring()
+    postmaster = session.postmaster()
+    for process in [postmaster, *postmaster.children(recursive=True)]:
+        process.kill()
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 5, said
+    result = _read(trial)
+    assert result.status == "failed"
+    assert any("server" in notice.message for notice in result.notices)
+    assert (trial / "target.log").exists()
+    session.assert_nothing_left()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB in a file; needs root."""
+    if os.geteuid() != 0:
+        pytest.skip("a loop file system needs root")
+    image, folder = tmp_path / "small.img", tmp_path / "small"
+    folder.mkdir()
+    with image.open("wb") as file:
+        file.truncate(24 << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    subprocess.run(["mount", "-o", "loop", image, folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_full_disk_of_results_ends_the_run_cleanly(session: Session, small_disk: Path) -> None:
+    results = small_disk / "results"
+    session.results = results
+    run = session.start("run", *LONG, "--results", str(results))
+    trial = session.measuring()
+    with (small_disk / "ballast").open("wb") as ballast:
+        try:
+            while True:
+                ballast.write(bytes(1 << 16))
+                ballast.flush()
+        except OSError:
+            pass
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 5, said
+    assert "no space left" in said
+    assert "Traceback" not in said
+    assert sum(1 for frame in read_frames(trial) if frame["frame"] == "tick") > 0
+    (small_disk / "ballast").unlink()
+    session.run("recover")
+    assert _read(trial).status in {"failed", "interrupted"}
+    session.assert_nothing_left()
+
+
+def test_full_disk_of_data_is_said_in_one_line(session: Session, small_disk: Path) -> None:
+    small_disk.chmod(0o755)
+    ended = session.run("run", *SMALL, "--measure", "5s", "--work-dir", str(small_disk / "data"))
+    assert ended.returncode == 5
+    assert "space" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    session.assert_nothing_left()
+
+
+def test_stalled_server_shows_in_response_time_at_the_offered_rate(session: Session) -> None:
+    """Two seconds of SIGSTOP: about 10 % of 20 s of arrivals waited, few operations saw it."""
+    rate, stall_s = 100, 2.0
+    run = session.start(
+        *("run", "oltp", "--param", "warehouses=1", "--rate", str(rate), "--warm-up", "2s"),
+        *("--measure", "20s", "--profile", "sessions=4"),
+    )
+    trial = session.measuring()
+    server = session.postmaster()
+    backends = [server, *server.children(recursive=True)]
+    for process in backends:
+        process.suspend()
+    try:
+        begin = _latest_tick_s(trial)
+        until("two seconds", lambda: _latest_tick_s(trial) >= begin + stall_s)
+    finally:
+        for process in backends:
+            process.resume()
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 0, said
+    operations = _read(trial).operations
+    slow_response = slow_service = due = 0
+    for operation in operations:
+        assert operation.response is not None
+        assert operation.service is not None
+        due += operation.count
+    histograms = _histograms(trial)
+    slow_response = histograms["response"]
+    slow_service = histograms["service"]
+    assert due >= 0.99 * rate * 20, "all that was due was done"
+    assert slow_response >= 0.5 * rate * stall_s, "arrivals in the stall waited"
+    assert slow_service <= 8, "only those on a connection saw it as service time"
+
+
+def _latest_tick_s(trial: Path) -> float:
+    return max((frame["t_s"] for frame in read_frames(trial)), default=0.0)
+
+
+def _histograms(trial: Path) -> dict[str, int]:
+    """Operations of the measured phase that took more than half a second, by kind of time."""
+    from loadstone.results.latency import decode
+
+    slow = {"response": 0, "service": 0}
+    for frame in read_frames(trial):
+        if frame["frame"] != "tick" or frame["phase_kind"] != "measure":
+            continue
+        for operation in frame["operations"].values():
+            for kind in slow:
+                if operation.get(kind):
+                    histogram = decode(operation[kind])
+                    slow[kind] += sum(
+                        item.count_added_in_this_iter_step
+                        for item in histogram.get_recorded_iterator()
+                        if item.value_iterated_to > 5e8
+                    )
+    return slow
+
+
+def test_corrupted_counter_fails_the_trial(session: Session) -> None:
+    run = session.start("run", *SMALL, "--measure", "8s")
+    trial = session.measuring()
+    lines = (session.data_folder() / "postmaster.pid").read_text().splitlines()
+    port, socket = int(lines[3]), lines[4]
+    with psycopg.connect(
+        host=socket, port=port, user="loadstone", dbname="loadstone"
+    ) as connection:
+        connection.execute("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 7")
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 4, said
+    result = _read(trial)
+    assert result.status == "invalid"
+    failed = [check.name for check in result.checks if not check.passed]
+    assert any("3.3.2.2" in name or "condition 2" in name.lower() for name in failed), failed
+
+
+def test_process_tree_is_gone_after_a_normal_run(session: Session) -> None:
+    ended = session.run("run", *SMALL, "--measure", "2s")
+    assert ended.returncode == 0, ended.stderr
+    session.assert_nothing_left()
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if "postgres" in child.name()
+    ]

