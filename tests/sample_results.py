@@ -397,7 +397,11 @@ def _inventory(plan: TrialPlan, sample: Sample) -> dict[str, Any]:
             "version": "PostgreSQL 18.4",
             "settings": {
                 "max_connections": "50",
-                **{c.factor.partition(".")[2]: str(c.level) for c in plan.variant.changes},
+                **{
+                    change.factor.partition(".")[2]: str(change.level)
+                    for change in plan.variant.changes
+                    if change.factor.startswith("target.")
+                },
             },
         },
     }

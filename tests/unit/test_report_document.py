@@ -88,7 +88,7 @@ def test_three_repeats_are_too_few(tmp_path: Path) -> None:
     )
     assert document.comparisons[0].verdict == "too few repeats"
     assert document.comparisons[0].repeats_needed == 4
-    assert "Too few repeats to tell" in document.headline
+    assert "4 of each are needed" in document.headline
 
 
 def test_killed_run_is_partial_and_keeps_what_was_measured(tmp_path: Path) -> None:
