@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scipy import stats
-
 from loadstone.results.record import CheckResult
 from loadstone.workloads.base import Measured
 from loadstone.workloads.oltp.parameters import NEW_ORDER, OrderEntryParameters
@@ -55,6 +53,8 @@ def check_mix(parameters: OrderEntryParameters, measured: Measured) -> CheckResu
 
 def _p_of_mix(counts: Mapping[str, int], shares: Mapping[str, float], slack: int) -> float:
     """The greatest p-value that any spread of the transactions not counted could give."""
+    from scipy import stats  # takes a second: only when a trial is checked
+
     if len(shares) < 2:
         return 1.0
     observed = _filled(counts, shares, slack)
@@ -93,6 +93,8 @@ def check_rollbacks(measured: Measured) -> CheckResult:
 
     New-orders in doubt may have been of either kind, so the test allows for both.
     """
+    from scipy import stats  # takes a second: only when a trial is checked
+
     orders = measured.total_operations.get(NEW_ORDER, 0)
     rolled_back = measured.total_rolled_back.get(NEW_ORDER, 0)
     least = int(stats.binom.ppf(ALPHA / 2, orders, ROLLBACK_SHARE)) - measured.total_errors
@@ -115,6 +117,8 @@ def check_pace(parameters: OrderEntryParameters, measured: Measured) -> CheckRes
     Returns:
         None if the users did not keep the specified waits.
     """
+    from scipy import stats  # takes a second: only when a trial is checked
+
     if not measured.specified_waits or not measured.users or not parameters.mix[NEW_ORDER]:
         return None
     made = measured.operations.get(NEW_ORDER, 0)
