@@ -1,1 +1,31 @@
-"""Puts this folder on the path: tests of every kind share the modules that lie beside it."""
+"""Fixtures that tests of every kind share; modules beside this file can be imported by all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sample_results
+
+from loadstone.report.document import build_document
+from loadstone.report.model import ReportDocument
+from loadstone.results.record import Status
+
+LEFT_OUT = {4: Status.DISTURBED, 9: Status.INVALID, 17: Status.FAILED}
+"""Order of a trial of the sample ladder: why it does not count."""
+
+
+@pytest.fixture(scope="session")
+def ladder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a ladder whose effects are known, with three trials that do not count."""
+    return sample_results.write_results(
+        tmp_path_factory.mktemp("results"),
+        sample_results.ladder(),
+        sample_results.Sample(effects=sample_results.LADDER_EFFECT, statuses=LEFT_OUT, tick_s=4.0),
+    )
+
+
+@pytest.fixture(scope="session")
+def ladder_document(ladder_folder: Path) -> ReportDocument:
+    """The report of that ladder."""
+    return build_document(ladder_folder)

@@ -27,13 +27,14 @@ from loadstone.experiments.model import (
     WorkloadSpec,
 )
 from loadstone.results.frames import FramesWriter
-from loadstone.results.latency import merge, summarize_latency
+from loadstone.results.latency import merge, percentiles
 from loadstone.results.record import (
     CheckResult,
     DriftRecord,
     FactorReading,
     Fingerprint,
     GeneratorHealth,
+    LatencySummary,
     MetricValue,
     Notice,
     OperationSummary,
@@ -221,8 +222,9 @@ def _frames(
         begin = phase.from_s
         while begin < phase.to_s - 1e-9:
             end = min(math.floor(begin / sample.tick_s + 1) * sample.tick_s, phase.to_s)
-            stall = 3.0 if plan.variant.name == "baseline" and 15 < begin < 17 else 1.0
-            frames.append(_tick(phase, seq, (begin, end), speed / stall, rng))
+            stalled = max(0.0, min(end, 17) - max(begin, 15)) / (end - begin)
+            slower = 1 - 0.6 * stalled if plan.variant.name == "baseline" else 1.0
+            frames.append(_tick(phase, seq, (begin, end), speed * slower, rng))
             begin, seq = end, seq + 1
     frames.append(
         {
@@ -333,9 +335,18 @@ def _operation(name: str, measured: list[dict[str, Any]]) -> OperationSummary:
         rolled_back=sum(tick["rolled_back"] for tick in ticks),
         errors={"23505": 1} if name == "delivery" else {},
         retries={"40001": 8} if name == "payment" else {},
-        response=summarize_latency(merge(tick["response"] for tick in ticks if tick["count"])),
-        service=summarize_latency(merge(tick["service"] for tick in ticks if tick["count"])),
+        response=_summary([tick["response"] for tick in ticks if tick["count"]]),
+        service=_summary([tick["service"] for tick in ticks if tick["count"]]),
     )
+
+
+def _summary(encoded: list[str]) -> LatencySummary:
+    at = percentiles(merge(encoded), (50, 90, 95, 99, 99.9, 100))
+    p50, p90, p95, p99, p999, slowest = at.values()
+    return LatencySummary(
+        count=100, mean_s=p50, p50_s=p50, p90_s=p90, p95_s=p95, p99_s=p99, p999_s=p999,
+        max_s=slowest,
+    )  # fmt: skip
 
 
 def _waits() -> list[Wait]:
@@ -386,7 +397,11 @@ def _inventory(plan: TrialPlan, sample: Sample) -> dict[str, Any]:
             "version": "PostgreSQL 18.4",
             "settings": {
                 "max_connections": "50",
-                **{c.factor.partition(".")[2]: str(c.level) for c in plan.variant.changes},
+                **{
+                    change.factor.partition(".")[2]: str(change.level)
+                    for change in plan.variant.changes
+                    if change.factor.startswith("target.")
+                },
             },
         },
     }

@@ -9,8 +9,6 @@ pub struct Usage {
     pub cpu_user_s: f64,
     /// In the kernel.
     pub cpu_system_s: f64,
-    /// The most memory that was resident at once.
-    pub max_rss_bytes: u64,
 }
 
 fn seconds(time: libc::timeval) -> f64 {
@@ -28,7 +26,6 @@ pub fn usage() -> Usage {
     Usage {
         cpu_user_s: seconds(usage.ru_utime),
         cpu_system_s: seconds(usage.ru_stime),
-        max_rss_bytes: usage.ru_maxrss as u64 * 1024,
     }
 }
 
@@ -40,6 +37,18 @@ pub fn rss_bytes() -> u64 {
         .ok()
         .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
     pages.unwrap_or(0) * page_bytes
+}
+
+/// The most memory that was resident at once, in bytes; 0 where `/proc` is not to be read.
+/// (The peak of `getrusage` outlives `exec`: it would be the parent's.)
+pub fn max_rss_bytes() -> u64 {
+    let kibibytes = fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        });
+    kibibytes.unwrap_or(0) * 1024
 }
 
 /// Raises the soft limit of open files to the hard one, and returns it.

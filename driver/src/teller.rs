@@ -363,7 +363,7 @@ impl<'a, W: Write> Teller<'a, W> {
             operations: totals.collect(),
             cpu_user_s: usage.cpu_user_s,
             cpu_system_s: usage.cpu_system_s,
-            max_rss_bytes: usage.max_rss_bytes,
+            max_rss_bytes: process::max_rss_bytes(),
             facts: facts.into_iter().collect(),
         });
         self.broken |= self.writer.write(&frame).is_err();

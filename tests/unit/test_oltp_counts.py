@@ -165,6 +165,34 @@ def test_transactions_not_counted_yet_are_allowed_for():
     assert fairness.check_mix(OrderEntryParameters(), replace(measured, users=1000)).passed
 
 
+def test_failed_transactions_are_allowed_for():
+    """A serializable run in which half of the new-orders and a quarter of the payments failed."""
+    counts = {
+        "new-order": 809,
+        "payment": 1240,
+        "order-status": 159,
+        "delivery": 159,
+        "stock-level": 159,
+    }
+    measured = replace(MEASURED, total_operations=counts, total_errors=1157)
+    assert fairness.check_mix(OrderEntryParameters(), measured).passed
+    assert not fairness.check_mix(
+        OrderEntryParameters(), replace(measured, total_errors=300)
+    ).passed
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=5, max_size=5), st.integers(0, 20_000))
+def test_what_is_not_counted_never_makes_a_mix_worse(numbers, more):
+    counts = dict(zip(OPERATIONS, numbers, strict=True))
+    shares = OrderEntryParameters().shares()
+    if not any(numbers):
+        return
+    filled = fairness._filled(counts, shares, more)
+    assert sum(filled.values()) <= sum(numbers) + more + 1e-6 * sum(numbers)
+    assert all(filled[name] >= count for name, count in counts.items())
+    assert fairness._p_of_mix(counts, shares, more) >= fairness._p_of_mix(counts, shares, 0) - 1e-9
+
+
 @pytest.mark.parametrize(
     ("rolled_back", "passed"), [(100, True), (60, True), (150, True), (40, False), (170, False)]
 )

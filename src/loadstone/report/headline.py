@@ -36,7 +36,8 @@ def headline(
         return "Nothing could be compared: a level has no valid trial. The notices say why."
     sentences = [_best(judged, measured[0], metric, to_baseline, _NOUNS[design])]
     steps = [c for c in comparisons if c.role == ("previous" if design == "ladder" else c.role)]
-    sentences += _by_verdict(steps)
+    if any(comparison.verdict != "too few repeats" for comparison in steps):
+        sentences += _by_verdict(steps)
     return " ".join(sentences)
 
 
@@ -67,6 +68,13 @@ def _best(
 ) -> str:
     up = metric.higher_is_better is not False
     winners = [v for v in judged if to_baseline[v.name].verdict == "better"]
+    short = [c for c in to_baseline.values() if c.verdict == "too few repeats"]
+    if not winners and short:
+        needed = max(c.repeats_needed or 0 for c in short)
+        return (
+            f"So few trials can show no difference from {_quoted(baseline.name)}, however large: "
+            f"{needed} of each are needed."
+        )
     if not winners:
         return f"No {noun} is shown to be better than {_quoted(baseline.name)} in {metric.label}."
     best = _extreme(winners, metric.name, up)
@@ -120,7 +128,7 @@ def _by_verdict(steps: Sequence[ComparisonReport]) -> list[str]:
     for verdict, words in (
         ("worse", "Worse: {}."),
         ("no detectable change", "No detectable change: {}."),
-        ("too few repeats", "Too few repeats to tell: {}."),
+        ("too few repeats", "Too few repeats to tell of {}."),
     ):
         names = list(dict.fromkeys(_quoted(c.candidate) for c in steps if c.verdict == verdict))
         if len(names) > _MOST_NAMES:

@@ -47,6 +47,9 @@ class VariantReport(Record):
     name: str
     previous: str | None
     step: list[ChangeText]
+    levels: dict[str, Level] = Field(
+        default={}, description="Factor: level, of all that differs from the experiment's base."
+    )
     several: bool = Field(description="More than one thing changed against `previous`.")
     because: str | None = None
     unsafe: list[str] = []

@@ -30,7 +30,7 @@ def notices(
         *_left_out(folder),
         *_of_trials(folder.trials),
         *_unsafe(variants),
-        *_several(variants),
+        *(_several(variants) if folder.experiment.design.kind == "ladder" else []),
         *_outliers(variants, metric),
         *_few_repeats(comparisons),
         *_differences(comparisons),
@@ -72,7 +72,7 @@ def _too_few(variant: str, counted: int, wanted: int) -> Notice:
     return Notice(
         code="too-few-valid-trials",
         severity="error" if counted == 0 else "warning",
-        message=f"{_quoted([variant])} has {counted} valid trials of the {wanted} that were planned",
+        message=f"{_quoted([variant])} has {counted} valid trials of the {wanted} planned",
         advice="run the experiment again: an incomplete block weakens every comparison with it",
     )
 

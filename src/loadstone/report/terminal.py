@@ -32,7 +32,7 @@ def print_report(document: ReportDocument, folder: Path, console: Console) -> No
 def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]:
     """The parts of the report, in order."""
     parts: list[RenderableType] = [_head(document)]
-    if document.variants:
+    if len(document.variants) > 1:
         parts += [variants_table(document), steps_list(document)]
     if len(document.variants) == 1:
         parts += trial_tables(document)

@@ -48,14 +48,20 @@ def _table(title: str, first: str, *others: str) -> Table:
 
 def _metrics(document: ReportDocument) -> RenderableType:
     """The workload's own metrics; percentiles have a table of their own."""
-    own = {metric.name for trial in document.trials for metric in trial.result.metrics}
-    table = _table("Figures", "metric", "median", "interval")
+    last = document.trials[-1].result
+    counted = any(trial.result.status is Status.VALID for trial in document.trials)
+    title = "Figures" if counted else f"Figures of {last.trial}, which is {last.status.value}"
+    table = _table(title, "metric", "median" if counted else "value", "interval")
     table.add_column("unit", overflow="fold")
+    own = {metric.name for trial in document.trials for metric in trial.result.metrics}
     for metric in document.metrics:
         figure = figure_of(document.variants[0], metric.name)
+        value = last.metric(metric.name)
         if metric.name in own and figure is not None:
             span = interval(figure.low, figure.high)
             table.add_row(metric.label, number(figure.median), span, metric.unit)
+        elif not counted and value is not None:
+            table.add_row(metric.label, number(value.value), "", metric.unit)
     return table
 
 

@@ -120,7 +120,7 @@ def _verdict(comparison: ComparisonReport | None) -> Text:
     text = Text(f"{_SYMBOLS[verdict]} {verdict}", style=_STYLES.get(verdict, ""))
     text.append(f"\n{p_value(comparison.p_adjusted)}", style="not bold dim")
     if verdict == "no detectable change" and comparison.least_detectable_percent is not None:
-        text.append(f"\nsees {number(comparison.least_detectable_percent)} %", style="dim")
+        text.append(f"\ndetects {comparison.least_detectable_percent:.2g} %", style="dim")
     if verdict == "too few repeats" and comparison.repeats_needed:
         text.append(f"\nneeds {comparison.repeats_needed}", style="dim")
     return text

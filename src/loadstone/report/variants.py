@@ -31,6 +31,7 @@ def _report(
             )
             for change in variant.step
         ],
+        levels={change.factor: change.level for change in variant.changes},
         several=len(variant.step) > 1,
         because=variant.because,
         unsafe=list(unsafe),

@@ -59,11 +59,12 @@ export function figuresChart(rows: Row[], metric: MetricInfo, canvas: Canvas): E
         type: "scatter",
         symbolSize: 0.1,
         silent: true,
+        itemStyle: { opacity: 1 },
         data: rows.map((row, place) => ({
           value: [Math.max(row.figure?.high ?? 0, ...(row.figure?.values ?? [0])), place],
           label: { formatter: verdictText(row), color: verdictColour(row, colours) },
         })),
-        label: { show: true, position: "right", distance: 8, fontFamily: FONT, fontSize: 12, fontWeight: 600 },
+        label: { show: true, position: "right", distance: 8, fontFamily: FONT, fontSize: 12, fontWeight: 600, lineHeight: 15 },
       },
     ],
   };
@@ -80,7 +81,7 @@ export function effectsChart(rows: Row[], canvas: Canvas): EChartsCoreOption {
       ...tooltip(colours),
       formatter: (params: unknown) => effectTip(compared[indexOf(params)]),
     },
-    xAxis: { ...valueAxis(colours, "change, %"), scale: true, min: (e: { min: number }) => padded(e.min, -1), max: (e: { max: number }) => padded(e.max, 1) },
+    xAxis: valueAxis(colours, "change, %"),
     series: [
       whiskers(
         spans,
@@ -219,10 +220,4 @@ function span(low: number | null | undefined, high: number | null | undefined): 
 
 function toPercent(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : 100 * (value - 1);
-}
-
-/** Room beside the outermost interval; zero is always on the axis. */
-function padded(extreme: number, side: 1 | -1): number {
-  const end = side > 0 ? Math.max(extreme, 0) : Math.min(extreme, 0);
-  return Math.round(end * 1.12 + side * 0.5);
 }

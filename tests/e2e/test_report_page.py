@@ -1,0 +1,221 @@
+"""The page in a real browser: drawn, silent, self-contained, readable in every light."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+from loadstone.report.html import write_html
+from loadstone.report.model import ReportDocument
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP = {"viewport": {"width": 1200, "height": 900}}
+PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+DARK = {**DESKTOP, "color_scheme": "dark"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("needs a Chromium: install the package chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(ladder_document: ReportDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_html(ladder_document, path)
+    return path
+
+
+class Opened:
+    """A page with all that it said and asked for."""
+
+    def __init__(self, context: BrowserContext, file: Path) -> None:
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page = context.new_page()
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", self._note)
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("figure svg")
+
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith("data:"):
+            self.asked.append(request.url)
+
+
+@pytest.fixture(params=[DESKTOP, DARK, PHONE], ids=["light", "dark", "phone"])
+def opened(
+    request: pytest.FixtureRequest, browser: Browser, page_file: Path, tmp_path: Path
+) -> Iterator[Opened]:
+    context = browser.new_context(**request.param, offline=True)
+    opened = Opened(context, page_file)
+    yield opened
+    opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
+    context.close()
+
+
+def test_page_is_silent_and_asks_for_nothing(opened: Opened, page_file: Path) -> None:
+    assert opened.said == []
+    assert opened.asked == [page_file.as_uri()]
+
+
+def test_every_chart_is_drawn_in_the_width_there_is(opened: Opened) -> None:
+    page = opened.page
+    charts = page.locator("[role=img]")
+    assert charts.count() > 10
+    for chart in charts.all():
+        box = chart.bounding_box()
+        assert box is not None
+        assert box["width"] > 100
+        assert box["height"] >= 44
+        assert chart.get_attribute("aria-label")
+    drawn = page.evaluate(
+        "[...document.querySelectorAll('.chart svg')].map(s => s.querySelectorAll('path').length)"
+    )
+    assert drawn
+    assert min(drawn) > 3
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_headline_verdicts_and_marks_are_there(
+    opened: Opened, ladder_document: ReportDocument
+) -> None:
+    text = opened.page.inner_text("main")
+    assert ladder_document.headline in text
+    for expected in ("▲ better", "= no detectable change", "unsafe", "several changes", "Notices"):
+        assert expected in text
+    for notice in ladder_document.notices:
+        assert notice.message in text
+    headings = opened.page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3')].map(h => +h.tagName[1])"
+    )
+    assert headings[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(headings))
+
+
+def test_text_is_readable_on_its_background(opened: Opened) -> None:
+    """Contrast of at least 4.5 : 1 (WCAG 2.2, 1.4.3) for every element with text of its own."""
+    assert opened.page.evaluate(CONTRAST) == []
+
+
+def test_another_trial_is_shown_by_keyboard(browser: Browser, page_file: Path) -> None:
+    context = browser.new_context(**DESKTOP)
+    opened = Opened(context, page_file)
+    page = opened.page
+    page.focus("#trial")
+    before = page.inner_text("#trials ~ p strong")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function(
+        "name => document.querySelector('#trials ~ p strong').textContent !== name", arg=before
+    )
+    page.get_by_role("button", name="earlier").press("Enter")
+    assert opened.said == []
+    context.close()
+
+
+def test_failed_trial_says_what_is_missing(browser: Browser, page_file: Path) -> None:
+    context = browser.new_context(**DESKTOP)
+    page = Opened(context, page_file).page
+    failed = page.locator("#trial option", has_text="(invalid)").first.get_attribute("value")
+    assert failed is not None
+    page.select_option("#trial", failed)
+    page.get_by_text("✗ 1 of 13 failed").wait_for()
+    assert "not in figures and verdicts" in page.inner_text("main")
+    context.close()
+
+
+def test_command_is_copied(
+    browser: Browser, page_file: Path, ladder_document: ReportDocument
+) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = Opened(context, page_file).page
+    page.get_by_role("button", name="Copy the command").click()
+    page.get_by_role("status").get_by_text("copied").or_(
+        page.get_by_text("press Ctrl+C")
+    ).wait_for()
+    shown = page.inner_text("pre code")
+    assert shown == ladder_document.command
+    context.close()
+
+
+def test_paper_is_light_and_charts_fit_it(
+    browser: Browser, page_file: Path, tmp_path: Path
+) -> None:
+    context = browser.new_context(**DARK)
+    opened = Opened(context, page_file)
+    page = opened.page
+    page.emulate_media(media="print")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.chart svg')]"
+        ".every(svg => svg.getBoundingClientRect().width <= 661)"
+    )
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("#trial").is_visible()
+    pdf = page.pdf(format="A4", path=tmp_path / "report.pdf")
+    assert pdf.startswith(b"%PDF")
+    assert opened.said == []
+    context.close()
+
+
+def test_document_cannot_run_script(
+    browser: Browser, ladder_document: ReportDocument, tmp_path: Path
+) -> None:
+    evil = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
+    renamed: Any = [v.model_copy(update={"because": evil}) for v in ladder_document.variants]
+    document = ladder_document.model_copy(update={"title": evil, "variants": renamed})
+    write_html(document, tmp_path / "report.html")
+    context = browser.new_context(**DESKTOP)
+    page: Page = Opened(context, tmp_path / "report.html").page
+    assert page.evaluate("window.hacked") is None
+    assert page.inner_text("h1") == evil
+    context.close()
+
+
+CONTRAST = """
+() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((c) => c / 255)
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll("main *:not(svg *)")) {
+    const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || element.tagName === "OPTION" || element.disabled) continue;
+    if (!element.checkVisibility()) continue;
+    const [a, b] = [parse(getComputedStyle(element).color), behind(element)].map(luminance);
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) poor.push(`${element.textContent.trim().slice(0, 40)}: ${ratio.toFixed(2)}`);
+  }
+  return poor;
+}
+"""

@@ -1,0 +1,200 @@
+"""Order entry as a user has it: loaded by the driver, run by the driver, checked by Loadstone."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import ProfileSpec, TargetSpec
+from loadstone.load.driver import Driver
+from loadstone.load.frames import parse_frame
+from loadstone.load.profiles import load_plan, run_plan
+from loadstone.load.totals import LoadLog
+from loadstone.results.record import CheckResult
+from loadstone.targets.base import TargetContext
+from loadstone.targets.postgresql import PostgreSQL
+from loadstone.workloads.base import LoadRequest, Measured, Observation
+from loadstone.workloads.oltp.conditions import check_conditions
+from loadstone.workloads.oltp.parameters import OrderEntryParameters
+from loadstone.workloads.oltp.workload import OrderEntry
+
+WAREHOUSES, SEED, USERS = 2, 7, 4
+EMPTY, LOADED = "empty", "loaded"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A target with a snapshot of a loaded database."""
+
+    target: PostgreSQL
+    facts: dict[str, float]
+    driver_facts: Mapping[str, float]
+
+
+def build(target: PostgreSQL, sessions: int) -> tuple[dict[str, float], Mapping[str, float]]:
+    said: dict[str, float] = {}
+
+    def run_driver(request: LoadRequest) -> Mapping[str, float]:
+        with Driver(load_plan("oltp", request, target.connection()), lambda _: None) as driver:
+            said.update(driver.wait().facts)
+        return said
+
+    own = OrderEntryParameters(warehouses=WAREHOUSES, load_sessions=sessions)
+    return OrderEntry(own).build(target, run_driver, SEED), said
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
+    journal = Journal(tmp_path_factory.mktemp("oltp") / "journal.jsonl", "pytest")
+    context = TargetContext(journal=journal, work_dir=None, owner="test-oltp-run")
+    target = PostgreSQL(TargetSpec(engine="postgresql"), context)
+    try:
+        target.open()
+        target.snapshot(EMPTY)
+        facts, driver_facts = build(target, sessions=2)
+        target.snapshot(LOADED)
+        yield Loaded(target, facts, driver_facts)
+    finally:
+        target.close()
+        journal.close()
+
+
+def run(target: PostgreSQL, workload: OrderEntry, profile: ProfileSpec) -> Measured:
+    """Runs the load on restored data."""
+    target.restore(LOADED, {})
+    workload.prepare(target)
+    log = LoadLog()
+    plan = run_plan(
+        profile, workload.driver_workload(), workload.pacing(), target.connection(), seed=SEED
+    )
+    before = workload.observe(target)
+    with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:
+        driver.wait()
+    begin, end = Observation(0.0, before), Observation(profile.measure, workload.observe(target))
+    return replace(
+        log.of_workload(begin, end, None),
+        users=profile.users,
+        specified_waits=profile.think_time == "specified",
+    )
+
+
+def failed(results: list[CheckResult]) -> dict[str, str]:
+    return {result.name: result.detail for result in results if not result.passed}
+
+
+def test_the_load_has_the_rows_of_the_specification(loaded):
+    assert loaded.facts["rows"] == sum(
+        loaded.target.fingerprint(
+            OrderEntry(OrderEntryParameters()).fingerprint_tables()
+        ).rows.values()
+    )
+    assert loaded.facts["load_time_s"] >= loaded.facts["copy_time_s"] > 0
+    assert loaded.facts["bytes_per_warehouse"] == loaded.facts["size_bytes"] / WAREHOUSES
+    assert loaded.driver_facts["rows"] == loaded.facts["rows"]
+
+
+def test_a_loaded_database_is_consistent(loaded):
+    loaded.target.restore(LOADED, {})
+    assert failed(check_conditions(loaded.target.query)) == {}
+
+
+def test_one_seed_makes_the_same_data_with_any_number_of_sessions(loaded):
+    tables = OrderEntry(OrderEntryParameters()).fingerprint_tables()
+    loaded.target.restore(LOADED, {})
+    with_two = loaded.target.fingerprint(tables)
+    loaded.target.restore(EMPTY, {})
+    build(loaded.target, sessions=5)
+    assert loaded.target.fingerprint(tables).sums == with_two.sums
+
+
+@pytest.mark.parametrize(
+    ("style", "isolation", "home"),
+    [
+        ("statements", "read committed", "per-user"),
+        ("procedures", "read committed", "any"),
+        ("procedures", "repeatable read", "per-user"),
+        ("statements", "serializable", "any"),
+    ],
+)
+def test_a_run_passes_all_its_checks(loaded, style, isolation, home):
+    workload = OrderEntry(
+        OrderEntryParameters(warehouses=WAREHOUSES, style=style, isolation=isolation, home=home)
+    )
+    profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "1s", "measure": "2s"})
+    measured = run(loaded.target, workload, profile)
+    results = workload.check(loaded.target, measured.begin.counters, measured)
+    assert failed(results) == {}
+    assert len(results) == 20
+    # On two warehouses the server sees conflicts between all serializable transactions.
+    assert measured.total_errors == 0 or isolation == "serializable"
+    assert min(measured.total_operations.values()) > 0
+    figures = {metric.name: metric.value for metric in workload.measure(measured)}
+    assert figures["new_orders_per_min"] > 0
+
+
+def test_terminals_with_the_specified_waits_keep_their_pace(loaded):
+    workload = OrderEntry(OrderEntryParameters(warehouses=WAREHOUSES))
+    profile = ProfileSpec.model_validate(
+        {"users": 20, "warm_up": "0", "measure": "8s", "think_time": "specified"}
+    )
+    measured = run(loaded.target, workload, profile)
+    assert failed(workload.check(loaded.target, measured.begin.counters, measured)) == {}
+    # Keying an order takes 18 s.
+    assert measured.total_operations["new-order"] == 0
+    assert measured.total_operations["payment"] > 0
+
+
+DAMAGES: dict[str, tuple[str, set[str]]] = {
+    "a district counter ran ahead": (
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 1",
+        {"consistency 3.3.2.2", "new-orders are all there"},
+    ),
+    "a line took no stock": (
+        "UPDATE stock SET s_order_cnt = s_order_cnt - 1 WHERE s_w_id = 1 AND s_order_cnt > 0 "
+        "AND s_i_id = (SELECT max(s_i_id) FROM stock WHERE s_w_id = 1 AND s_order_cnt > 0)",
+        {"stock matches the orders"},
+    ),
+    "a committed payment is lost with all its traces": (
+        """DO $$
+        DECLARE lost history;
+        BEGIN
+            SELECT * INTO lost FROM history WHERE h_amount <> 10 LIMIT 1;
+            DELETE FROM history WHERE h_c_w_id = lost.h_c_w_id AND h_c_d_id = lost.h_c_d_id
+                AND h_c_id = lost.h_c_id AND h_date = lost.h_date AND h_amount = lost.h_amount;
+            UPDATE warehouse SET w_ytd = w_ytd - lost.h_amount WHERE w_id = lost.h_w_id;
+            UPDATE district SET d_ytd = d_ytd - lost.h_amount
+                WHERE d_w_id = lost.h_w_id AND d_id = lost.h_d_id;
+            UPDATE customer SET c_balance = c_balance + lost.h_amount,
+                c_ytd_payment = c_ytd_payment - lost.h_amount, c_payment_cnt = c_payment_cnt - 1
+                WHERE c_w_id = lost.h_c_w_id AND c_d_id = lost.h_c_d_id AND c_id = lost.h_c_id;
+        END $$""",
+        {"payments are all there"},
+    ),
+    "an item is gone": (
+        "ALTER TABLE stock DROP CONSTRAINT stock_item_fk; DELETE FROM item WHERE i_id = 1",
+        {"no rows lost or added"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(loaded) -> tuple[OrderEntry, Measured]:
+    """A run whose data is kept for the tests that damage it."""
+    workload = OrderEntry(OrderEntryParameters(warehouses=WAREHOUSES, style="procedures"))
+    profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "0", "measure": "2s"})
+    measured = run(loaded.target, workload, profile)
+    loaded.target.snapshot("finished")
+    return workload, measured
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_after_a_run_is_found(loaded, finished, damage):
+    workload, measured = finished
+    script, expected = DAMAGES[damage]
+    before: dict[str, Any] = measured.begin.counters
+    loaded.target.restore("finished", {})
+    assert failed(workload.check(loaded.target, before, measured)) == {}
+    loaded.target.execute(script)
+    assert set(failed(workload.check(loaded.target, before, measured))) == expected

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from loadstone.errors import WrongInputError
+from loadstone.report.reference import reference_report
+from loadstone.results.references import list_references, load_reference
+from loadstone.results.references.model import Reference
+
+
+@pytest.mark.parametrize("name", list_references())
+def test_every_reference_is_complete(name: str) -> None:
+    reference = load_reference(name)
+    assert reference.name == name
+    assert reference.source
+    assert reference.hardware
+    assert reference.date[:4].isdigit()
+    assert any(row.values.get(reference.metric) is not None for row in reference.tables[0].rows)
+    assert (reference_report(name) is not None) == (reference.kind == "ladder")
+
+
+def test_figures_are_those_that_were_published() -> None:
+    users = load_reference("oracle-bi-users").tables[0].rows[-1].values
+    assert (users["users"], users["transactions_per_s"], users["response_mean_s"]) == (
+        50_000, 1031, 0.28,
+    )  # fmt: skip
+    rungs = load_reference("linux-maximus").tables[0].rows
+    assert len(rungs) == 12
+    assert rungs[0].values == {"load_time_s": 49.41, "transactions_per_s": 8.152}
+    assert rungs[-1].values == {"load_time_s": 4.43, "transactions_per_s": 14.988}
+
+
+def test_unknown_reference_suggests_a_near_one() -> None:
+    with pytest.raises(WrongInputError) as caught:
+        load_reference("linux-maximum")
+    assert caught.value.advice == "did you mean linux-maximus?"
+
+
+def test_figure_without_a_column_is_refused() -> None:
+    broken = load_reference("linux-maximus").model_dump()
+    broken["tables"][0]["rows"][0]["values"]["surprise"] = 1.0
+    with pytest.raises(ValidationError, match="without a column"):
+        Reference.model_validate(broken)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+import sample_results
+from rich.console import Console
+from sample_results import Sample, write_results
+
+from loadstone.experiments.model import RunDesign
+from loadstone.report.document import build_document
+from loadstone.report.model import ReportDocument
+from loadstone.report.terminal import print_report
+from loadstone.results.record import Status
+
+
+def printed(document: ReportDocument, folder: Path, **options: object) -> str:
+    stream = io.StringIO()
+    print_report(document, folder, Console(file=stream, **{"width": 80, **options}))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_fits_the_width_and_loses_nothing(
+    ladder_document: ReportDocument, ladder_folder: Path, width: int
+) -> None:
+    text = printed(ladder_document, ladder_folder, width=width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    words = " ".join(text.split())
+    for expected in ("useless", "▲ better", "UNSAFE: synchronous_commit=off", "several changes"):
+        assert expected in words
+    assert "\x1b" not in text, "no colour where there is no terminal"
+    for notice in ladder_document.notices:
+        assert " ".join(notice.message.split()) in words
+
+
+def test_colour_on_a_terminal(ladder_document: ReportDocument, ladder_folder: Path) -> None:
+    assert "\x1b[32m" in printed(
+        ladder_document, ladder_folder, force_terminal=True, color_system="standard"
+    )
+
+
+def test_markup_in_names_is_text(ladder_document: ReportDocument, ladder_folder: Path) -> None:
+    document = ladder_document.model_copy(update={"title": "[red]not markup[/red]"})
+    assert "[red]not markup[/red]" in printed(document, ladder_folder)
+
+
+def test_single_run_shows_percentiles_checks_and_waits(tmp_path: Path) -> None:
+    spec = sample_results.experiment(RunDesign(), 1, name="one-run")
+    folder = write_results(tmp_path, spec, Sample(tick_s=4))
+    text = printed(build_document(folder), folder)
+    for expected in ("p99.9", "new-order", "LWLock: WALWrite", "all 12 passed", "repeat it"):
+        assert expected in text
+
+
+def test_failed_check_is_shown(tmp_path: Path) -> None:
+    spec = sample_results.experiment(RunDesign(), 1, name="one-run")
+    sample = Sample(tick_s=4, statuses={1: Status.INVALID})
+    folder = write_results(tmp_path, spec, sample)
+    text = " ".join(printed(build_document(folder), folder).split())
+    assert "1 of 13 failed" in text
+    assert "TPC-C 3.3.2.1" in text
+    assert "No trial is valid" in text

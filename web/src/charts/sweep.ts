@@ -1,0 +1,69 @@
+import type { EChartsCoreOption } from "echarts/core";
+import type { Figure, MetricInfo } from "../lib/document";
+import { interval, number } from "../lib/format";
+import type { SweepShape } from "../lib/sweep";
+import { safe, textStyle, tooltip, valueAxis } from "./common";
+import type { Canvas } from "./echarts";
+
+/** Medians along the swept factor, with intervals as whiskers and every trial as a dot. */
+export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: Canvas): EChartsCoreOption {
+  const place = (index: number) => (shape.numeric ? Number(shape.levels[index]) : index);
+  const figures = shape.lines.map((line) =>
+    line.variants.map((variant) => variant?.figures.find((figure) => figure.metric === metric.name)),
+  );
+  const axis = { ...valueAxis(colours, shape.factor), splitLine: { show: false } };
+  return {
+    textStyle: textStyle(colours),
+    grid: { left: 64, right: 18, top: shape.lines.length > 1 ? 40 : 14, bottom: 44 },
+    legend: { show: shape.lines.length > 1, top: 0, left: 0, itemWidth: 16, itemHeight: 8, textStyle: { color: colours.text } },
+    tooltip: {
+      ...tooltip(colours),
+      formatter: (params: unknown) => {
+        const { seriesIndex, dataIndex } = params as { seriesIndex: number; dataIndex: number };
+        const figure = figures[seriesIndex % figures.length]?.[dataIndex];
+        const head = `${safe(shape.factor)} ${safe(String(shape.levels[dataIndex] ?? ""))}`;
+        return figure ? `${head}<br>median ${number(figure.median)} ${safe(metric.unit)} of ${figure.n}<br>${interval(figure.low, figure.high)}` : head;
+      },
+    },
+    xAxis: shape.numeric ? { ...axis, scale: true } : { ...axis, type: "category", data: shape.levels.map(String) },
+    yAxis: { ...valueAxis(colours, metric.unit), nameGap: 46, min: 0 },
+    series: [
+      ...shape.lines.map((line, index) => ({
+        name: line.label || metric.label,
+        type: "line",
+        symbol: line.variants.some((variant) => variant?.unsafe.length) ? "emptyDiamond" : "circle",
+        symbolSize: 8,
+        lineStyle: { width: 1.8 },
+        color: colours.series[index % colours.series.length],
+        data: (figures[index] ?? []).map((figure, at) => [place(at), figure?.median ?? null]),
+      })),
+      ...figures.map((line, index) => whiskers(line, place, colours.series[index % colours.series.length])),
+      ...figures.map((line, index) => ({
+        type: "scatter",
+        silent: true,
+        symbolSize: 4,
+        itemStyle: { color: colours.series[index % colours.series.length], opacity: 0.5 },
+        data: line.flatMap((figure, at) => (figure?.values ?? []).map((value) => [place(at), value])),
+      })),
+    ],
+  };
+}
+
+function whiskers(line: (Figure | undefined)[], place: (index: number) => number, stroke: string | undefined) {
+  return {
+    type: "custom",
+    silent: true,
+    data: line.map((figure, at) => [place(at), figure?.low ?? NaN, figure?.high ?? NaN]),
+    encode: { x: 0, y: [1, 2] },
+    renderItem: (
+      _params: unknown,
+      api: { value: (index: number) => number; coord: (point: number[]) => number[] },
+    ) => {
+      const [at, low, high] = [api.value(0), api.value(1), api.value(2)];
+      if (!Number.isFinite(low) || !Number.isFinite(high)) return undefined;
+      const [x = 0, bottom = 0] = api.coord([at, low]);
+      const [, top = 0] = api.coord([at, high]);
+      return { type: "line", shape: { x1: x, y1: bottom, x2: x, y2: top }, style: { stroke, lineWidth: 1.4 } };
+    },
+  };
+}
