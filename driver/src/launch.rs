@@ -6,13 +6,16 @@ use std::sync::mpsc::channel;
 use crate::clock::Epoch;
 use crate::control::{Signals, listen};
 use crate::noop::Noop;
+use crate::oltp::{OltpLoad, OltpRun};
 use crate::plan::{Plan, Refusal, Role};
+use crate::point_select::PointSelect;
+use crate::postgres::Config;
 use crate::run::Run;
 use crate::session::Workload;
 use crate::teller::Ending;
 
 /// Names of the workloads that this driver knows.
-pub const WORKLOADS: [&str; 1] = ["noop"];
+pub const WORKLOADS: [&str; 3] = ["noop", "oltp", "point-select"];
 
 /// The streams and the time of a process that is to make a run.
 pub struct Stage<I, O> {
@@ -39,6 +42,34 @@ where
         ("noop", Role::Run | Role::Load) => {
             start(plan, Noop::new(&plan.workload.parameters)?, stage)
         }
+        ("oltp", Role::Run) => {
+            let config = Config::from_plan(&plan.connection)?;
+            start(
+                plan,
+                OltpRun::new(config, &plan.workload.parameters, plan.seed)?,
+                stage,
+            )
+        }
+        ("oltp", Role::Load) => {
+            let config = Config::from_plan(&plan.connection)?;
+            start(
+                plan,
+                OltpLoad::new(config, &plan.workload.parameters)?,
+                stage,
+            )
+        }
+        ("point-select", Role::Run) => {
+            let config = Config::from_plan(&plan.connection)?;
+            start(
+                plan,
+                PointSelect::new(config, &plan.workload.parameters)?,
+                stage,
+            )
+        }
+        ("point-select", Role::Load) => Err(Refusal::new(
+            "workload.role",
+            "pgbench -i loads the data of point-select",
+        )),
         (name, _) => Err(Refusal::new(
             "workload.name",
             format!(

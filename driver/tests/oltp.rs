@@ -1,0 +1,326 @@
+//! Order entry against a real server: the load, both styles, and the consistency of what they leave.
+
+mod pg_server;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use loadstone_driver::oltp::{OltpLoad, OltpRun};
+use loadstone_driver::postgres::{Connection, Statement};
+use loadstone_driver::session::{Outcome, Session, Workload};
+use pg_server::{Server, block_on};
+use serde_json::{Value, json};
+
+const SEED: u64 = 20;
+/// With two warehouses a serializable transaction may fail many times before it gets through.
+const MOST_ATTEMPTS: u32 = 10_000;
+
+/// Conditions of clause 3.3.2 as counts of rows that break them, and two of our own: the stock's order
+/// count is that of the lines, and a new order leaves nothing behind when it is rolled back.
+const CONDITIONS: [(&str, &str); 8] = [
+    ("1 and 8: w_ytd", "SELECT count(*) FROM warehouse
+        WHERE w_ytd <> (SELECT sum(d_ytd) FROM district WHERE d_w_id = w_id)
+           OR w_ytd <> (SELECT sum(h_amount) FROM history WHERE h_w_id = w_id)"),
+    ("2: d_next_o_id", "SELECT count(*) FROM district
+        WHERE d_next_o_id - 1 <> (SELECT max(o_id) FROM orders WHERE o_w_id = d_w_id AND o_d_id = d_id)
+           OR d_next_o_id - 1 <> (SELECT max(no_o_id) FROM new_order WHERE no_w_id = d_w_id AND no_d_id = d_id)"),
+    ("3: new_order without gaps", "SELECT count(*) FROM
+        (SELECT max(no_o_id) - min(no_o_id) + 1 - count(*) AS gap FROM new_order GROUP BY no_w_id, no_d_id) AS d
+        WHERE gap <> 0"),
+    ("4 and 6: o_ol_cnt", "SELECT count(*) FROM orders
+        LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS lines FROM order_line GROUP BY 1, 2, 3) AS l
+            ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+        WHERE lines IS DISTINCT FROM o_ol_cnt"),
+    ("5: o_carrier_id", "SELECT count(*) FROM orders
+        LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
+        WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)"),
+    ("7: ol_delivery_d", "SELECT count(*) FROM order_line
+        JOIN orders ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+        WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)"),
+    ("10 and 12: c_balance", "WITH delivered AS (
+            SELECT o_w_id, o_d_id, o_c_id, sum(ol_amount) AS amount FROM orders
+                JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+            WHERE ol_delivery_d IS NOT NULL GROUP BY 1, 2, 3),
+        paid AS (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS amount FROM history GROUP BY 1, 2, 3)
+        SELECT count(*) FROM customer
+            LEFT JOIN delivered d ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id
+            LEFT JOIN paid p ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id
+        WHERE c_balance <> coalesce(d.amount, 0) - p.amount
+           OR c_balance + c_ytd_payment <> coalesce(d.amount, 0)"),
+    ("own: stock and lines", "SELECT (SELECT sum(s_order_cnt) FROM stock)
+        - (SELECT count(*) FROM order_line WHERE ol_o_id > 3000)
+        + abs((SELECT sum(s_ytd) FROM stock) - coalesce((SELECT sum(ol_quantity) FROM order_line WHERE ol_o_id > 3000), 0))"),
+];
+
+/// Tables with the columns that are the same whenever a run is made: times are not.
+const TABLES: [(&str, &str); 9] = [
+    ("item", "i"),
+    ("warehouse", "i"),
+    ("district", "i"),
+    ("customer", "i"),
+    ("stock", "i"),
+    ("new_order", "i"),
+    (
+        "history",
+        "(h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_amount, h_data)",
+    ),
+    (
+        "orders",
+        "(o_w_id, o_d_id, o_id, o_c_id, o_carrier_id, o_ol_cnt, o_all_local)",
+    ),
+    (
+        "order_line",
+        "(ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount,
+        ol_dist_info, ol_delivery_d IS NULL)",
+    ),
+];
+
+async fn number(connection: &mut Connection, sql: &'static str) -> i64 {
+    let statement = Statement { name: "", sql };
+    connection.prepare(&[statement]).await.expect(sql);
+    connection.queue(&statement, &[]).expect(sql);
+    connection.sync().await.expect(sql);
+    // count(*) is a bigint, sums are numeric
+    let value = connection
+        .one(|mut row| {
+            let mut again = row.clone();
+            row.int8().or_else(|_| again.numeric(0))
+        })
+        .await
+        .expect(sql);
+    connection.ready().await.expect(sql);
+    value
+}
+
+async fn text(connection: &mut Connection, sql: String) -> String {
+    let statement = Statement {
+        name: "",
+        sql: String::leak(sql),
+    };
+    connection.prepare(&[statement]).await.expect(statement.sql);
+    connection.queue(&statement, &[]).expect(statement.sql);
+    connection.sync().await.expect(statement.sql);
+    let value = connection
+        .one(|mut row| Ok(row.text()?.to_owned()))
+        .await
+        .expect(statement.sql);
+    connection.ready().await.expect(statement.sql);
+    value
+}
+
+/// A sum of hashes of all rows of each table.
+async fn digest(server: &Server, database: &str) -> BTreeMap<&'static str, String> {
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
+    let mut digests = BTreeMap::new();
+    for (table, columns) in TABLES {
+        let sql = format!(
+            "SELECT count(*) || ':' || coalesce(sum(hashtextextended({columns}::text, 0)), 0) FROM {table} AS i"
+        );
+        digests.insert(table, text(&mut connection, sql).await);
+    }
+    digests
+}
+
+async fn apply(server: &Server, database: &str, files: &[&str]) {
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
+    for file in files {
+        let path = format!(
+            "{}/../src/loadstone/workloads/oltp/{file}",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let sql = std::fs::read_to_string(&path).expect(&path);
+        connection.run(&sql).await.expect(file);
+    }
+    connection.run("ANALYZE").await.expect("ANALYZE");
+}
+
+async fn check_conditions(server: &Server, database: &str) {
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
+    for (name, sql) in CONDITIONS {
+        assert_eq!(
+            number(&mut connection, sql).await,
+            0,
+            "condition {name} in {database}"
+        );
+    }
+}
+
+/// Runs sessions side by side until each has made `limit` operations or is exhausted; counts outcomes.
+async fn drive<W: Workload>(workload: W, users: u32, limit: u32) -> (BTreeMap<String, u64>, Rc<W>) {
+    let workload = Rc::new(workload);
+    let mut tasks = Vec::new();
+    for user in 0..users {
+        let workload = Rc::clone(&workload);
+        tasks.push(tokio::task::spawn_local(async move {
+            let mut session = workload.open(user, SEED).await.expect("a session");
+            let mut counts = BTreeMap::<String, u64>::new();
+            for _ in 0..limit {
+                let operation = session.choose();
+                let name = match attempt(&mut session, operation).await {
+                    Outcome::Exhausted => break,
+                    Outcome::Done => workload.operations()[operation].to_owned(),
+                    Outcome::RolledBack => "rolled back".to_owned(),
+                    Outcome::Failed(failure) => panic!("{failure:?}"),
+                };
+                *counts.entry(name).or_default() += 1;
+            }
+            session.close().await;
+            counts
+        }));
+    }
+    let mut total = BTreeMap::new();
+    for task in tasks {
+        for (name, count) in task.await.expect("a user") {
+            *total.entry(name).or_default() += count;
+        }
+    }
+    (total, workload)
+}
+
+/// Tries again what may be tried again, with the same inputs.
+async fn attempt<S: Session>(session: &mut S, operation: usize) -> Outcome {
+    for _ in 0..MOST_ATTEMPTS {
+        match session.execute(operation).await {
+            Outcome::Failed(failure) if failure.class.is_retryable() => {}
+            outcome => return outcome,
+        }
+    }
+    panic!("{MOST_ATTEMPTS} attempts were not enough");
+}
+
+async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
+    let mut admin = server.connect().await;
+    admin
+        .run(&format!("CREATE DATABASE {database}"))
+        .await
+        .expect("a database");
+    let mut connection = Connection::connect(&server.database(database))
+        .await
+        .expect(database);
+    let path = format!(
+        "{}/../src/loadstone/workloads/oltp/schema.sql",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    connection
+        .run(&std::fs::read_to_string(&path).expect(&path))
+        .await
+        .expect("the schema");
+    let workload = OltpLoad::new(
+        server.database(database),
+        json!({"warehouses": 2}).as_object().expect("an object"),
+    )
+    .expect("parameters");
+    let (counts, workload) = drive(workload, sessions, u32::MAX).await;
+    assert_eq!(counts.values().sum::<u64>(), 9, "work items: {counts:?}");
+    workload
+        .facts()
+        .iter()
+        .find(|fact| fact.0 == "rows")
+        .map_or(0.0, |fact| fact.1)
+}
+
+async fn copy_database(server: &Server, from: &str, to: &str) {
+    let mut admin = server.connect().await;
+    admin
+        .run(&format!("CREATE DATABASE {to} TEMPLATE {from}"))
+        .await
+        .expect("a copy");
+}
+
+async fn run(
+    server: &Server,
+    database: &str,
+    parameters: &Value,
+    users: u32,
+    limit: u32,
+) -> BTreeMap<String, u64> {
+    let workload = OltpRun::new(
+        server.database(database),
+        parameters.as_object().expect("an object"),
+        SEED,
+    )
+    .expect("parameters");
+    drive(workload, users, limit).await.0
+}
+
+fn parameters(style: &str, home: &str, isolation: &str) -> Value {
+    json!({"warehouses": 2, "style": style, "home": home, "isolation": isolation})
+}
+
+#[test]
+fn order_entry_from_the_load_to_its_consistency() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    block_on(async {
+        let rows = load(&server, "loaded", 3).await;
+        load(&server, "loaded_alone", 1).await;
+        let digests = digest(&server, "loaded").await;
+        assert_eq!(
+            digests,
+            digest(&server, "loaded_alone").await,
+            "the same bytes whoever writes them"
+        );
+        let counted: f64 = digests
+            .values()
+            .filter_map(|d| d.split(':').next()?.parse::<f64>().ok())
+            .sum();
+        assert_eq!(rows, counted, "the fact counts what is there");
+        apply(&server, "loaded", &["indexes.sql", "procedures.sql"]).await;
+        check_conditions(&server, "loaded").await;
+
+        both_styles_do_the_same(&server).await;
+        for (style, isolation, users, decks) in [
+            ("statements", "read committed", 6, 10),
+            ("procedures", "read committed", 6, 10),
+            ("statements", "repeatable read", 4, 5),
+            ("procedures", "serializable", 3, 2),
+        ] {
+            let database = format!("{style}_{}", isolation.replace(' ', "_"));
+            copy_database(&server, "loaded", &database).await;
+            let parameters = parameters(style, "any", isolation);
+            let counts = run(&server, &database, &parameters, users, 23 * decks).await;
+            let cards = u64::from(users * decks);
+            assert_eq!(counts.values().sum::<u64>(), 23 * cards);
+            let orders = counts["new-order"] + counts.get("rolled back").unwrap_or(&0);
+            assert_eq!(
+                (orders, counts["payment"]),
+                (10 * cards, 10 * cards),
+                "the deck is exact"
+            );
+            assert_eq!(counts["delivery"], cards);
+            assert!(
+                cards < 60 || counts["rolled back"] > 0,
+                "one order of a hundred: {counts:?}"
+            );
+            check_conditions(&server, &database).await;
+        }
+    });
+}
+
+/// One user with the same seed leaves the same rows in both styles.
+async fn both_styles_do_the_same(server: &Server) {
+    let mut digests = Vec::new();
+    for style in ["statements", "procedures"] {
+        let database = format!("same_{style}");
+        copy_database(server, "loaded", &database).await;
+        run(
+            server,
+            &database,
+            &parameters(style, "per-user", "read committed"),
+            1,
+            460,
+        )
+        .await;
+        check_conditions(server, &database).await;
+        digests.push(digest(server, &database).await);
+    }
+    assert_ne!(digests[0]["stock"], digest(server, "loaded").await["stock"]);
+    assert_eq!(digests[0], digests[1]);
+}
