@@ -53,7 +53,7 @@ def maintenance(address: Address) -> Client:
 
 def exists(client: Client, database: str) -> bool:
     """Whether the server has that database."""
-    return bool(client.query("SELECT FROM pg_database WHERE datname = %s", (database,)))
+    return bool(client.query("SELECT 1 FROM pg_database WHERE datname = %s", (database,)))
 
 
 def comment(client: Client, database: str, text: str) -> None:

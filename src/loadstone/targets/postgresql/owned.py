@@ -72,7 +72,7 @@ class OwnedServer(Server):
             first.close()
         self.client = Client(self.connection())
         safety.mark(self.client, self._context.owner)
-        if self.client.query("SELECT FROM pg_available_extensions WHERE name = 'pg_prewarm'"):
+        if self.client.query("SELECT 1 FROM pg_available_extensions WHERE name = 'pg_prewarm'"):
             self.client.query(f"CREATE EXTENSION pg_prewarm SCHEMA {safety.SCHEMA}")
 
     def close(self) -> None:

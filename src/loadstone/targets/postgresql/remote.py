@@ -200,8 +200,9 @@ def setting(spec: TargetSpec, name: str, level: Level) -> SettingInfo:
     if found is None:
         raise WrongInputError(f"the server at the address has no setting {name!r}")
     value = values.text(level)
-    _check_value(found, value)
     refused = settings.why_refused(found.name, found.context)
+    if refused is None:
+        _check_value(found, value)
     needs = "restart" if found.context == "internal" else settings.needs(found.context)
     already = values.same(value, found.setting, found.kind, found.unit)
     if refused is None and needs == "restart" and not already:

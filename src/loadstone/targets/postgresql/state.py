@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from loadstone.targets.base import Connection
 from loadstone.targets.postgresql.client import Client
 
 _READERS = 2
+_APPLICATION = "loadstone-warm"
+_POLL_S = 0.005
 
 
 def analyse(client: Client) -> None:
@@ -23,7 +26,7 @@ def warm(connection: Connection) -> None:
     one row of each page: unlike a sequential scan, that is not confined to a small ring of buffers.
     Then B-tree indexes are read in their own order.
     """
-    client = Client(connection)
+    client = Client(connection, _APPLICATION)
     try:
         if client.query("SELECT 1 FROM pg_extension WHERE extname = 'pg_prewarm'"):
             client.query(
@@ -48,7 +51,16 @@ def warm(connection: Connection) -> None:
 
 
 def reset_statistics(client: Client, major: int) -> None:
-    """Puts the cumulative counters of the server to zero."""
+    """Puts the cumulative counters of the server to zero.
+
+    Sessions report what they read when they end, shortly after their client has gone; so those of
+    `warm` must have ended first.
+    """
+    ending = "SELECT 1 FROM pg_stat_activity WHERE application_name = %s"
+    while client.query(ending, (_APPLICATION,)):
+        time.sleep(_POLL_S)
+    if major >= 15:
+        client.query("SELECT pg_stat_force_next_flush()")
     client.query("SELECT pg_stat_reset()")
     shared = ["bgwriter", "archiver"]
     shared += ["wal"] if major >= 14 else []
@@ -93,7 +105,7 @@ def _run(connection: Connection, queries: list[str]) -> None:
 
 
 def _run_one(connection: Connection, query: str) -> None:
-    client = Client(connection)
+    client = Client(connection, _APPLICATION)
     try:
         for name in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
             client.query(f"SET enable_{name} = off")

@@ -1,0 +1,234 @@
+"""A server that somebody else runs: refused, borrowed, given back."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from integration.conftest import ROWS, TABLES, MakeTarget, available, context_in, fill
+from integration.test_postgresql_recover import RECOVER, VICTIM
+
+from loadstone.errors import RefusedError, TargetError, WrongInputError
+from loadstone.experiments.model import TargetSpec
+from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.postgresql.client import Client
+
+DATABASE = "theirs"
+PASSWORD = "s3cret"
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """Somebody's server, with an empty database `theirs`."""
+
+    address: str
+    postgres: Client
+    database: Client
+
+
+@pytest.fixture(scope="module", params=["embedded", "local:15"])
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PostgreSQL]:
+    if not available(request.param):
+        pytest.skip(f"no PostgreSQL of kind {request.param} here")
+    context = context_in(tmp_path_factory.mktemp("theirs"))
+    with context.journal:
+        target = PostgreSQL(TargetSpec(engine="postgresql", server=request.param), context)
+        target.open()
+        yield target
+        target.close()
+
+
+@pytest.fixture
+def theirs(running: PostgreSQL) -> Iterator[Theirs]:
+    to = running.connection()
+    postgres = Client(running._server._opened().connection("postgres"))
+    postgres.query(f"CREATE DATABASE {DATABASE}")
+    postgres.query(f"ALTER DATABASE {DATABASE} SET work_mem = '7MB'")
+    database = Client(running._server._opened().connection(DATABASE))
+    yield Theirs(f"postgresql://{to.user}@/{DATABASE}?host={to.host}", postgres, database)
+    database.close()
+    postgres.query(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+    postgres.close()
+
+
+def databases(theirs: Theirs) -> list[str]:
+    return [name for (name,) in theirs.postgres.query("SELECT datname FROM pg_database")]
+
+
+def identity(theirs: Theirs) -> tuple[object, ...]:
+    return theirs.postgres.query("SELECT oid FROM pg_database WHERE datname = %s", (DATABASE,))[0]
+
+
+def test_trials_start_from_the_snapshot_and_the_database_comes_back(
+    theirs: Theirs, make_target: MakeTarget
+) -> None:
+    before, identity_before = databases(theirs), identity(theirs)
+    target = make_target(theirs.address)
+    fill(target)
+    target.snapshot("k")
+    first = target.fingerprint(TABLES)
+    assert first.rows == {"item": ROWS}
+    for _ in range(2):
+        target.execute("DELETE FROM item WHERE id % 2 = 0")
+        target.restore("k", {})
+        target.settle("warm")
+        assert target.fingerprint(TABLES).digest == first.digest
+    assert target.server_cpu_s() is None
+    assert target.log_path() is None
+    target.close()
+    assert databases(theirs) == before
+    assert identity(theirs) == identity_before
+    assert theirs.database.query("SHOW work_mem") == [("7MB",)]
+    assert theirs.database.query(
+        "SELECT count(*) FROM pg_namespace WHERE nspname = 'loadstone'"
+    ) == [(0,)]
+
+
+def test_settings_go_back_to_what_alter_system_had(theirs: Theirs, make_target: MakeTarget) -> None:
+    theirs.postgres.query("ALTER SYSTEM SET checkpoint_timeout = '7min'")
+    theirs.postgres.query("SELECT pg_reload_conf()")
+    target = make_target(theirs.address)
+    target.snapshot("k")
+    readings = target.restore("k", {"checkpoint_timeout": "11min", "max_wal_size": "2GB"})
+    assert [(each.read_back, each.how) for each in readings] == [
+        ("660s", "reload"),
+        ("2048MB", "reload"),
+    ]
+    assert readings[0].before == "420s"
+    target.restore("k", {"max_wal_size": "3GB"})
+    assert target.query("SHOW checkpoint_timeout") == [("7min",)]
+    assert target.query("SHOW max_wal_size") == [("3GB",)]
+    target.close()
+    assert theirs.postgres.query(
+        "SELECT name, setting FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'"
+    ) == [("checkpoint_timeout", "7min")]
+    theirs.postgres.query("ALTER SYSTEM RESET checkpoint_timeout")
+
+
+def test_overridden_setting_is_noticed(theirs: Theirs, make_target: MakeTarget) -> None:
+    target = make_target(theirs.address)
+    target.snapshot("k")
+    role = theirs.postgres.value("SELECT current_user")
+    theirs.postgres.query(f"ALTER ROLE {role} SET random_page_cost = 3")
+    try:
+        with pytest.raises(TargetError, match=r"random_page_cost was set to '1.1'.*says '3'"):
+            target.restore("k", {"random_page_cost": 1.1})
+    finally:
+        theirs.postgres.query(f"ALTER ROLE {role} RESET ALL")
+
+
+def test_settings_that_need_a_restart_are_refused(theirs: Theirs) -> None:
+    spec = TargetSpec(engine="postgresql", server=theirs.address)
+    assert "needs a restart" in (PostgreSQL.setting(spec, "shared_buffers", "1GB").refused or "")
+    assert PostgreSQL.setting(spec, "shared_buffers", "128MB").refused is None
+    assert PostgreSQL.setting(spec, "work_mem", "1GB").refused is None
+    assert "fixed" in (PostgreSQL.setting(spec, "block_size", "16384").refused or "")
+    for name, level in (
+        ("no_such", 1),
+        ("work_mem", "1 zebra"),
+        ("work_mem", "1kB"),
+        ("wal_sync_method", "hope"),
+    ):
+        with pytest.raises(WrongInputError):
+            PostgreSQL.setting(spec, name, level)
+
+
+def test_database_that_is_not_empty_is_refused(theirs: Theirs, make_target: MakeTarget) -> None:
+    theirs.database.query("CREATE TABLE precious AS SELECT 42 AS answer")
+    theirs.database.close()
+    with pytest.raises(RefusedError, match=r"not empty .*public\.precious"):
+        make_target(theirs.address)
+    target = make_target(theirs.address, force=True)
+    fill(target)
+    target.close()
+    assert theirs.database.query("SELECT answer FROM precious") == [(42,)]
+
+
+def test_database_in_use_is_refused(theirs: Theirs, make_target: MakeTarget) -> None:
+    theirs.database.query("SELECT 1")
+    with pytest.raises(TargetError, match="1 other sessions use database"):
+        make_target(theirs.address)
+
+
+def test_owner_killed_at_an_address(
+    theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("VICTIM_SERVER", theirs.address)
+    before, identity_before = databases(theirs), identity(theirs)
+    places = [("entry", "1"), ("entry", "2"), ("entry", "3")]
+    places += [("stage", each) for each in ("open", "loaded", "kept", "restored", "settled")]
+    for how, when in places:
+        victim = subprocess.run(
+            [sys.executable, str(VICTIM), str(tmp_path / f"{how}{when}.jsonl"), how, when],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert victim.returncode == -9, victim.stderr
+        recovered = subprocess.run(
+            [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
+        ).stdout
+        assert "True False" in recovered, recovered
+        assert databases(theirs) == before
+        assert identity(theirs) == identity_before
+        assert theirs.postgres.query(
+            "SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'"
+        ) == [(0,)]
+
+
+def test_password_is_checked_and_written_nowhere(
+    running: PostgreSQL,
+    theirs: Theirs,
+    make_target: MakeTarget,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = Path(running.inventory()["data_folder"])
+    hba = data / "pg_hba.conf"
+    original = hba.read_text()
+    theirs.postgres.query(f"CREATE ROLE guest SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
+    hba.write_text("local all guest scram-sha-256\n" + original)
+    theirs.postgres.query("SELECT pg_reload_conf()")
+    address = theirs.address.replace("loadstone@", "guest@")
+    monkeypatch.setenv("GUEST_PASSWORD", PASSWORD)
+    secret = tmp_path / "secret"
+    secret.write_text("wrong\n")
+    try:
+        with pytest.raises(TargetError, match="password authentication failed"):
+            make_target(address, password=f"file:{secret}")
+        with pytest.raises(WrongInputError, match="NO_SUCH with the password is not set"):
+            make_target(address, password="env:NO_SUCH")
+        target = make_target(address, password="env:GUEST_PASSWORD")
+        target.snapshot("k")
+        target.restore("k", {"work_mem": "9MB"})
+        assert target.connection().password == PASSWORD
+        assert PASSWORD not in repr(target.connection())
+        assert PASSWORD not in target.context.journal.path.read_text()
+        assert PASSWORD not in str(target.inventory())
+        target.close()
+    finally:
+        hba.write_text(original)
+        os.chown(hba, data.stat().st_uid, data.stat().st_gid)
+        theirs.postgres.query("SELECT pg_reload_conf()")
+        theirs.postgres.query("REASSIGN OWNED BY guest TO CURRENT_USER")
+        theirs.postgres.query("DROP ROLE guest")
+
+
+def test_server_at_an_address_is_not_stopped(theirs: Theirs, make_target: MakeTarget) -> None:
+    target = make_target(theirs.address)
+    for act in (target.start, target.stop, target.crash):
+        with pytest.raises(TargetError, match="from here"):
+            act()
+    with pytest.raises(TargetError, match="cannot be emptied"):
+        target.settle("cold")
+
+
+def test_address_without_a_server(make_target: MakeTarget, tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="cannot connect to database 'd'"):
+        make_target(f"postgresql://u@/d?host={tmp_path}")

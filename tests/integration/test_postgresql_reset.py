@@ -1,0 +1,144 @@
+"""Every trial starts from the same state, whatever the one before did."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from integration.conftest import ROWS, START, TABLES, MakeTarget, fill
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.targets.postgresql import PostgreSQL
+
+CACHED = """
+SELECT sum(heap_blks_hit + idx_blks_hit), sum(heap_blks_read + idx_blks_read)
+FROM pg_statio_user_tables
+"""
+
+
+def test_five_restores_are_equal(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    first = owned_target.fingerprint(TABLES)
+    assert first.rows == {"item": ROWS}
+    for number in range(5):
+        owned_target.execute(
+            f"UPDATE item SET quantity = {number}; DELETE FROM item WHERE id % 3 = 0;"
+            "CREATE TABLE litter AS SELECT * FROM item; CREATE DATABASE litter"
+        )
+        assert owned_target.fingerprint(TABLES).digest != first.digest
+        owned_target.restore(START, {"max_wal_size": "200MB"})
+        assert owned_target.fingerprint(TABLES) == first
+        assert owned_target.query("SELECT to_regclass('litter')") == [(None,)]
+        assert owned_target.query("SELECT count(*) FROM pg_database WHERE datname = 'litter'") == [
+            (0,)
+        ]
+
+
+def test_data_are_analysed_and_frozen(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    assert owned_target.query(
+        "SELECT reltuples, relallvisible = relpages FROM pg_class WHERE relname = 'item'"
+    ) == [(ROWS, True)]
+    assert owned_target.query("SELECT count(*) > 0 FROM pg_stats WHERE tablename = 'item'") == [
+        (True,)
+    ]
+    assert owned_target.query("SHOW autovacuum") == [("off",)]
+    owned_target.restore(START, {"autovacuum": True})
+    assert owned_target.query("SHOW autovacuum") == [("on",)]
+
+
+def reads_of_a_scan(target: PostgreSQL) -> tuple[int, int]:
+    """Blocks found in shared buffers and not, when everything is read once."""
+    target.query("SELECT count(name) FROM item")
+    target.query("SELECT pg_stat_force_next_flush()" if major(target) >= 15 else "SELECT 1")
+    target.query("SELECT pg_stat_clear_snapshot()")
+    while True:
+        hits, reads = target.query(CACHED)[0]
+        if hits or reads:
+            return int(hits), int(reads)
+
+
+def major(target: PostgreSQL) -> int:
+    return int(target.query("SHOW server_version_num")[0][0]) // 10_000
+
+
+def test_warm_is_in_shared_buffers_and_cold_is_on_the_disk(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    owned_target.settle("warm")
+    assert owned_target.query(CACHED) == [(0, 0)], "statistics were reset"
+    hits, reads = reads_of_a_scan(owned_target)
+    assert hits > 0
+    assert reads == 0
+    owned_target.settle("cold")
+    hits, reads = reads_of_a_scan(owned_target)
+    assert reads > 0
+    assert "dropped from the page cache" in owned_target.inventory()["last_reset"]["cache"]
+
+
+@pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore tells what is in the cache")
+def test_cold_empties_the_page_cache(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    owned_target.settle("cold")
+    name = owned_target.query("SELECT pg_relation_filepath('item')")[0][0]
+    path = Path(owned_target.inventory()["data_folder"]) / name
+    told = subprocess.run(
+        ["fincore", "--bytes", "--noheadings", "--output", "RES,SIZE", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert int(told[0]) == 0
+    assert int(told[1]) > 0
+
+
+def test_several_snapshots(make_target: MakeTarget) -> None:
+    target = make_target()
+    target.snapshot("empty")
+    fill(target)
+    target.snapshot("a key with /../ in it")
+    target.restore("empty", {})
+    assert target.query("SELECT to_regclass('item')") == [(None,)]
+    target.restore("a key with /../ in it", {})
+    assert target.fingerprint(TABLES).rows == {"item": ROWS}
+    with pytest.raises(WrongInputError, match="no snapshot 'other'"):
+        target.restore("other", {})
+
+
+def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
+    """How much WAL the load made must not decide how much is copied before each trial."""
+    target = make_target(settings={"max_wal_size": "1GB"})
+    target.execute(
+        "CREATE TABLE big AS SELECT n, repeat('x', 1000) AS t FROM generate_series(1, 300000) AS n"
+    )
+    target.snapshot("k")
+    target.restore("k", {})
+    data = Path(target.inventory()["data_folder"])
+    segments = [each for each in (data / "pg_wal").iterdir() if each.is_file()]
+    assert sum(each.stat().st_size for each in segments) <= 7 * 16 * 1024**2
+    assert target.query("SELECT count(*) FROM big") == [(300_000,)]
+
+
+def test_snapshot_needs_free_space(make_target: MakeTarget, open_folder: Path) -> None:
+    """On a real small file system; needs root and loop devices."""
+    image, mount = open_folder / "image", open_folder / "mount"
+    mount.mkdir()
+    with image.open("wb") as file:
+        file.truncate(256 * 1024**2)
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    mounted = subprocess.run(["mount", "-o", "loop", str(image), str(mount)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("loop devices cannot be mounted here")
+    try:
+        target = make_target(data=mount)
+        target.execute(
+            "CREATE TABLE big AS SELECT n, repeat('x', 1000) AS t "
+            "FROM generate_series(1, 60000) AS n"
+        )
+        with pytest.raises(TargetError, match="a snapshot needs"):
+            target.snapshot("k")
+        with pytest.raises(TargetError, match="a new cluster needs"):
+            make_target(data=mount)
+        target.close()
+        assert [each.name for each in mount.iterdir()] == ["lost+found"]
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
