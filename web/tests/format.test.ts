@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, column, number, percent, percentInterval, pValue, seconds, tick } from "../src/lib/format";
+import { bytes, column, moment, number, percent, percentInterval, pValue, seconds, tick } from "../src/lib/format";
 
 describe("figures", () => {
   it("keeps four digits and sets thousands apart", () => {
@@ -20,12 +20,17 @@ describe("figures", () => {
     expect(percent(0.01)).toBe("±0.0\u202f%");
   });
   it("chooses units", () => {
+    expect(seconds(7e-8)).toBe("70.0 ns");
     expect(seconds(0.00031)).toBe("310 µs");
     expect(seconds(0.0124)).toBe("12.4 ms");
     expect(seconds(2.1)).toBe("2.10 s");
     expect(bytes(1536)).toBe("1.50 kB");
     expect(tick(12_000)).toBe("12k");
     expect(pValue(0.0004)).toBe("< 0.001");
+  });
+  it("writes moments to the second", () => {
+    expect(moment("2026-11-21T21:49:04.856286+00:00")).toBe("2026-11-21 21:49:04 UTC");
+    expect(moment("2026-11-20T10:01:00Z")).toBe("2026-11-20 10:01:00 UTC");
   });
   it("splits columns into words and unit", () => {
     expect(column("disk_read_bytes_per_s")).toEqual({ label: "disk read", unit: "bytes/s" });

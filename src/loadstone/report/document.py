@@ -62,7 +62,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         variants=variants,
         comparisons=compared,
         trials=[_trial_report(trial) for trial in folder.trials],
-        notices=[*uncompared, *notices(folder, variants, compared, metric.name)],
+        notices=notices(folder, variants, compared, uncompared, metric.name),
         unsafe=any(variant.unsafe for variant in variants),
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,

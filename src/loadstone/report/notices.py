@@ -22,13 +22,15 @@ def notices(
     folder: ExperimentFolder,
     variants: Sequence[VariantReport],
     comparisons: Sequence[ComparisonReport],
+    uncompared: Sequence[Notice],
     metric: str,
 ) -> list[Notice]:
-    """All notices of an experiment and its trials, the gravest first."""
+    """All notices of an experiment and its trials, the gravest first, causes before effects."""
     found = [
+        *_of_trials(folder.trials),
         *folder.notices,
         *_left_out(folder),
-        *_of_trials(folder.trials),
+        *uncompared,
         *_unsafe(variants),
         *(_several(variants) if folder.experiment.design.kind == "ladder" else []),
         *_outliers(variants, metric),
@@ -49,7 +51,7 @@ def _left_out(folder: ExperimentFolder) -> list[Notice]:
             severity="warning",
             message=f"{_trials(names)} left out of figures and verdicts ({status.value}: "
             f"{_NOT_COUNTED[status]}): {', '.join(names)}",
-            advice="look at the trial below; figures of the others stand without it",
+            advice="look at that trial for the reason; the figures of the others stand",
         )
         for status, names in by_status.items()
     ]
@@ -71,7 +73,7 @@ def _trials(names: Sequence[str]) -> str:
 def _too_few(variant: str, counted: int, wanted: int) -> Notice:
     return Notice(
         code="too-few-valid-trials",
-        severity="error" if counted == 0 else "warning",
+        severity="warning",
         message=f"{_quoted([variant])} has {counted} valid trials of the {wanted} planned",
         advice="run the experiment again: an incomplete block weakens every comparison with it",
     )
@@ -87,7 +89,8 @@ def _of_trials(trials: Sequence[TrialFolder]) -> list[Notice]:
     found = []
     for members in grouped.values():
         name, first = members[0]
-        others = f" (and {len(members) - 1} more trials)" if len(members) > 1 else ""
+        more = len(members) - 1
+        others = f" (and {more} more trial{'s' if more > 1 else ''})" if more else ""
         found.append(first.model_copy(update={"message": f"{name}{others}: {first.message}"}))
     return found
 

@@ -108,10 +108,14 @@ def _waits(waits: Sequence[Wait]) -> RenderableType:
     return table
 
 
+def _passed(number_of_checks: int) -> str:
+    return "the only one passed" if number_of_checks == 1 else f"all {number_of_checks} passed"
+
+
 def _checks(checks: Sequence[CheckResult]) -> RenderableType:
     failed = [check for check in checks if not check.passed]
     if not failed:
-        return Text(f"Checks of the data: all {len(checks)} passed", style="green")
+        return Text(f"Checks of the data: {_passed(len(checks))}", style="green")
     text = Text(f"Checks of the data: {len(failed)} of {len(checks)} failed", style="bold red")
     for check in failed:
         source = f" ({check.source})" if check.source else ""

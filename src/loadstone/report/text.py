@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from math import floor, log10
+
 from loadstone.experiments.model import Level
 
 
 def number(value: float) -> str:
     """A figure with three digits at least: `12,345`, `87.2`, `0.0041`."""
-    if abs(value) >= 1000:
+    size = abs(value)
+    if size >= 1000:
         return f"{value:,.0f}"
+    if 0 < size < 1e-4:
+        return f"{value:.{1 - floor(log10(size))}f}"
     return f"{value:.3g}"
 
 

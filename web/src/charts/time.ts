@@ -21,12 +21,14 @@ export interface TimeChart {
   unit: string;
   phases: PhaseSpan[];
   logarithmic?: boolean;
+  /** End of the value axis, where the quantity has one. */
+  most?: number;
 }
 
 /** Columns over time with the phases shaded behind them. */
 export function timeChart(chart: TimeChart, { colours }: Canvas): EChartsCoreOption {
   const shown = chart.lines.filter((line) => chart.series.columns[line.column]);
-  const end = Math.max(...chart.phases.map((phase) => phase.to_s), ...chart.series.t_s, 1);
+  const end = Math.max(...(chart.phases.length ? chart.phases.map((phase) => phase.to_s) : chart.series.t_s));
   const legend = shown.length > 1;
   return {
     textStyle: textStyle(colours),
@@ -50,7 +52,7 @@ export function timeChart(chart: TimeChart, { colours }: Canvas): EChartsCoreOpt
     yAxis: {
       ...valueAxis(colours, chart.unit),
       nameGap: 42,
-      ...(chart.logarithmic ? { type: "log" } : { min: 0 }),
+      ...(chart.logarithmic ? { type: "log" } : { min: 0, ...(chart.most ? { max: chart.most } : {}) }),
     },
     series: shown.map((line, index) => ({
       name: line.label,

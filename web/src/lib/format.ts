@@ -7,7 +7,7 @@ export function number(value: number | null | undefined, digits = 4): string {
   const size = Math.abs(value);
   if (size >= 1000) return sign(Math.round(value).toLocaleString("en-US"));
   if (size === 0) return "0";
-  if (size < 1e-4) return sign(value.toExponential(2));
+  if (size < 1e-4) return sign(value.toFixed(Math.min(20, 1 - Math.floor(Math.log10(size)))));
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return sign(value.toFixed(Math.min(decimals, 6)));
 }
@@ -49,6 +49,7 @@ export function interval(low: number | null, high: number | null): string {
 /** A p-value: `0.013`, `< 0.001`. */
 export function pValue(value: number | null): string {
   if (value === null) return "–";
+  if (value < 1e-6) return `${number(value * 1e9, 3)} ns`;
   if (value < 0.001) return "< 0.001";
   return value < 0.1 ? value.toFixed(3) : value.toFixed(2);
 }
@@ -57,9 +58,15 @@ export function pValue(value: number | null): string {
 export function seconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0 s";
+  if (value < 1e-6) return `${number(value * 1e9, 3)} ns`;
   if (value < 0.001) return `${number(value * 1e6, 3)} µs`;
   if (value < 1) return `${number(value * 1000, 3)} ms`;
   return `${number(value, 3)} s`;
+}
+
+/** A moment as the record has it (ISO 8601, UTC), to the second: `2026-11-21 21:49:04 UTC`. */
+export function moment(iso: string): string {
+  return iso.replace("T", " ").replace(/(\.\d+)?(\+00:00|Z)$/, " UTC");
 }
 
 /** Bytes with the largest unit of 1024 that leaves one or more: `1.5 GB`. */
