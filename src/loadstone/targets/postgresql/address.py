@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import TargetSpec
@@ -27,9 +28,11 @@ class Address:
     @property
     def shown(self) -> str:
         """The address as people write it."""
+        user, database = quote(self.user, safe=""), quote(self.database, safe="")
         if self.host.startswith("/"):
-            return f"postgresql://{self.user}@/{self.database}?host={self.host}&port={self.port}"
-        return f"postgresql://{self.user}@{self.host}:{self.port}/{self.database}"
+            return f"postgresql://{user}@/{database}?host={quote(self.host)}&port={self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"postgresql://{user}@{host}:{self.port}/{database}"
 
     def connection(self, database: str | None = None) -> Connection:
         """To this database of the server, or to the one that was named.
@@ -96,9 +99,10 @@ def parse(spec: TargetSpec) -> Address:
     host = parts.get("host", "localhost")
     if "," in host:
         raise WrongInputError("the address names several hosts", advice="name one")
-    return Address(
-        host, int(parts.get("port", 5432)), parts["user"], parts["dbname"], spec.password
-    )
+    port = parts.get("port", "5432")
+    if not port.isdecimal():
+        raise WrongInputError(f"the address has a port that is no number: {port!r}")
+    return Address(host, int(port), parts["user"], parts["dbname"], spec.password)
 
 
 def password(reference: str | None) -> str | None:

@@ -1,0 +1,111 @@
+"""Probes on a real server: what they see, and what they do when it dies."""
+
+import threading
+
+from integration.conftest import START, MakeTarget, fill
+
+from loadstone.probes.base import Probe
+from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.statistics import StatisticsProbe
+from loadstone.targets.postgresql.waits import WaitsProbe
+
+
+def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    probe = StatisticsProbe(owned_target.connection())
+    probe.start()
+    worker = Client(owned_target.connection(), "worker")
+    worker.execute("UPDATE item SET quantity = quantity + 1; CHECKPOINT")
+    worker.close()
+    seen: dict[str, float] = {}
+    while seen.get("rows_updated_per_s", 0) == 0:
+        for sample in probe.sample(1.0):
+            seen[sample.metric] = max(sample.value, seen.get(sample.metric, 0.0))
+            assert sample.metric.endswith(("_per_s", "_percent", "_count"))
+    assert seen["wal_bytes_per_s"] > 0
+    assert seen["checkpoints_requested_count"] >= 1
+    assert 0 <= seen["cache_hit_percent"] <= 100
+    assert {"deadlocks_count", "temp_bytes_per_s", "checkpoint_buffers_per_s"} <= set(seen)
+    assert "forced-checkpoints" in {each.code for each in probe.notices()}
+    probe.stop()
+    assert probe.sample(2.0) == []
+
+
+def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    probe = WaitsProbe(owned_target.connection())
+    probe.start()
+    holder = Client(owned_target.connection(), "holder")
+    blocked = Client(owned_target.connection(), "blocked")
+    holder.query("BEGIN")
+    holder.query("UPDATE item SET quantity = 0 WHERE id = 1")
+    update = "UPDATE item SET quantity = 1 WHERE id = 1"
+    thread = threading.Thread(target=blocked.query, args=(update,))
+    thread.start()
+    while not any(wait.event == "transactionid" for wait in probe.waits()):
+        probe.sample(1.0)
+    samples = probe.sample(5.0)
+    assert ("active_sessions", 1.0) in [(each.metric, each.value) for each in samples]
+    holder.query("COMMIT")
+    thread.join()
+    assert probe.waits()[0].kind == "Lock"
+    assert sum(wait.share for wait in probe.waits()) == 1.0
+    assert probe.waits_between(4.0, 6.0)[0].samples == 1
+    assert probe.waits_between(6.0, 9.0) == []
+    assert probe.notices() == []
+    for client in (holder, blocked):
+        client.close()
+    probe.stop()
+
+
+def test_own_sessions_are_not_load(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {})
+    probe = WaitsProbe(owned_target.connection())
+    probe.start()
+    thread = threading.Thread(target=owned_target.query, args=("SELECT pg_sleep(0.2)",))
+    thread.start()
+    while thread.is_alive():
+        assert [each.value for each in probe.sample(0.0)] == [0.0]
+    thread.join()
+    probe.stop()
+
+
+def test_probes_survive_the_server(make_target: MakeTarget) -> None:
+    target = make_target()
+    fill(target)
+    probes: list[Probe] = target.probes()
+    assert {each.interval_s for each in probes} == {1.0, 0.1}
+    for probe in probes:
+        probe.start()
+    target.crash()
+    for probe in probes:
+        assert probe.sample(1.0) == []
+        assert probe.sample(2.0) == []
+        assert [each.code for each in probe.notices()] == ["probe-lost-server"]
+        probe.stop()
+
+
+def test_cpu_and_inventory(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, {"work_mem": "9MB"})
+    before = owned_target.server_cpu_s()
+    owned_target.query("SELECT sum(sqrt(n)) FROM generate_series(1, 1000000) AS n")
+    after = owned_target.server_cpu_s()
+    assert before is not None
+    assert after is not None
+    assert after > before
+    worker = Client(owned_target.connection(), "worker")
+    worker.query("SELECT sum(sqrt(n)) FROM generate_series(1, 1000000) AS n")
+    worker.close()
+    while (ended := owned_target.server_cpu_s()) is not None and ended <= after:
+        pass
+    found = owned_target.inventory()
+    assert found["settings"]["work_mem"] == {
+        "value": "9216",
+        "unit": "kB",
+        "source": "configuration file",
+    }
+    assert found["fixed"]["block_size"] == "8192"
+    assert found["fixed"]["data_checksums"] == "on"
+    assert found["file_system"]["kind"]
+    assert found["data_folder_bytes"] > found["size_bytes"] > 0
