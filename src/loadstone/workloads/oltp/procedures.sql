@@ -3,7 +3,7 @@
 -- "statements" of the driver; what a terminal would show is returned.
 
 -- The middle one, rounded up, of the customers of a last name by first name (clause 2.5.2.2).
-CREATE FUNCTION oltp_customer_by_name(p_w_id integer, p_d_id smallint, p_last text)
+CREATE OR REPLACE FUNCTION oltp_customer_by_name(p_w_id integer, p_d_id smallint, p_last text)
 RETURNS integer
 LANGUAGE plpgsql STABLE
 AS $$
@@ -23,7 +23,7 @@ $$;
 
 -- Clause 2.4.2. Lines come sorted by supplying warehouse and item, each pair once; stock is locked in that order.
 -- An item that does not exist raises LS001, which rolls the order back.
-CREATE FUNCTION oltp_new_order(
+CREATE OR REPLACE FUNCTION oltp_new_order(
     p_w_id integer, p_d_id smallint, p_c_id integer, p_all_local smallint,
     p_items integer[], p_suppliers integer[], p_quantities smallint[],
     OUT r_o_id integer, OUT r_total numeric,
@@ -86,7 +86,7 @@ END
 $$;
 
 -- Clause 2.5.2. The customer is p_c_id or, if that is NULL, found by p_last.
-CREATE FUNCTION oltp_payment(
+CREATE OR REPLACE FUNCTION oltp_payment(
     p_w_id integer, p_d_id smallint, p_c_w_id integer, p_c_d_id smallint,
     p_c_id integer, p_last text, p_amount numeric,
     OUT r_c_id integer,
@@ -136,7 +136,7 @@ END
 $$;
 
 -- Clause 2.6.2. The customer is p_c_id or, if that is NULL, found by p_last. One row a line of the last order.
-CREATE FUNCTION oltp_order_status(p_w_id integer, p_d_id smallint, p_c_id integer, p_last text)
+CREATE OR REPLACE FUNCTION oltp_order_status(p_w_id integer, p_d_id smallint, p_c_id integer, p_last text)
 RETURNS TABLE (
     r_balance numeric, r_first varchar, r_middle char(2), r_last varchar,
     r_o_id integer, r_entry_d timestamp, r_carrier_id smallint,
@@ -167,7 +167,7 @@ $$;
 
 -- Clause 2.7.4: the oldest order of each of the ten districts. Returns how many were delivered.
 -- FOR UPDATE under the LIMIT lets a second delivery, which waited for this one, go on to the next order.
-CREATE FUNCTION oltp_delivery(p_w_id integer, p_carrier_id smallint)
+CREATE OR REPLACE FUNCTION oltp_delivery(p_w_id integer, p_carrier_id smallint)
 RETURNS bigint
 LANGUAGE plpgsql
 AS $$
@@ -213,7 +213,7 @@ END
 $$;
 
 -- Clause 2.8.2: items of the last 20 orders of a district whose stock is below the threshold.
-CREATE FUNCTION oltp_stock_level(p_w_id integer, p_d_id smallint, p_threshold smallint)
+CREATE OR REPLACE FUNCTION oltp_stock_level(p_w_id integer, p_d_id smallint, p_threshold smallint)
 RETURNS bigint
 LANGUAGE plpgsql
 AS $$
