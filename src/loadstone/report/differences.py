@@ -71,11 +71,13 @@ def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
     for trial in trials:
         plan = trial.plan.model_dump(mode="json", include=set(_IN_PLAN))
         facts = flatten(plan) | flatten(trial.inventory)
+        own_folder = re.compile(rf"/[^\s,:]*{re.escape(trial.path.name)}")
         if trial.result.fingerprint is not None:
             facts["start state.digest"] = trial.result.fingerprint.digest
         for key, value in facts.items():
             if not _VOLATILE.search(key):
-                found.setdefault(key, set()).add(value)
+                place = own_folder.sub("<trial>", key)
+                found.setdefault(place, set()).add(own_folder.sub("<trial>", value))
     return {key: frozenset(values) for key, values in found.items()}
 
 
