@@ -174,8 +174,9 @@ class Display(Collector):
         if not total:
             return ""
         if done:
-            each = (now - self._began) / done
-            left = each * (total - done) - (now - self._trial_began)
+            began = self._trial_began if self._number > done else now
+            each = (began - self._began) / done
+            left = each * (total - done) - (now - began)
         else:
             left = self._trial_load_s * total - (now - self._began)
         return f"about {_short(max(left, 0.0))} left"
