@@ -149,6 +149,14 @@ def test_a_line_says_why_a_trial_does_not_count():
     assert "unsafe" in trial_line(result(unsafe=["fsync=off"]))
 
 
+def test_a_trial_that_failed_says_how_to_make_it_again(capsys: pytest.CaptureFixture[str]):
+    again = "loadstone run results/shown/b01-1-baseline/plan.json"
+    Lines().trial_ends(result(Status.FAILED, repeat_command=again))
+    assert capsys.readouterr().err.endswith(f"  again: {again}\n")
+    Lines().trial_ends(result(repeat_command=again))
+    assert again not in capsys.readouterr().err
+
+
 FAILED_CHECK = CheckResult(name="a", passed=False, detail="")
 
 
