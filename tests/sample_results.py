@@ -391,6 +391,7 @@ def _inventory(plan: TrialPlan, sample: Sample) -> dict[str, Any]:
             "hardware": {"model": "AMD EPYC 7B13", "cores": 2, "memory_bytes": 25_769_803_776},
             "kernel": sample.kernels.get(plan.variant.name, "6.1.0-30"),
             "sysctl": {"vm.dirty_ratio": 20, "vm.swappiness": 60},
+            "mounts": {f"/results/{plan.experiment}/{plan.trial}": {"device": "254:0"}},
             "memory_available_bytes": 20_000_000_000 + plan.order,
         },
         "target": {

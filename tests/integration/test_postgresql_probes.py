@@ -34,8 +34,6 @@ def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
 
 def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
     owned_target.restore(START, {})
-    probe = WaitsProbe(owned_target.connection())
-    probe.start()
     holder = Client(owned_target.connection(), "holder")
     blocked = Client(owned_target.connection(), "blocked")
     holder.query("BEGIN")
@@ -43,14 +41,18 @@ def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
     update = "UPDATE item SET quantity = 1 WHERE id = 1"
     thread = threading.Thread(target=blocked.query, args=(update,))
     thread.start()
-    while not any(wait.event == "transactionid" for wait in probe.waits()):
-        probe.sample(1.0)
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'transactionid'"
+    while not owned_target.query(waiting):
+        pass
+    probe = WaitsProbe(owned_target.connection())
+    probe.start()
+    probe.sample(1.0)
     samples = probe.sample(5.0)
     assert ("active_sessions", 1.0) in [(each.metric, each.value) for each in samples]
     holder.query("COMMIT")
     thread.join()
-    assert probe.waits()[0].kind == "Lock"
-    assert sum(wait.share for wait in probe.waits()) == 1.0
+    [wait] = probe.waits()
+    assert (wait.kind, wait.event, wait.samples, wait.share) == ("Lock", "transactionid", 2, 1.0)
     assert probe.waits_between(4.0, 6.0)[0].samples == 1
     assert probe.waits_between(6.0, 9.0) == []
     assert probe.notices() == []

@@ -354,6 +354,17 @@ def test_recover_that_cannot_undo_something_says_so_and_fails():
     assert pointer.exists()
 
 
+def test_what_could_not_be_put_back_is_said_with_every_reason(monkeypatch: pytest.MonkeyPatch):
+    def command() -> None:
+        raise ExceptionGroup("some changes could not be undone", [OSError("a"), OSError("b")])
+
+    monkeypatch.setattr("loadstone.cli.recover.command", command)
+    done = loadstone("recover")
+    assert done.returncode == ExitCode.TARGET
+    assert "could not be undone:\n  a\n  b\n" in done.stderr
+    assert "loadstone recover" in done.stderr
+
+
 def test_nothing_to_recover():
     done = loadstone("recover")
     assert (done.returncode, done.stdout) == (0, "")

@@ -105,6 +105,9 @@ def test_deliveries_may_skip_1_percent_unless_a_district_ran_dry():
         ledger = replace(LEDGER, deliveries=deliveries, most_deliveries=most)
         return accounting.check_deliveries(ledger, MEASURED).passed
 
+    few = replace(MEASURED, total_operations={"delivery": 1})
+    assert accounting.check_deliveries(replace(LEDGER, deliveries=9), few).passed
+    assert not accounting.check_deliveries(replace(LEDGER, deliveries=8), few).passed
     assert passed(9_801)
     assert not passed(9_800)
     assert passed(5_000, most=900)

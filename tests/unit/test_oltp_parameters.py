@@ -21,9 +21,20 @@ def test_a_transaction_that_is_not_named_is_not_run():
     assert own.shares()["payment"] == 1.0
 
 
+def test_a_mix_has_a_short_form():
+    own = OrderEntryParameters.model_validate({"mix": "new-order=45,payment=43, delivery=4"})
+    assert {name: weight for name, weight in own.mix.items() if weight} == {
+        "new-order": 45,
+        "payment": 43,
+        "delivery": 4,
+    }
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
+        ({"mix": "payment"}, "'payment' is no mix: write for example new-order=45"),
+        ({"mix": "payment=many"}, "valid integer"),
         ({"mix": {"paiment": 1}}, "there is no transaction 'paiment': choose from new-order"),
         ({"mix": {"payment": 0}}, "no transaction has a weight above 0"),
         ({"mix": {}}, "no transaction has a weight above 0"),

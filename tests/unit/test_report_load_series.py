@@ -52,6 +52,19 @@ def test_short_tick_joins_its_neighbour_but_never_another_phase() -> None:
     assert [span.name for span in phase_spans([], ticks, 0)] == ["warm-up", "measure"]
 
 
+def test_operations_left_over_from_a_phase_are_no_second_of_silence() -> None:
+    ticks = [
+        tick(0.0, 1.0, 50, "warm-up"),
+        tick(1.0, 2.0, 48),
+        tick(1.0, 2.0, 2, "warm-up"),
+        tick(2.0, 3.0, 50),
+    ]
+    series = load_series(ticks, origin=0)
+    assert series.t_s == [0.5, 1.5, 2.5]
+    assert series.columns["throughput_per_s"] == [50, 50, 50]
+    assert [span.name for span in phase_spans([], ticks, 0)] == ["warm-up", "measure"]
+
+
 def test_empty_ticks_have_no_percentile_and_no_zero() -> None:
     series = load_series([tick(0, 1, 0), tick(1, 2, 3)], origin=0)
     assert series.columns["throughput_per_s"] == [0, 3]

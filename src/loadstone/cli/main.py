@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError, Group
 
 from loadstone import __version__
 from loadstone.cli.console import say_error
-from loadstone.errors import ExitCode, LoadstoneError
+from loadstone.errors import ExitCode, InterruptedTrialError, LoadstoneError, TargetError
 
 HELP = """A performance lab for data platforms: real workloads on real systems, one variable at a \
 time, figures you can defend."""
@@ -105,14 +105,6 @@ def run_command(arguments: list[str]) -> int:
         code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else int(ExitCode.OK)
-    except CycloptsError as error:
-        if debug:
-            raise
-        return say_error(WrongOptionError(error))
-    except LoadstoneError as error:
-        if debug and error.exit_code is not ExitCode.INTERRUPTED:
-            raise
-        return say_error(error)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
@@ -120,9 +112,20 @@ def run_command(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OK)
     except Exception as error:
-        if debug:
+        if debug and not isinstance(error, InterruptedTrialError):
             raise
-        return say_error(_internal(error, arguments))
+        return say_error(_for_the_user(error, arguments))
+
+
+def _for_the_user(error: Exception, arguments: list[str]) -> LoadstoneError:
+    """Any error as one that is answered in a line, with an exit code."""
+    if isinstance(error, LoadstoneError):
+        return error
+    if isinstance(error, CycloptsError):
+        return WrongOptionError(error)
+    if isinstance(error, ExceptionGroup):
+        return _not_put_back(error)
+    return _internal(error, arguments)
 
 
 class WrongOptionError(LoadstoneError):
@@ -137,6 +140,15 @@ class WrongOptionError(LoadstoneError):
         super().__init__(
             text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
         )
+
+
+def _not_put_back(group: ExceptionGroup) -> LoadstoneError:
+    """Several things failed at once: that happens where changes are undone at the end of a run."""
+    reasons = "".join(f"\n  {error}" for error in group.exceptions)
+    return TargetError(
+        f"{group.message}:{reasons}",
+        advice="loadstone recover tries again; look at these first",
+    )
 
 
 def _internal(error: Exception, arguments: list[str]) -> LoadstoneError:

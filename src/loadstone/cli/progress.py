@@ -62,7 +62,10 @@ class Lines(Collector):
     def trial_ends(self, result: TrialResult) -> None:
         """Says how the trial ended."""
         super().trial_ends(result)
-        print(f"{self._number}/{self._of} {trial_line(result)}", file=sys.stderr, flush=True)
+        print(f"{self._number}/{self._of} {trial_line(result)}", file=sys.stderr)
+        if again := again_line(result):
+            print(again, file=sys.stderr)
+        sys.stderr.flush()
 
     def notice(self, notice: Notice) -> None:
         """Says warnings and errors."""
@@ -88,6 +91,13 @@ def trial_line(result: TrialResult) -> str:
         return f"{text}: check failed: {', '.join(failed)}"
     errors = [notice.message for notice in result.notices if notice.severity == "error"]
     return f"{text}: {errors[0]}" if errors and result.status is not Status.VALID else text
+
+
+def again_line(result: TrialResult) -> str:
+    """How to make a trial again that failed or is invalid; its folder is in the command."""
+    if result.status not in (Status.FAILED, Status.INVALID) or not result.repeat_command:
+        return ""
+    return f"  again: {result.repeat_command}"
 
 
 class Display(Collector):
@@ -147,6 +157,8 @@ class Display(Collector):
         line = Text(f"{mark} ", style=style)
         line.append(f"{self._number}/{self._of} {trial_line(result)}", style="default")
         self._console.print(line)
+        if again := again_line(result):
+            self._console.print(Text(again, style="dim"))
         self._load = LoadState()
         self._step = "between trials"
 
@@ -174,8 +186,9 @@ class Display(Collector):
         if not total:
             return ""
         if done:
-            each = (now - self._began) / done
-            left = each * (total - done) - (now - self._trial_began)
+            began = self._trial_began if self._number > done else now
+            each = (began - self._began) / done
+            left = each * (total - done) - (now - began)
         else:
             left = self._trial_load_s * total - (now - self._began)
         return f"about {_short(max(left, 0.0))} left"

@@ -10,12 +10,15 @@ from loadstone.experiments.model import Variant
 from loadstone.report.reading import TrialFolder
 
 _VOLATILE = re.compile(
-    r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|started_at|"
-    r"temperature|mhz|frequency|boot|port|socket|path|folder|directory|directories|size|"
-    r"size_bytes|bytes_free|dirty|cached|buffers|hit_ratio|seed|trial|name)(_[a-z]+)?$",
+    r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|"
+    r"started_at|temperature|mhz|frequency|boot|port|socket|path|folder|directory|directories|size|"
+    r"size_bytes|bytes_free|dirty|cached|buffers|hit_ratio|seed|trial|name)(_[a-z]+)?"
+    r"(\.(value|unit|source))?$"
+    r"|_(s|ms|us)$|(^|\.)last_[a-z]+\.",
     re.IGNORECASE,
 )
-"""Facts that change from one minute to the next and say nothing about the configuration."""
+"""Facts of an inventory that change from one minute to the next and say nothing about the
+configuration: amounts in use, places, and what took how long."""
 
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
 _TEXT_LIMIT = 60
@@ -70,17 +73,24 @@ def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for trial in trials:
         plan = trial.plan.model_dump(mode="json", include=set(_IN_PLAN))
-        facts = flatten(plan) | flatten(trial.inventory)
+        inventory = flatten(trial.inventory)
+        facts = flatten(plan) | {k: v for k, v in inventory.items() if not _VOLATILE.search(k)}
+        own_folder = re.compile(rf"/[^\s,:]*{re.escape(trial.path.name)}")
         if trial.result.fingerprint is not None:
             facts["start state.digest"] = trial.result.fingerprint.digest
         for key, value in facts.items():
-            if not _VOLATILE.search(key):
-                found.setdefault(key, set()).add(value)
+            place = own_folder.sub("<trial>", key)
+            found.setdefault(place, set()).add(own_folder.sub("<trial>", value))
     return {key: frozenset(values) for key, values in found.items()}
 
 
 def flatten(value: object, prefix: str = "") -> dict[str, str]:
-    """A nested document as `a.b.c: text`. Lists count as one value, in their own order."""
+    """A nested document as `a.b.c: text`.
+
+    A list of plain values is one value; things in a list are told apart by their name or place.
+    """
+    if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
+        value = {str(each.get("name", place)): each for place, each in enumerate(value)}
     if isinstance(value, Mapping):
         flat: dict[str, str] = {}
         for key, inner in value.items():

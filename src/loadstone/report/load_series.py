@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from loadstone.load.frames import Tick
@@ -37,10 +38,11 @@ def phase_spans(
         ]
     spans: list[PhaseSpan] = []
     for tick in ticks:
+        begin = tick.from_s - origin
         if spans and spans[-1].name == tick.phase:
             begin = spans.pop().from_s
-        else:
-            begin = tick.from_s - origin
+        elif any(span.name == tick.phase for span in spans):
+            continue  # what an earlier phase left to be done
         spans.append(
             PhaseSpan(name=tick.phase, kind=tick.phase_kind, from_s=begin, to_s=tick.to_s - origin)
         )
@@ -52,11 +54,11 @@ def load_series(ticks: Sequence[Tick], origin: float) -> Series:
 
     Percentiles of several ticks are read from their merged histograms, never averaged.
     """
-    groups = _groups(ticks)
-    rows = [_row(group) for group in groups]
+    stretches = _stretches(ticks)
+    rows = [_row(stretch) for stretch in stretches]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Series(
-        t_s=[_short((group[0].from_s + group[-1].to_s) / 2 - origin) for group in groups],
+        t_s=[_short((each.from_s + each.to_s) / 2 - origin) for each in stretches],
         columns={name: [_optional(row.get(name)) for row in rows] for name in names},
     )
 
@@ -89,29 +91,65 @@ def _points(encoded: Sequence[str]) -> list[tuple[float, float]]:
     return [(round(percentile, 5), _short(value_s * 1000)) for percentile, value_s in curve]
 
 
-def _groups(ticks: Sequence[Tick]) -> list[list[Tick]]:
-    """Ticks that are drawn as one point: of one phase, and not too short to give a rate."""
-    if not ticks:
+@dataclass(frozen=True)
+class _Stretch:
+    """Ticks that are drawn as one point."""
+
+    ticks: list[Tick]
+
+    @property
+    def from_s(self) -> float:
+        return self.ticks[0].from_s
+
+    @property
+    def to_s(self) -> float:
+        return self.ticks[-1].to_s
+
+    @property
+    def duration_s(self) -> float:
+        return self.to_s - self.from_s
+
+    @property
+    def phase(self) -> str:
+        return self.ticks[0].phase
+
+
+def _stretches(ticks: Sequence[Tick]) -> list[_Stretch]:
+    """One per point: of one phase, and not too short to give a rate."""
+    seconds = _same_time(ticks)
+    if not seconds:
         return []
-    usual_s = sorted(tick.duration_s for tick in ticks)[len(ticks) // 2]
-    wanted_s = usual_s * ceil(len(ticks) / MOST_POINTS)
-    groups: list[list[Tick]] = []
+    usual_s = sorted(second.duration_s for second in seconds)[len(seconds) // 2]
+    wanted_s = usual_s * ceil(len(seconds) / MOST_POINTS)
+    joined: list[_Stretch] = []
+    for second in seconds:
+        last = joined[-1] if joined else None
+        if last is not None and last.phase == second.phase:
+            is_short = min(last.duration_s, second.duration_s) < _SHORTEST_SHARE * usual_s
+            if last.duration_s + second.duration_s <= wanted_s * 1.01 or is_short:
+                last.ticks.extend(second.ticks)
+                continue
+        joined.append(second)
+    return joined
+
+
+def _same_time(ticks: Sequence[Tick]) -> list[_Stretch]:
+    """Ticks of the same second together.
+
+    Operations that were due in one phase and done in the next come in a tick of their own, of the
+    old phase over the new one's time: without this they would look like a second of silence.
+    """
+    together: list[_Stretch] = []
     for tick in ticks:
-        if tick.duration_s <= 0:
-            continue
-        last = groups[-1] if groups else []
-        same_phase = bool(last) and last[0].phase == tick.phase
-        covered_s = sum(member.duration_s for member in last)
-        is_short = min(covered_s, tick.duration_s) < _SHORTEST_SHARE * usual_s
-        if same_phase and (covered_s + tick.duration_s <= wanted_s * 1.01 or is_short):
-            last.append(tick)
-        else:
-            groups.append([tick])
-    return groups
+        if together and tick.from_s < together[-1].to_s:
+            together[-1].ticks.append(tick)
+        elif tick.duration_s > 0:
+            together.append(_Stretch([tick]))
+    return together
 
 
-def _row(group: Sequence[Tick]) -> dict[str, float]:
-    duration_s = sum(tick.duration_s for tick in group)
+def _row(stretch: _Stretch) -> dict[str, float]:
+    group, duration_s = stretch.ticks, stretch.duration_s
     done = errors = 0
     by_operation: dict[str, list[str]] = {}
     for tick in group:
@@ -124,8 +162,8 @@ def _row(group: Sequence[Tick]) -> dict[str, float]:
     everything = [text for texts in by_operation.values() for text in texts]
     for percentile, value_s in percentiles(merge(everything), _SHOWN_PERCENTILES).items():
         row[f"p{percentile:g}_ms"] = value_s * 1000
-    row["users"] = group[-1].users
-    row["queued"] = group[-1].queued
+    row["users"] = max(tick.users for tick in group)
+    row["queued"] = max(tick.queued for tick in group)
     lag = percentiles(merge(tick.lag for tick in group if tick.lag), (99.0,))
     if lag:
         row["lag_p99_ms"] = lag[99.0] * 1000

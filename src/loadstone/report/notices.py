@@ -66,6 +66,10 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+def _valid(count: int) -> str:
+    return f"{count} valid trial{'' if count == 1 else 's'}"
+
+
 def _trials(names: Sequence[str]) -> str:
     return "1 trial is" if len(names) == 1 else f"{len(names)} trials are"
 
@@ -74,7 +78,7 @@ def _too_few(variant: str, counted: int, wanted: int) -> Notice:
     return Notice(
         code="too-few-valid-trials",
         severity="warning",
-        message=f"{_quoted([variant])} has {counted} valid trials of the {wanted} planned",
+        message=f"{_quoted([variant])} has {_valid(counted)} of the {wanted} planned",
         advice="run the experiment again: an incomplete block weakens every comparison with it",
     )
 
@@ -157,8 +161,8 @@ def _few_repeats(comparisons: Sequence[ComparisonReport]) -> list[Notice]:
         Notice(
             code="too-few-repeats",
             severity="warning",
-            message=f"{have} valid trials of each can show no difference among this many "
-            "comparisons, however large it is",
+            message=f"with {_valid(have)} of a variant no difference can be shown among this "
+            "many comparisons, however large it is",
             advice=f"write repeats: {needed} or more",
         )
     ]

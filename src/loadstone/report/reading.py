@@ -32,7 +32,7 @@ class DesignRecord(BaseModel):
     variants: list[Variant]
     pairs: list[PairRecord]
     command: str = ""
-    kept: dict[str, bool] = {}
+    kept: dict[str, bool] | None = None
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,8 @@ def _bad(operation: OperationSummary) -> list[str]:
 def _waits(waits: Sequence[Wait]) -> RenderableType:
     table = _table("Top waits of active sessions", "wait", "share", "samples")
     for wait in sorted(waits, key=lambda wait: -wait.samples)[:_MOST_WAITS]:
-        name = f"{wait.kind}: {wait.event}" if wait.kind else wait.event
+        known = wait.kind in ("", wait.event)
+        name = wait.event if known else f"{wait.kind}: {wait.event}"
         table.add_row(name, f"{100 * wait.share:.1f} %", f"{wait.samples:,}")
     return table
 

@@ -35,7 +35,7 @@ def _report(
         several=len(variant.step) > 1,
         because=variant.because,
         unsafe=list(unsafe),
-        kept=folder.design.kept.get(variant.name),
+        kept=(folder.design.kept or {}).get(variant.name),
         trials=[trial.result.trial for trial in trials],
         figures=figures(
             folder.valid_trials_of(variant.name), metrics, folder.experiment.confidence

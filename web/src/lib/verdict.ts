@@ -26,7 +26,10 @@ export function comparisonOf(
 
 /** One line that says what the verdict rests on. */
 export function explain(comparison: ComparisonReport, confidence: number): string {
-  const sure = `${number(confidence * 100, 2)} % interval ${percentInterval(comparison.low, comparison.high)}`;
+  const sure =
+    comparison.low === null
+      ? "no interval from a single trial"
+      : `${number(confidence * 100, 2)} % interval ${percentInterval(comparison.low, comparison.high)}`;
   const counts = `${comparison.n_candidate} against ${comparison.n_baseline} trials`;
   const head = `${percent(comparison.effect_percent)} against ${comparison.baseline}, ${sure}; adjusted p ${pValue(comparison.p_adjusted)}, ${counts}.`;
   if (comparison.verdict === "too few repeats") {

@@ -112,8 +112,9 @@ class OwnedServer(Server):
         if not cluster.was_shut_down():
             raise TargetError("PostgreSQL did not shut down cleanly", advice=f"see {cluster.log}")
         kept = self._kept(key)
-        needed = tree.size_bytes(cluster.data)
-        tree.check_space(kept.parent, needed + tree.LEAST_FREE_BYTES // 4, "a snapshot")
+        wal = tree.size_bytes(cluster.data / "pg_wal")
+        needed = tree.size_bytes(cluster.data) - wal + min(wal, 2 * snapshot.KEPT_WAL_BYTES)
+        tree.check_space(kept.parent, needed, "a snapshot")
         with _copying(kept):
             snapshot.take(cluster.data, kept, cluster.wal_in_use())
         self.start()

@@ -61,7 +61,7 @@ class OrderEntryParameters(BaseModel):
     mix: dict[str, int] = Field(
         default_factory=lambda: dict(DECK),
         description="Weight by name of transaction, as cards in the deck that each user shuffles "
-        "and deals; one that is not named is not run.",
+        "and deals; one that is not named is not run. Short: `new-order=45,payment=43`.",
     )
     home: Literal["per-user", "any"] = Field(
         default="per-user",
@@ -73,6 +73,17 @@ class OrderEntryParameters(BaseModel):
     load_sessions: int = Field(
         default_factory=_cores, ge=1, le=1000, description="Sessions that load at once."
     )
+
+    @field_validator("mix", mode="before")
+    @classmethod
+    def _from_text(cls, mix: object) -> object:
+        """Reads the short form of the command line: `new-order=45,payment=43`."""
+        if not isinstance(mix, str):
+            return mix
+        parts = [part.partition("=") for part in mix.replace(",", " ").split()]
+        if not all(equals for _, equals, _ in parts):
+            raise ValueError(f"{mix!r} is no mix: write for example new-order=45,payment=43")
+        return {name: weight for name, _, weight in parts}
 
     @field_validator("mix")
     @classmethod

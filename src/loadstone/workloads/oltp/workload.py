@@ -17,6 +17,8 @@ from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
 from loadstone.workloads.oltp.parameters import THINK_TIME_CAP, WAITS, OrderEntryParameters
 from loadstone.workloads.oltp.population import check_fixed_tables, verify_population
 
+_BYTES_PER_WAREHOUSE = 130_000_000
+
 
 class OrderEntry(Workload):
     """The order-entry workload."""
@@ -32,6 +34,10 @@ class OrderEntry(Workload):
     def data_key(self) -> dict[str, Any]:
         """The scale alone: style, mix and the rest change no data."""
         return {"warehouses": self.parameters.warehouses}
+
+    def expected_size_bytes(self) -> int:
+        """As measured on PostgreSQL 18, rounded up."""
+        return self.parameters.warehouses * _BYTES_PER_WAREHOUSE
 
     def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes the nine tables, loads them through the driver, then adds keys and indexes.

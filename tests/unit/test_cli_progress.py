@@ -1,0 +1,175 @@
+"""The live display, with a clock of its own and a console in memory."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hdrh.histogram import HdrHistogram
+from rich.console import Console
+
+from loadstone.cli.execute import worst
+from loadstone.cli.progress import Display, Lines, LoadState, trial_line
+from loadstone.errors import ExitCode
+from loadstone.experiments.designs import design_of
+from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.results.record import (
+    CheckResult,
+    MetricValue,
+    Notice,
+    Status,
+    TrialResult,
+)
+
+EXPERIMENT = Experiment.model_validate(
+    {
+        "version": 1,
+        "name": "shown",
+        "workload": {"name": "noop"},
+        "target": {"engine": "none"},
+        "profile": {"warm_up": "10s", "measure": "90s"},
+        "repeats": 3,
+    }
+)
+
+
+def plans() -> list[TrialPlan]:
+    return design_of(EXPERIMENT).stages(EXPERIMENT).next([])
+
+
+def result(status: Status = Status.VALID, **fields: object) -> TrialResult:
+    return TrialResult.model_validate(
+        {
+            "experiment": "shown",
+            "trial": "b01-1-baseline",
+            "variant": "baseline",
+            "block": 1,
+            "order": 1,
+            "status": status,
+            "started_at": "2026-01-01T00:00:00+00:00",
+            "metrics": [MetricValue(name="x", value=12_345.6, unit="operations/s")],
+            **fields,
+        }
+    )
+
+
+def histogram(*milliseconds: float) -> str:
+    made = HdrHistogram(1, 3_600_000_000_000, 3)
+    for value in milliseconds:
+        made.record_value(int(value * 1e6))
+    return str(made.encode().decode())
+
+
+def tick(**operations: dict[str, object]) -> dict[str, object]:
+    return {
+        "frame": "tick",
+        "phase": "measure",
+        "phase_kind": "measure",
+        "from_s": 10.0,
+        "to_s": 10.5,
+        "users": 8,
+        "operations": operations,
+    }
+
+
+def test_a_tick_becomes_rate_percentile_errors_and_retries():
+    state = LoadState()
+    state.take({"frame": "event", "kind": "phase-begin", "phase": "measure"}, 100.0)
+    first = {"count": 90, "errors": {"23505": 2}, "retries": {"40001": 3}}
+    state.take(tick(a={**first, "response": histogram(*[1] * 90)}, b={"count": 10}), 100.5)
+    state.take(tick(a={**first, "response": histogram(*[4] * 90)}), 101.0)
+    assert state.rate_per_s == 180
+    assert state.p95_ms == pytest.approx(4, rel=0.01)
+    assert (state.errors, state.retries, state.users) == (4, 6, 8)
+    text = state.figures().plain
+    assert "180 operations/s" in text
+    assert "p95 4" in text
+    assert "errors 4" in text
+
+
+def test_a_phase_shows_how_much_of_it_is_left():
+    state = LoadState()
+    begin = {"frame": "event", "kind": "phase-begin", "phase": "warm-up", "phase_kind": "warm-up"}
+    state.take(begin, 100.0)
+    assert "7s left" in rendered(state.bar(103.0, plans()[0]))
+
+
+def rendered(part: object) -> str:
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    console.print(part)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_display_tells_the_time_left_of_the_whole():
+    clock = Clock()
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    display = Display(console, clock)
+    try:
+        design = design_of(EXPERIMENT)
+        display.experiment_begins(EXPERIMENT, design.variants(EXPERIMENT), 3)
+        assert "about 5min left" in rendered(display._render())
+        first, second, _ = plans()
+        display.trial_begins(first, 1, 3)
+        clock.now = 120.0
+        display.trial_ends(result())
+        display.trial_begins(second, 2, 3)
+        clock.now = 150.0
+        text = rendered(display._render())
+        assert "trial 2 of 3" in text
+        assert "about 3min 30s left" in text
+    finally:
+        display.close()
+    assert "1/3 b01-1-baseline  12,346 operations/s  valid" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_lines_are_one_per_trial(capsys: pytest.CaptureFixture[str]):
+    lines = Lines()
+    lines.trial_begins(plans()[0], 1, 3)
+    lines.frame(tick(a={"count": 1}))
+    lines.step("restoring the data")
+    lines.trial_ends(result())
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "1/3 b01-1-baseline  12,346 operations/s  valid\n"
+
+
+def test_a_line_says_why_a_trial_does_not_count():
+    check = CheckResult(name="rows add up", passed=False, detail="3 are missing")
+    assert "check failed: rows add up" in trial_line(result(Status.INVALID, checks=[check]))
+    notice = Notice(code="x", severity="error", message="the generator was the bottleneck")
+    assert "bottleneck" in trial_line(result(Status.INVALID, notices=[notice]))
+    assert "unsafe" in trial_line(result(unsafe=["fsync=off"]))
+
+
+def test_a_trial_that_failed_says_how_to_make_it_again(capsys: pytest.CaptureFixture[str]):
+    again = "loadstone run results/shown/b01-1-baseline/plan.json"
+    Lines().trial_ends(result(Status.FAILED, repeat_command=again))
+    assert capsys.readouterr().err.endswith(f"  again: {again}\n")
+    Lines().trial_ends(result(repeat_command=again))
+    assert again not in capsys.readouterr().err
+
+
+FAILED_CHECK = CheckResult(name="a", passed=False, detail="")
+
+
+@pytest.mark.parametrize(
+    ("trials", "code"),
+    [
+        ([], ExitCode.OK),
+        ([result(), result(Status.DISTURBED)], ExitCode.OK),
+        ([result(), result(Status.INVALID)], ExitCode.INVALID_TRIAL),
+        ([result(Status.INVALID, checks=[FAILED_CHECK])], ExitCode.FAILED_CHECK),
+        ([result(Status.INVALID), result(Status.FAILED)], ExitCode.TARGET),
+        ([result(Status.FAILED), result(Status.INTERRUPTED)], ExitCode.INTERRUPTED),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_trial(trials: list[TrialResult], code: ExitCode):
+    assert worst(trials) is code
