@@ -275,6 +275,7 @@ fn order_entry_from_the_load_to_its_consistency() {
         apply(&server, "loaded", &["indexes.sql", "procedures.sql"]).await;
         check_conditions(&server, "loaded").await;
 
+        a_missing_row_is_an_error_and_no_loss(&server).await;
         both_styles_do_the_same(&server).await;
         for (style, isolation, users, decks) in [
             ("statements", "read committed", 6, 10),
@@ -302,6 +303,27 @@ fn order_entry_from_the_load_to_its_consistency() {
             check_conditions(&server, &database).await;
         }
     });
+}
+
+/// A plan that asks for more warehouses than there are fails with a SQLSTATE; the session lives on.
+async fn a_missing_row_is_an_error_and_no_loss(server: &Server) {
+    for style in ["statements", "procedures"] {
+        let parameters =
+            json!({"warehouses": 3, "style": style, "mix": {"new-order": 1, "payment": 1}});
+        let parameters = parameters.as_object().expect("an object");
+        let workload =
+            OltpRun::new(server.database("loaded"), parameters, SEED).expect("a workload");
+        let mut session = workload.open(2, SEED).await.expect("a session");
+        for _ in 0..20 {
+            let operation = session.choose();
+            let Outcome::Failed(failure) = session.execute(operation).await else {
+                panic!("warehouse 3 does not exist");
+            };
+            let class = &*failure.class.0;
+            assert!(["P0002", "23503"].contains(&class), "{style}: {failure:?}");
+        }
+    }
+    check_conditions(server, "loaded").await;
 }
 
 /// One user with the same seed leaves the same rows in both styles.

@@ -1,13 +1,14 @@
 //! Order entry, derived from TPC-C revision 5.11: the load and the five transactions.
 //!
 //! Where it differs from the specification:
-//! * the items of one order are distinct (see [`inputs::Lines`]), so that its lines can be one
+//! * the items of one order are distinct (see [`lines::Lines`]), so that its lines can be one
 //!   set-wise update of the stock;
 //! * the times of orders, payments and deliveries are the server's clock; those of loaded rows are
 //!   one fixed day, so that the same seed gives the same bytes;
 //! * no terminals: what a terminal would show is read from the server and not displayed.
 
 pub mod inputs;
+pub mod lines;
 pub mod load;
 pub mod parameters;
 mod procedures;

@@ -13,6 +13,9 @@ use crate::session::Failure;
 const WRITE_BYTES: usize = 1024;
 /// `Execute` of the unnamed portal, all rows.
 const EXECUTE: [u8; 10] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
+/// SQLSTATEs of `SELECT INTO STRICT`.
+const NO_DATA_FOUND: &str = "P0002";
+const TOO_MANY_ROWS: &str = "P0003";
 const SYNC: [u8; 5] = [b'S', 0, 0, 0, 4];
 
 /// A statement with the name under which it is prepared.
@@ -169,7 +172,7 @@ impl Connection {
     /// Reads the answer of the next queued statement, which must give exactly one row.
     ///
     /// # Errors
-    /// As [`Connection::rows`]; a protocol error if there is none or more than one.
+    /// As [`Connection::rows`]; SQLSTATE P0002 if there is none, P0003 if there are more, as PL/pgSQL has it.
     #[inline]
     pub async fn one<T>(&mut self, read: impl Fn(Row<'_>) -> Result<T, Error>) -> Result<T, Error> {
         let mut value = None;
@@ -181,9 +184,14 @@ impl Connection {
             .await?;
         match (count, value) {
             (1, Some(value)) => Ok(value),
-            _ => Err(Error::protocol(format!(
-                "{count} rows came where one was expected"
-            ))),
+            (0, _) => Err(data_error(
+                NO_DATA_FOUND,
+                "no row came where one was expected",
+            )),
+            _ => Err(data_error(
+                TOO_MANY_ROWS,
+                "rows came where one was expected",
+            )),
         }
     }
 
@@ -222,7 +230,7 @@ impl Connection {
     /// The server's error or a lost connection.
     pub async fn abort(&mut self) -> Result<(), Error> {
         self.write.clear();
-        self.ready().await?;
+        self.resynchronise().await?;
         match self.status {
             Status::Idle => Ok(()),
             Status::Open | Status::Failed => self.run("ROLLBACK").await,
@@ -317,6 +325,13 @@ impl Connection {
             }
         }
         Ok(())
+    }
+}
+
+fn data_error(sqlstate: &str, message: &str) -> Error {
+    Error::Server {
+        sqlstate: sqlstate.into(),
+        message: message.into(),
     }
 }
 

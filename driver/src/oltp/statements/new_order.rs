@@ -1,7 +1,8 @@
 //! `new-order` (clause 2.4.2).
 
 use super::{BEGIN, COMMIT, Ending, ROLLBACK};
-use crate::oltp::inputs::{MAX_LINES, NewOrder};
+use crate::oltp::inputs::NewOrder;
+use crate::oltp::lines::MAX_LINES;
 use crate::postgres::{Connection, Decimal, Error, Param, Row, Statement};
 
 /// Stock is taken in the order of the arrays, which is by warehouse and item for all orders: two

@@ -32,14 +32,15 @@ pub const UPDATE_WAREHOUSE: Statement = Statement {
           RETURNING w_name, w_street_1, w_street_2, w_city, w_state, w_zip",
 };
 
-/// Reads the two names again instead of waiting for the answers that carry them.
+/// Reads the two names again instead of waiting for the answers that carry them. COMMIT is already on its
+/// way when those are checked: a district that does not exist must therefore fail here, by the NULL.
 pub const INSERT_HISTORY: Statement = Statement {
     name: "payment-history",
     sql:
         "INSERT INTO history (h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_date, h_amount, h_data)
-          SELECT $1, $2, $3, d_w_id, d_id, localtimestamp, $6, w_name || '    ' || d_name
-          FROM district JOIN warehouse ON w_id = d_w_id
-          WHERE d_w_id = $4 AND d_id = $5",
+          VALUES ($1, $2, $3, $4, $5, localtimestamp, $6,
+                  (SELECT w_name || '    ' || d_name FROM district JOIN warehouse ON w_id = d_w_id
+                   WHERE d_w_id = $4 AND d_id = $5))",
 };
 
 /// Makes one attempt.
