@@ -274,7 +274,7 @@ def test_the_file_of_init_runs_as_it_stands(workload: str):
     text = right("init", workload)
     assert text.count("#") > 10
     Path("first.yaml").write_text(text)
-    assert "1 trials" in right("plan", "first.yaml")
+    assert "for 1 trial" in right("plan", "first.yaml")
 
 
 # -- lists, schema, recover ---------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
+from loadstone.results.folder import EXPERIMENT_FILE, PLAN_FILE
 from loadstone.results.store import Found, Store
 
 
@@ -19,10 +20,14 @@ def find_result(results: Path, reference: str) -> Found:
         WrongInputError: If nothing or several things are meant.
     """
     path = Path(reference)
-    if not path.exists() and not results.is_dir():
+    if (path / PLAN_FILE).is_file():
+        return Found(path.parent, path)
+    if (path / EXPERIMENT_FILE).is_file():
+        return Found(path)
+    if not results.is_dir():
         raise WrongInputError(
             f"there are no results in {results}",
             advice="name their folder with --results, or make some: loadstone run",
         )
-    with Store(results if results.is_dir() else path.parent) as store:
+    with Store(results) as store:
         return store.find(reference)

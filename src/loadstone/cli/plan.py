@@ -154,10 +154,10 @@ def _trial_table(outlook: Outlook) -> Table:
 def _print_cost(outlook: Outlook) -> None:
     console = out()
     minutes = max(round(outlook.duration_s / 60), 1)
-    console.print(
-        f"About {format_duration(minutes * 60)} for {outlook.trials_at_most} trials, and the "
-        "time to load the data once."
-    )
+    count = outlook.trials_at_most
+    trials = f"{count} trial{'s' if count != 1 else ''}"
+    loading = ", and the time to load the data once" if outlook.data_bytes else ""
+    console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
     if outlook.data_bytes:
         console.print(
             f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
