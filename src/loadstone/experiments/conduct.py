@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from loadstone.errors import InterruptedTrialError, WrongInputError
-from loadstone.experiments.data import DataStates, data_key
+from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import Stages, design_of, repeated
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
@@ -21,7 +21,7 @@ from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.results.store import index_experiment
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
-from loadstone.workloads.registry import workload_class, workload_of
+from loadstone.workloads.registry import workload_class
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,7 @@ def _lab(
         observer.step("starting the target")
         target.open()
         data = DataStates(target, observer)
-        if experiment.reload or _kinds_of_data(experiment) > 1:
-            data.keep_empty()
+        data.keep_empty()
         yield Lab(target, data, journal, interrupts, observer, experiment.disturbance)
     finally:
         with interrupts.shielded():
@@ -202,15 +201,6 @@ def _disturbed(result: TrialResult) -> Notice:
         severity="warning",
         message=f"{result.trial}: the machine moved; the trial is kept and made again",
     )
-
-
-def _kinds_of_data(experiment: Experiment) -> int:
-    """How many different data sets the variants need."""
-    keys = set()
-    for variant in design_of(experiment).variants(experiment):
-        parts = apply_changes(experiment, variant.changes)
-        keys.add(data_key(workload_of(parts.workload), experiment.seed))
-    return len(keys)
 
 
 def write_design(folder: ExperimentFolder, stages: Stages, options: RunOptions) -> None:

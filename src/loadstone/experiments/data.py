@@ -27,13 +27,10 @@ class DataStates:
         self._target = target
         self._observer = observer
         self._facts: dict[str, dict[str, float]] = {}
-        self._empty_kept = False
 
     def keep_empty(self) -> None:
-        """Keeps the empty target; needed before the first load if there will be several."""
-        if not self._empty_kept:
-            self._target.snapshot(EMPTY)
-            self._empty_kept = True
+        """Keeps the empty target: every load begins there, also after one that failed."""
+        self._target.snapshot(EMPTY)
 
     def restored(
         self, workload: Workload, seed: int, settings: Mapping[str, Level]
@@ -47,8 +44,7 @@ class DataStates:
         """
         key = data_key(workload, seed)
         if key not in self._facts:
-            if self._facts:
-                self._target.restore(EMPTY, {})
+            self._target.restore(EMPTY, {})
             self._facts[key] = self._load(workload, seed)
             self._observer.step("keeping a snapshot of the data")
             self._target.snapshot(key)
