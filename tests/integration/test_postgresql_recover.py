@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from loadstone.experiments.journal import open_journals
@@ -117,6 +118,29 @@ def test_killed_at_some_moment(tmp_path: Path, seconds: str) -> None:
     remains = remains_of(journal)
     recover()
     assert_gone(remains)
+
+
+def test_killed_within_initdb(tmp_path: Path) -> None:
+    """An initdb without its parent must not go on in a folder that is being removed."""
+    journal = tmp_path / "journal.jsonl"
+    victim = subprocess.Popen(
+        [sys.executable, str(VICTIM), str(journal)], stdout=subprocess.DEVNULL
+    )
+    children: list[psutil.Process] = []
+    while not any(each.name() == "postgres" for each in children):
+        assert victim.poll() is None
+        children = [
+            each
+            for each in psutil.Process(victim.pid).children(recursive=True)
+            if each.is_running() and each.status() != psutil.STATUS_ZOMBIE
+        ]
+    victim.kill()
+    victim.wait()
+    remains = remains_of(journal)
+    said = recover()
+    assert "True False" in said, said
+    assert_gone(remains)
+    assert processes.wait_ended(children, 0)
 
 
 def test_killed_with_its_server(tmp_path: Path) -> None:

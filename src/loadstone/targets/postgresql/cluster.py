@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
 from loadstone.experiments.model import Level
@@ -54,12 +52,16 @@ class Cluster:
             database=database,
         )
 
-    def initialise(self) -> None:
+    def initialise(self, journal: Journal) -> None:
         """Runs initdb.
+
+        Args:
+            journal: Told before: initdb must not go on alone in a folder that is being removed.
 
         Raises:
             TargetError: With its output.
         """
+        self._note(journal)
         done = subprocess.run(
             [
                 str(self.binaries.program("initdb")),
@@ -101,12 +103,7 @@ class Cluster:
         Raises:
             TargetError: If it does not start, with the end of its log.
         """
-        if self._entry is None:
-            self._entry = journal.before(
-                f"start PostgreSQL {self.binaries.version} in {self.data}",
-                "postgresql-stop",
-                data=str(self.data),
-            )
+        self._note(journal)
         log_begin = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.account.own(self.log)
@@ -134,7 +131,7 @@ class Cluster:
         postmaster = processes.postmaster_of(self.data)
         if postmaster is not None:
             postmaster.send_signal(signal.SIGQUIT if immediate else signal.SIGINT)
-            if psutil.wait_procs([postmaster], timeout=STOP_S)[1]:
+            if not processes.wait_ended([postmaster], STOP_S):
                 raise TargetError(
                     f"PostgreSQL in {self.data} does not stop within {STOP_S:g} s",
                     advice=f"see {self.log}",
@@ -214,6 +211,14 @@ class Cluster:
             f"PostgreSQL {what}{' with ' + of if of else ''}; its log says: {said}",
             advice=f"choose another level of {named[0]}" if named else f"see {self.log}",
         )
+
+    def _note(self, journal: Journal) -> None:
+        if self._entry is None:
+            self._entry = journal.before(
+                f"run PostgreSQL {self.binaries.version} in {self.data}",
+                "postgresql-stop",
+                data=str(self.data),
+            )
 
     def _forget(self, journal: Journal) -> None:
         if self._process is not None:

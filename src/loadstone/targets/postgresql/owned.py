@@ -62,7 +62,7 @@ class OwnedServer(Server):
             folder.mkdir(mode=0o700)
             self._account.own(folder)
         self._cluster = Cluster(self._binaries, self._account, data, socket, log / "postgresql.log")
-        self._cluster.initialise()
+        self._cluster.initialise(self._context.journal)
         self._settings = self._merged(self._spec.settings)
         self.start()
         first = Client(self._cluster.connection("postgres"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import time
 from pathlib import Path
 
 import psutil
@@ -11,6 +12,8 @@ import psutil
 from loadstone.errors import TargetError
 from loadstone.targets.postgresql import shared_memory
 
+_BOOTSTRAP_S = 5.0
+_POLL_S = 0.005
 IMMEDIATE_S = 10.0
 """How long `end_server` waits for an immediate shutdown before it kills."""
 
@@ -54,7 +57,7 @@ def kill_server(data: Path) -> None:
             return
         _signal([each for each in processes if each != postmaster], signal.SIGKILL)
         _signal([each for each in processes if each == postmaster], signal.SIGKILL)
-        psutil.wait_procs(processes, timeout=5)
+        wait_ended(processes, 5.0)
     raise TargetError(
         f"processes of PostgreSQL in {data} do not die: {[each.pid for each in all_of(data)]}",
         advice="see whether their disk still answers",
@@ -70,15 +73,42 @@ def end_server(data: Path) -> None:
     Raises:
         TargetError: If processes survive SIGKILL.
     """
+    _end_initdb(data)
     segment = shared_memory.segment_of(data)
     postmaster = postmaster_of(data)
     if postmaster is not None:
         _signal(all_of(data), signal.SIGCONT)
         _signal([postmaster], signal.SIGQUIT)
-        psutil.wait_procs([postmaster], timeout=IMMEDIATE_S)
+        wait_ended([postmaster], IMMEDIATE_S)
     kill_server(data)
     if segment is not None:
         shared_memory.remove_left_over(segment)
+
+
+def _end_initdb(data: Path) -> None:
+    """Kills an initdb without parent; its own child then sees its input end and tidies up."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.name() == "initdb" and f"--pgdata={data}" in process.cmdline():
+                found += [process, *process.children(recursive=True)]
+    if found:
+        _signal(found[:1], signal.SIGKILL)
+        wait_ended(found, _BOOTSTRAP_S)
+
+
+def wait_ended(processes: list[psutil.Process], timeout_s: float) -> bool:
+    """Waits until all have ended; a zombie has, whether or not its parent takes note of it.
+
+    Returns:
+        Whether they ended in time.
+    """
+    deadline = time.monotonic() + timeout_s
+    while any(map(_lives, processes)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
 
 
 def cpu_s(data: Path) -> float | None:
