@@ -92,7 +92,7 @@ def server() -> Iterator[Server]:
         tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as notes,
         Journal(Path(notes) / "journal.jsonl", "python -m benchmarks") as journal,
     ):
-        target = PostgreSQL(spec, TargetContext(journal, None, "benchmark"))
+        target = PostgreSQL(spec, TargetContext(journal, "benchmark"))
         try:
             target.open()
             target.snapshot("empty")

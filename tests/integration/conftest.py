@@ -60,7 +60,7 @@ def open_folder() -> Iterator[Path]:
 
 def context_in(folder: Path, *, force: bool = False) -> TargetContext:
     journal = Journal(folder / "journal.jsonl", "pytest")
-    return TargetContext(journal=journal, work_dir=folder, owner="pytest", force=force)
+    return TargetContext(journal=journal, owner="pytest", force=force)
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def main(path: str, how: str = "", when: str = "") -> None:
 
     server = os.environ.get("VICTIM_SERVER", "embedded")
     with journal:
-        context = TargetContext(journal=journal, work_dir=Path(path).parent, owner="victim")
+        context = TargetContext(journal=journal, owner="victim")
         target = PostgreSQL(TargetSpec(engine="postgresql", server=server), context)
         target.open()
         print("programs", target.inventory().get("binaries", ""), flush=True)

@@ -115,7 +115,7 @@ DAMAGES = {
 def order_entry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection[Any]]:
     """A server with a loaded order-entry database."""
     journal = Journal(tmp_path_factory.mktemp("oltp") / "journal.jsonl", "pytest")
-    context = TargetContext(journal=journal, work_dir=None, owner="test-oltp-conditions")
+    context = TargetContext(journal=journal, owner="test-oltp-conditions")
     target = PostgreSQL(TargetSpec(engine="postgresql"), context)
     population = (Path(__file__).parent / "oltp_population.sql").read_text()
     scripts = resources.files("loadstone.workloads.oltp")

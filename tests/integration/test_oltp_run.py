@@ -48,7 +48,7 @@ def build(target: PostgreSQL, sessions: int) -> tuple[dict[str, float], Mapping[
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
     journal = Journal(tmp_path_factory.mktemp("oltp") / "journal.jsonl", "pytest")
-    context = TargetContext(journal=journal, work_dir=None, owner="test-oltp-run")
+    context = TargetContext(journal=journal, owner="test-oltp-run")
     target = PostgreSQL(TargetSpec(engine="postgresql"), context)
     try:
         target.open()

@@ -46,7 +46,6 @@ def execute(written: Written, execution: Execution) -> int:
         command=shlex.join(["loadstone", *sys.argv[1:]]),
         allow_unsafe=execution.allow_unsafe,
         force=execution.force,
-        work_dir=execution.work_dir,
     )
     interrupted = False
     try:

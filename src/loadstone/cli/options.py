@@ -89,8 +89,6 @@ class Execution(Output):
     allow_unsafe: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
     """Allow settings that can lose acknowledged commits; every figure carries the word."""
     force: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
-    """Use a database that holds something else than Loadstone's data. It may be destroyed."""
-    work_dir: Annotated[Path | None, Parameter(group=EXECUTION)] = None
-    """Folder for what Loadstone needs while it runs."""
+    """Use a database that holds other data: it is set aside, and given back at the end."""
     quiet: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
     """Say nothing but errors and the result."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from loadstone.errors import InterruptedTrialError, WrongInputError
+from loadstone.errors import InterruptedTrialError, LoadstoneError, WrongInputError
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import Stages, design_of, repeated
 from loadstone.experiments.interrupts import Interrupts
@@ -16,6 +16,7 @@ from loadstone.experiments.model import Experiment, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import Lab, run_trial
 from loadstone.factors.registry import apply_changes, refuse_impossible, refuse_unsafe
+from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.results.store import index_experiment
@@ -36,8 +37,6 @@ class RunOptions:
     """Settings that can lose acknowledged commits may be applied."""
     force: bool = False
     """A database that is not marked as Loadstone's may be used."""
-    work_dir: Path | None = None
-    """Where a server that Loadstone starts keeps its data, if not in its default place."""
 
 
 def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> Path:
@@ -64,10 +63,14 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
     )
     interrupts = Interrupts()
     try:
-        with interrupts.installed(), _lab(experiment, folder, options, observer, interrupts) as lab:
+        with (
+            full_disk_said(folder.path),
+            interrupts.installed(),
+            _lab(experiment, folder, options, observer, interrupts) as lab,
+        ):
             _Climb(experiment, stages, folder, lab, options).make()
     finally:
-        index_experiment(folder.path)
+        _index(folder, observer)
         observer.experiment_ends(folder.path)
     if interrupts.requested:
         raise InterruptedTrialError(
@@ -113,7 +116,6 @@ def _lab(
     journal = Journal(folder.path / "journal.jsonl", options.command)
     context = TargetContext(
         journal=journal,
-        work_dir=options.work_dir,
         owner=experiment.name,
         force=options.force,
     )
@@ -187,6 +189,21 @@ class _Climb:
             if (result.variant, result.block) == (plan.variant.name, plan.block)
         ]
         return repeated(plan, len(made) + 1, len(self.results) + 1)
+
+
+def _index(folder: ExperimentFolder, observer: Observer) -> None:
+    """Lists the results; the files are the truth, so a failure is said and hides nothing."""
+    try:
+        index_experiment(folder.path)
+    except LoadstoneError as error:
+        observer.notice(
+            Notice(
+                code="not-indexed",
+                severity="warning",
+                message=error.message,
+                advice=error.advice or "",
+            )
+        )
 
 
 def _hopeless(results: Sequence[TrialResult]) -> bool:

@@ -13,8 +13,9 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import RawIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 
@@ -70,7 +71,7 @@ class Journal:
         self._open: dict[int, Entry] = {}
         self._next = 1
         self._file = path.open("a", encoding="utf-8")
-        self._copies: list[IO[str]] = []
+        self._copies: list[RawIOBase] = []
         self._pointer = _pointer_path(path)
         self._pointer.parent.mkdir(parents=True, exist_ok=True)
         process = psutil.Process()
@@ -132,7 +133,7 @@ class Journal:
     @contextlib.contextmanager
     def copied_to(self, path: Path) -> Iterator[None]:
         """Also writes what comes within the block to another file (the trial's own journal)."""
-        with path.open("a", encoding="utf-8") as copy:
+        with path.open("ab", buffering=0) as copy:
             self._copies.append(copy)
             try:
                 yield
@@ -173,8 +174,7 @@ class Journal:
         text = json.dumps({"at": datetime.now(UTC).isoformat(), **line}) + "\n"
         for copy in self._copies:
             with contextlib.suppress(OSError):
-                copy.write(text)
-                copy.flush()
+                copy.write(text.encode())
         self._file.write(text)
         self._file.flush()
         os.fsync(self._file.fileno())

@@ -46,8 +46,6 @@ class TargetContext:
     """What a target is given to work with."""
 
     journal: Journal
-    work_dir: Path | None
-    """Where the data of an owned server lies, if not in the engine's default place."""
     owner: str
     """Mark written into what Loadstone creates (the experiment's name)."""
     force: bool = False
