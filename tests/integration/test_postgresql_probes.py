@@ -51,10 +51,10 @@ def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
     assert ("active_sessions", 1.0) in [(each.metric, each.value) for each in samples]
     holder.query("COMMIT")
     thread.join()
-    [wait] = probe.waits()
+    [wait] = probe.waits(0.0, 99.0)
     assert (wait.kind, wait.event, wait.samples, wait.share) == ("Lock", "transactionid", 2, 1.0)
-    assert probe.waits_between(4.0, 6.0)[0].samples == 1
-    assert probe.waits_between(6.0, 9.0) == []
+    assert probe.waits(4.0, 6.0)[0].samples == 1
+    assert probe.waits(6.0, 9.0) == []
     assert probe.notices() == []
     for client in (holder, blocked):
         client.close()

@@ -40,7 +40,7 @@ class Recorded(Probe):
         self._note("stop")
         self.enough.set()
 
-    def waits(self) -> list[Wait]:
+    def waits(self, from_s: float, to_s: float) -> list[Wait]:
         return [Wait(kind="CPU", event="CPU", samples=len(self.calls), share=1.0)]
 
     def notices(self) -> list[Notice]:
@@ -79,7 +79,7 @@ def test_a_probe_starts_samples_and_stops_in_one_thread() -> None:
 def test_waits_and_notices_of_all_probes_are_gathered() -> None:
     few, many = Recorded(2), Recorded(20)
     sampler, _ = run(few, many)
-    waits = sampler.waits()
+    waits = sampler.waits(0.0, 99.0)
     assert len(waits) == 2
     assert waits[0].samples >= waits[1].samples
     assert [notice.code for notice in sampler.notices()].count("seen") == 2

@@ -64,10 +64,12 @@ def test_unsafe_and_several_are_marked(ladder_document: ReportDocument) -> None:
     assert {"unsafe-figures", "several-changes", "target-failed"} <= codes
 
 
-def test_levels_before_come_from_base_previous_or_reading(ladder_document: ReportDocument) -> None:
+def test_a_level_that_was_declared_nowhere_before_is_the_default(
+    ladder_document: ReportDocument,
+) -> None:
     variants = {variant.name: variant for variant in ladder_document.variants}
     change = variants["cache of 1 GB"].step[0]
-    assert (change.factor, change.before, change.after) == ("target.shared_buffers", "128MB", "1GB")
+    assert (change.factor, change.before, change.after) == ("target.shared_buffers", None, "1GB")
 
 
 def test_nothing_else_differs_unless_something_does(tmp_path: Path) -> None:

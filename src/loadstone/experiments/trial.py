@@ -127,7 +127,8 @@ def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
         probes = [HostProbe(folder.path), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
             _watch(driver, marks, target, findings)
-        findings.waits = sampler.waits()
+        measured = findings.load.measured()
+        findings.waits = sampler.waits(measured.from_s, measured.to_s)
         findings.notices += sampler.notices()
         driver.wait()
     lab.interrupts.check()

@@ -43,8 +43,13 @@ class Probe(ABC):
     def stop(self) -> None:
         """Closes what it opened. Must work after a failed `start` too."""
 
-    def waits(self) -> list[Wait]:
-        """What active sessions waited on, if this probe knows; most samples first."""
+    def waits(self, from_s: float, to_s: float) -> list[Wait]:
+        """What active sessions waited on, if this probe knows; most samples first.
+
+        Args:
+            from_s: Begin of the stretch that counts, on the trial's clock.
+            to_s: Its end.
+        """
         return []
 
     def notices(self) -> list[Notice]:

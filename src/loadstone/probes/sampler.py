@@ -58,9 +58,9 @@ class Sampler:
         for runner in self._runners:
             runner.join(max(0.0, give_up_at - time.monotonic()))
 
-    def waits(self) -> list[Wait]:
-        """The top waits, of the probes that know them; most samples first."""
-        waits = [wait for runner in self._runners for wait in runner.waits()]
+    def waits(self, from_s: float, to_s: float) -> list[Wait]:
+        """The top waits in a stretch of the trial, of the probes that know them."""
+        waits = [wait for runner in self._runners for wait in runner.waits(from_s, to_s)]
         return sorted(waits, key=lambda wait: -wait.samples)
 
     def notices(self) -> list[Notice]:
@@ -95,9 +95,9 @@ class _Runner(threading.Thread):
             except Exception as error:
                 self._problem("probe-failed", f"could not be closed: {_text(error)}")
 
-    def waits(self) -> list[Wait]:
+    def waits(self, from_s: float, to_s: float) -> list[Wait]:
         """Nothing from a probe that hangs or fails."""
-        return self._asked(self._probe.waits)
+        return self._asked(lambda: self._probe.waits(from_s, to_s))
 
     def notices(self) -> list[Notice]:
         """What the probe found, and what went wrong with it."""

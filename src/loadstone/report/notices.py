@@ -55,6 +55,8 @@ def _left_out(folder: ExperimentFolder) -> list[Notice]:
         )
         for status, names in by_status.items()
     ]
+    if len(folder.design.variants) == 1:
+        return found
     for variant in folder.design.variants:
         counted = len(folder.valid_trials_of(variant.name))
         if counted < folder.experiment.repeats:

@@ -22,7 +22,9 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
     results = [trial.result for trial in document.trials]
     if not results:
         return []
-    parts: list[RenderableType] = [Text(""), _metrics(document)]
+    parts: list[RenderableType] = []
+    if any(result.metrics for result in results):
+        parts += [Text(""), _metrics(document)]
     if len(results) > 1:
         parts += [Text(""), _trials(results, document.metric)]
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])

@@ -44,19 +44,12 @@ def _report(
 
 
 def _level_before(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
-    """The factor's level in the variant before: declared there, in the base, or read back."""
+    """The factor's level in the variant before: declared there or in the base; else the default."""
     previous = next((v for v in folder.design.variants if v.name == variant.previous), None)
     for change in previous.changes if previous else []:
         if change.factor == factor:
             return change.level
-    declared = _base_level(folder.experiment, factor)
-    if declared is not None:
-        return declared
-    for trial in folder.trials_of(variant.name):
-        for reading in trial.result.factors:
-            if reading.factor == factor:
-                return reading.before
-    return None
+    return _base_level(folder.experiment, factor)
 
 
 def _base_level(experiment: Experiment, factor: str) -> Level | None:

@@ -130,15 +130,16 @@ class Target(ABC):
     def settle(self, cache: str) -> None:
         """The last step before load: caches, statistics and checkpoint in their declared state.
 
-        It comes after `restore`, the workload's `prepare` and `fingerprint`, which read the data and
-        would spoil a cold cache. The server runs afterwards, its statistics are reset, a checkpoint
-        was just made and autovacuum is in its declared state.
+        It comes after `restore`, the workload's `prepare` and `fingerprint`, which read the data
+        and would spoil a cold cache. The server runs afterwards, its statistics are reset, a
+        checkpoint was just made and autovacuum is in its declared state.
 
         Args:
             cache: `warm` (all relations read) or `cold` (the server restarted and the data dropped
                 from the page cache, where allowed).
         """
 
+    @abstractmethod
     def check_alive(self) -> None:
         """Looks whether the server still runs; cheap enough for once a second.
 

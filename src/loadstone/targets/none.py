@@ -59,6 +59,9 @@ class NoTarget(Target):
     def settle(self, cache: str) -> None:
         """Nothing has caches."""
 
+    def check_alive(self) -> None:
+        """Nothing ends."""
+
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """The fingerprint of nothing."""
         return Fingerprint(rows={}, sums={}, size_bytes=0, digest=hashlib.sha256().hexdigest())

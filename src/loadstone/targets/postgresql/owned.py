@@ -130,11 +130,10 @@ class OwnedServer(Server):
         with _copying(cluster.data):
             restored = snapshot.restore(kept, cluster.data, self._account)
         copied = time.monotonic()
-        before = self._settings
         self._settings = self._merged(settings_)
         cluster.log.unlink(missing_ok=True)
         self.start()
-        readings = settings.read_back(self.client, self._settings, _shown(before), "restart")
+        readings = settings.read_back(self.client, self._settings, {}, "restart")
         self._last_reset = {
             "files": restored.files,
             "written_bytes": restored.written_bytes,
@@ -253,9 +252,3 @@ def _copying(to: Path) -> Iterator[None]:
             f"the data could not be copied to {to}: {error.strerror}",
             advice="free some space, or name another data folder",
         ) from error
-
-
-def _shown(before: Mapping[str, Level]) -> dict[str, str]:
-    from loadstone.targets.postgresql.values import text
-
-    return {name: text(level) for name, level in before.items()}

@@ -66,11 +66,7 @@ class WaitsProbe(Probe):
             self._connection.close()
             self._connection = None
 
-    def waits(self) -> list[Wait]:
-        """Over everything that was sampled."""
-        return self.waits_between(float("-inf"), float("inf"))
-
-    def waits_between(self, from_s: float, to_s: float) -> list[Wait]:
+    def waits(self, from_s: float, to_s: float) -> list[Wait]:
         """Over a stretch of the trial's clock, such as its measured phase."""
         counts: Counter[tuple[str, str]] = Counter()
         for t_s, kind, event, count in self._seen:
