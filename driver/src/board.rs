@@ -272,6 +272,18 @@ impl Board {
         }
     }
 
+    /// Waits until `condition`, which depends on the notice or the number of users, is met.
+    pub async fn until(&self, slot: usize, condition: impl Fn() -> bool) {
+        poll_fn(|context| {
+            if condition() {
+                return Poll::Ready(());
+            }
+            self.listen(slot, context);
+            Poll::Pending
+        })
+        .await;
+    }
+
     /// Says that the user of `slot` is free.
     pub fn offer(&self, slot: usize) {
         self.idle.borrow_mut().push_back(slot);
@@ -318,14 +330,12 @@ impl Stop for StageOver<'_> {
     }
 
     async fn wait(&self) {
-        poll_fn(|context| {
-            if self.requested() {
-                return Poll::Ready(());
-            }
-            self.board.listen(self.slot, context);
-            Poll::Pending
-        })
-        .await;
+        self.board.until(self.slot, || self.requested()).await;
+    }
+
+    async fn wait_for_last(&self) {
+        let leaving = || self.board.duty() == Duty::Leave;
+        self.board.until(self.slot, leaving).await;
     }
 }
 

@@ -48,7 +48,7 @@ impl<W: Workload> Conductor<W> {
             ledger: Ledger::new(operations, equipment.outbox.clone()),
             clock: ThreadClock::new(equipment.epoch, timer),
             pace: equipment.pace.clone(),
-            max_attempts: equipment.max_attempts,
+            retry: equipment.retry,
         };
         Self {
             equipment: Rc::new(equipment),

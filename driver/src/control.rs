@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::ledger::PhaseIndex;
-use crate::session::ErrorClass;
+use crate::session::{ErrorClass, Failure, OperationId};
 
 /// A run that was stopped and has not ended after this time is ended by force. It is twice as long
-/// as operations in flight are waited for, so it is only met when nobody reads the frames.
+/// as operations in flight are waited for at most, so it is only met when nobody reads the frames.
 const GRACE: Duration = Duration::from_secs(20);
 
 /// Anything the main thread acts upon.
@@ -36,6 +36,15 @@ pub enum Message {
         phase: PhaseIndex,
         /// How it stands.
         standing: Standing,
+    },
+    /// An operation did not end well: the first of a thread in a phase.
+    Failed {
+        /// The phase in which it was due.
+        phase: PhaseIndex,
+        /// Which it was.
+        operation: OperationId,
+        /// Why the last attempt failed.
+        failure: Failure,
     },
     /// A thread's backlog is gone: how many were done, how many thrown away.
     Drained(Backlog),

@@ -2,18 +2,22 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::task::Poll;
 
 use crate::clock::Clock;
 use crate::ledger::PhaseIndex;
+use crate::race::unless;
 use crate::random::Random;
 use crate::recorder::Times;
+use crate::retry::{BackOff, Retry};
 use crate::session::{Failure, OperationId, Outcome, Session};
 
 /// A user whose operations end without ever waiting gives way to others after this time.
 const SLICE_NS: u64 = 50_000;
-/// The first and the longest wait before a lost connection is tried again.
-const BACK_OFF_NS: (u64, u64) = (50_000_000, 5_000_000_000);
+/// The waits before a lost connection is tried again, give or take a half.
+const RECONNECT: BackOff = BackOff {
+    base_ns: 50_000_000,
+    cap_ns: 5_000_000_000,
+};
 
 /// An operation that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,10 @@ pub trait Stop {
     fn requested(&self) -> bool;
     /// Waits until it should.
     fn wait(&self) -> impl Future<Output = ()>;
+
+    /// Waits until the whole run should end. An operation that was begun before the loop should end
+    /// keeps its pauses between attempts until then.
+    fn wait_for_last(&self) -> impl Future<Output = ()>;
 }
 
 /// A session and what its user keeps from one phase to the next.
@@ -85,7 +93,7 @@ pub struct User<S> {
     pub number: u32,
     /// Its conversation.
     pub session: S,
-    /// Its own random numbers, for waits.
+    /// Its own random numbers, for the pauses between attempts.
     pub random: Random,
     /// The operation that was chosen and not begun.
     chosen: Option<OperationId>,
@@ -120,7 +128,7 @@ pub async fn drive<S: Session>(
     recorder: &impl Record,
     clock: &impl Clock,
     stop: &impl Stop,
-    max_attempts: u32,
+    retry: &Retry,
 ) {
     let mut slice_ns = clock.now_ns();
     while !stop.requested() {
@@ -128,7 +136,7 @@ pub async fn drive<S: Session>(
             return;
         }
         let operation = user.choose();
-        let Some(Some(due)) = unless(stop, schedule.due(operation)).await else {
+        let Some(Some(due)) = unless(stop.wait(), schedule.due(operation)).await else {
             return;
         };
         user.chosen = None;
@@ -136,15 +144,24 @@ pub async fn drive<S: Session>(
         let sent_ns = clock.now_ns();
         recorder.begun(&due, sent_ns);
         let mut waited = false;
-        let outcome = attempt(
-            &mut user.session,
-            operation,
-            &due,
-            recorder,
-            max_attempts,
-            &mut waited,
-        )
-        .await;
+        let mut failures = 0;
+        let outcome = loop {
+            match attempt(&mut user.session, operation, &mut waited).await {
+                Outcome::Failed(failure)
+                    if failure.class.is_retryable() && failures + 1 < retry.max_attempts =>
+                {
+                    failures += 1;
+                    recorder.retried(&due, operation, &failure);
+                    let pause_ns = retry.pause_ns(failures, &mut user.random);
+                    if pause_ns > 0 {
+                        waited = true;
+                        let over = clock.sleep_until(clock.now_ns() + pause_ns);
+                        unless(stop.wait_for_last(), over).await;
+                    }
+                }
+                outcome => break outcome,
+            }
+        };
         let done_ns = clock.now_ns();
         let times = Times {
             intended_ns: due.at_ns,
@@ -167,34 +184,19 @@ pub async fn drive<S: Session>(
     }
 }
 
-/// Attempts `operation` until it ends well, fails for good or has had `max_attempts`.
+/// Makes one attempt of `operation`; `waited` becomes true if it had to wait for anything.
 async fn attempt<S: Session>(
     session: &mut S,
     operation: OperationId,
-    due: &Due,
-    recorder: &impl Record,
-    max_attempts: u32,
     waited: &mut bool,
 ) -> Outcome {
-    let mut attempts = 1;
-    loop {
-        let outcome = {
-            let mut execution = pin!(session.execute(operation));
-            std::future::poll_fn(|context| {
-                let poll = execution.as_mut().poll(context);
-                *waited |= poll.is_pending();
-                poll
-            })
-            .await
-        };
-        match outcome {
-            Outcome::Failed(failure) if failure.class.is_retryable() && attempts < max_attempts => {
-                recorder.retried(due, operation, &failure);
-                attempts += 1;
-            }
-            outcome => return outcome,
-        }
-    }
+    let mut execution = pin!(session.execute(operation));
+    std::future::poll_fn(|context| {
+        let poll = execution.as_mut().poll(context);
+        *waited |= poll.is_pending();
+        poll
+    })
+    .await
 }
 
 fn settle<S>(user: &mut User<S>, recorder: &impl Record, outcome: &Outcome) {
@@ -217,16 +219,18 @@ async fn restore<S: Session>(
 ) -> bool {
     while !stop.requested() {
         if user.failures > 0 {
-            let (first_ns, longest_ns) = BACK_OFF_NS;
-            let wait_ns = (first_ns << (user.failures - 1).min(20)).min(longest_ns) as f64;
+            let wait_ns = RECONNECT.limit_ns(user.failures) as f64;
             // Users that were lost together must not come back together.
             let at_ns = clock.now_ns() + (wait_ns * (0.5 + user.random.unit())) as u64;
-            if unless(stop, clock.sleep_until(at_ns)).await.is_none() {
+            if unless(stop.wait(), clock.sleep_until(at_ns))
+                .await
+                .is_none()
+            {
                 return false;
             }
         }
         user.failures += 1;
-        match unless(stop, user.session.reconnect()).await {
+        match unless(stop.wait(), user.session.reconnect()).await {
             None => return false,
             Some(Err(failure)) => recorder.not_restored(&failure),
             Some(Ok(())) => {
@@ -237,19 +241,6 @@ async fn restore<S: Session>(
         }
     }
     false
-}
-
-/// What `future` gives, or `None` when `stop` comes first. What is ready is never thrown away.
-async fn unless<T>(stop: &impl Stop, future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    let mut stopped = pin!(stop.wait());
-    std::future::poll_fn(|context| {
-        if let Poll::Ready(value) = future.as_mut().poll(context) {
-            return Poll::Ready(Some(value));
-        }
-        stopped.as_mut().poll(context).map(|()| None)
-    })
-    .await
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub struct Ledger {
     late: RefCell<Vec<(PhaseIndex, Recorder)>>,
     in_flight: Cell<u64>,
     known: RefCell<BTreeSet<ErrorClass>>,
+    /// The phase in which the operation was due that failed last.
+    failed: Cell<Option<PhaseIndex>>,
     outbox: Sender<Message>,
 }
 
@@ -48,6 +50,7 @@ impl Ledger {
             late: RefCell::default(),
             in_flight: Cell::new(0),
             known: RefCell::default(),
+            failed: Cell::new(None),
             outbox,
         }
     }
@@ -94,9 +97,13 @@ impl Ledger {
         late.push((phase, recorder));
     }
 
-    fn tell(&self, kind: NewsKind, detail: String) {
+    fn send(&self, message: Message) {
         // The other side is gone only when the process ends.
-        let _ = self.outbox.send(Message::News(News { kind, detail }));
+        let _ = self.outbox.send(message);
+    }
+
+    fn tell(&self, kind: NewsKind, detail: String) {
+        self.send(Message::News(News { kind, detail }));
     }
 
     /// Tells the first failure of each class.
@@ -141,6 +148,13 @@ impl Record for Ledger {
         });
         if let Outcome::Failed(failure) = outcome {
             self.tell_first(failure);
+            if self.failed.replace(Some(due.phase)) != Some(due.phase) {
+                self.send(Message::Failed {
+                    phase: due.phase,
+                    operation,
+                    failure: failure.clone(),
+                });
+            }
         }
     }
 

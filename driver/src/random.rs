@@ -16,6 +16,14 @@ impl Random {
         ))
     }
 
+    /// A stream that begins where this one stands, which itself jumps 2^128 numbers ahead.
+    #[must_use]
+    pub fn split(&mut self) -> Self {
+        let here = self.clone();
+        self.0.jump();
+        here
+    }
+
     /// Uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
         self.0.random()

@@ -5,20 +5,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::clock::{Epoch, to_ns, to_s};
+use crate::clock::{Epoch, to_ns};
 use crate::control::{Backlog, Control, Message, Standing};
 use crate::ledger::PhaseIndex;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
-use crate::plan::{self, Load, Plan, Protocol, Range, Refusal};
+use crate::plan::{self, Load, PhaseKind, Plan, Protocol, Range, Refusal};
 use crate::process;
 use crate::schedule::{ArrivalPlan, UserRamp};
-use crate::session::Workload;
+use crate::session::{Failure, OperationId, Workload};
 use crate::teller::{Ending, Teller};
 use crate::worker::{Equipment, Worker};
 
-/// Longest time that operations in flight are waited for at the end.
-const FINISH_NS: u64 = 10_000_000_000;
 /// Longest time that a backlog is worked off at the end of a phase; the rest is thrown away.
 const DRAIN_NS: u64 = 30_000_000_000;
 /// How far ahead a new rate begins, so that all threads change over at the same moment.
@@ -73,7 +71,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                 workload: Arc::clone(&workload),
                 seed: plan.seed,
                 pace: pace.clone(),
-                max_attempts: plan.retry.max_attempts,
+                retry: plan.retry.into(),
                 epoch,
                 outbox: outbox.clone(),
                 collected: collected.clone(),
@@ -252,7 +250,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     /// Lets operations in flight finish and users leave.
     fn finish(&mut self) {
         let now_ns = self.epoch.now_ns();
-        let until_ns = now_ns + FINISH_NS;
+        let until_ns = now_ns + to_ns(self.plan.finish_s);
         self.order(|| Order::Finish);
         self.close_phase(now_ns);
         self.current = None;
@@ -260,9 +258,9 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         while self.reports < self.workers.len() && self.attend(Some(until_ns)) {}
         let in_flight = self.teller.last_tick(&self.workers);
         if in_flight > 0 {
-            let seconds = to_s(FINISH_NS);
             let detail = format!(
-                "{in_flight} operations did not end within {seconds} s and are not counted"
+                "{in_flight} operations did not end within {} s and are not counted",
+                self.plan.finish_s
             );
             self.teller.event("stalled", &detail);
         }
@@ -331,11 +329,29 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                     self.standings[thread as usize] = standing;
                 }
             }
+            Message::Failed {
+                phase,
+                operation,
+                failure,
+            } => self.deal_with_failed(phase, operation, failure),
             Message::Drained(backlog) => {
                 self.reports += 1;
                 self.backlog.drained += backlog.drained;
                 self.backlog.discarded += backlog.discarded;
             }
+        }
+    }
+
+    /// Data that lacks a part is of no use: in a phase that prepares, every operation must end well.
+    fn deal_with_failed(&mut self, phase: PhaseIndex, operation: OperationId, failure: Failure) {
+        let phase = &self.plan.phases[phase];
+        if phase.kind == PhaseKind::Prepare {
+            let operation = self.workload.operations()[operation];
+            let Failure { class, message } = failure;
+            self.ending.get_or_insert(Ending::Failed(format!(
+                "{operation} failed in phase {} ({}): {message}",
+                phase.name, class.0
+            )));
         }
     }
 

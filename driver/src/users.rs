@@ -10,6 +10,7 @@ use crate::drive::{Due, Readiness, Schedule, Stop, User, drive};
 use crate::ledger::Ledger;
 use crate::pacing::Pace;
 use crate::random::Random;
+use crate::retry::Retry;
 use crate::session::{OperationId, Session};
 
 /// What the users of a thread share.
@@ -23,8 +24,8 @@ pub struct Shared<C> {
     pub clock: C,
     /// The waits.
     pub pace: Pace,
-    /// Attempts of one operation in all.
-    pub max_attempts: u32,
+    /// How operations are tried again.
+    pub retry: Retry,
 }
 
 /// Leads the user of `slot` through the phases until it may leave.
@@ -34,10 +35,10 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
         ledger,
         clock,
         pace,
-        max_attempts,
+        retry,
     } = &*shared;
     let mut waits = Waits {
-        random: user.random.clone(),
+        random: user.random.split(),
         free: None,
         due: None,
     };
@@ -54,15 +55,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                     pace,
                     waits: &mut waits,
                 };
-                drive(
-                    &mut user,
-                    &mut schedule,
-                    ledger,
-                    clock,
-                    &stop,
-                    *max_attempts,
-                )
-                .await;
+                drive(&mut user, &mut schedule, ledger, clock, &stop, retry).await;
             }
             Duty::Open => {
                 waits.clear();
@@ -71,15 +64,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                     board,
                     offered: false,
                 };
-                drive(
-                    &mut user,
-                    &mut schedule,
-                    ledger,
-                    clock,
-                    &stop,
-                    *max_attempts,
-                )
-                .await;
+                drive(&mut user, &mut schedule, ledger, clock, &stop, retry).await;
             }
         }
         if !stop.requested() {
@@ -139,14 +124,8 @@ impl<C: Clock> Closed<'_, C> {
             return;
         }
         self.waits.clear();
-        poll_fn(|context| {
-            if self.board.is_active(self.slot) {
-                return Poll::Ready(());
-            }
-            self.board.listen(self.slot, context);
-            Poll::Pending
-        })
-        .await;
+        let active = || self.board.is_active(self.slot);
+        self.board.until(self.slot, active).await;
     }
 
     /// When `operation` is due, and whether that is after a wait.

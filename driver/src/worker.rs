@@ -14,6 +14,7 @@ use crate::control::Message;
 use crate::ledger::Collected;
 use crate::orders::Order;
 use crate::pacing::Pace;
+use crate::retry::Retry;
 use crate::session::Workload;
 use crate::timer::Timer;
 
@@ -30,8 +31,8 @@ pub struct Equipment<W> {
     pub seed: u64,
     /// The waits of closed users.
     pub pace: Pace,
-    /// Attempts of one operation in all.
-    pub max_attempts: u32,
+    /// How operations are tried again.
+    pub retry: Retry,
     /// The origin of time.
     pub epoch: Epoch,
     /// Where reports go.

@@ -286,16 +286,42 @@ fn the_end_of_standard_input_stops_it() {
 #[test]
 fn operations_in_flight_are_finished_and_counted() {
     let mut plan = plan(json!([phase("m", "measure", json!(null), users(3))]));
-    plan["workload"]["parameters"] = json!({"service_time_us": 400_000});
+    // Not all of the same length, so that they do not end at the same moment.
+    plan["workload"]["parameters"] = json!({"service_time_us":
+        {"distribution": "lognormal", "mean_us": 500_000, "sigma": 0.3}});
     let mut driver = Driver::start(&plan);
-    driver.wait_for("phase-begin");
+    driver.wait_until(|frame| frame["in_flight"] == 3);
     driver.control(&json!({"control": "stop"}));
     let run = driver.finish();
-    assert_eq!(operations(&run.frames, "m", "noop"), 3);
-    let late = of_kind(&run.frames, "tick")
-        .filter(|tick| tick["late"] == true)
-        .count();
-    assert!(late > 0, "what ended after the phase is in late ticks");
+    let ticks: Vec<&Value> = of_kind(&run.frames, "tick").collect();
+    let (late, on_time): (Vec<&Value>, Vec<&Value>) =
+        ticks.iter().partition(|tick| tick["late"] == true);
+    let in_flight = on_time.last().expect("the tick that ends the phase")["in_flight"].as_u64();
+    let finished: u64 = late
+        .iter()
+        .filter_map(|tick| tick["operations"]["noop"]["count"].as_u64())
+        .sum();
+    assert!(finished > 0, "what ended after the phase is in late ticks");
+    assert_eq!(Some(finished), in_flight);
+    assert_eq!(late.last().expect("a late tick")["in_flight"], 0);
+}
+
+#[test]
+fn an_operation_that_fails_fails_a_run_that_prepares() {
+    let mut plan = plan(json!([
+        phase("p", "prepare", json!(null), users(2)),
+        phase("m", "measure", json!(10.0), users(1)),
+    ]));
+    plan["phases"][0]["iterations"] = json!(1000);
+    plan["workload"]["parameters"] = json!({"error_rate": 0.01, "error_class": "23505"});
+    let run = Driver::start(&plan).finish();
+    let last = run.frames.last().expect("a frame");
+    assert_eq!((&last["reason"], run.code), (&json!("failed"), Some(1)));
+    assert_eq!(
+        last["error"],
+        "noop failed in phase p (23505): an error that the plan asked for"
+    );
+    assert_eq!(sum(&run.frames, "m", "due"), 0);
 }
 
 #[test]

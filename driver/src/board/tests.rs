@@ -1,3 +1,6 @@
+use std::future::Future;
+use std::pin::pin;
+
 use super::*;
 
 fn arrival(at_ns: u64) -> Arrival {
@@ -7,19 +10,26 @@ fn arrival(at_ns: u64) -> Arrival {
     }
 }
 
+fn notice(duty: Duty) -> Notice {
+    Notice {
+        duty,
+        phase: 0,
+        since_ns: 0,
+        active: 1,
+        allowance: u64::MAX,
+        room: 0,
+    }
+}
+
 fn open_board(users: usize, room: usize) -> Board {
     let board = Board::default();
     for slot in 0..users {
         board.enter(slot);
     }
-    let (duty, phase, since_ns) = (Duty::Open, 0, 0);
     board.post(Notice {
-        duty,
-        phase,
-        since_ns,
         active: users,
-        allowance: u64::MAX,
         room,
+        ..notice(Duty::Open)
     });
     board
 }
@@ -59,14 +69,9 @@ fn without_a_free_user_arrivals_queue_in_order_up_to_the_room() {
 #[test]
 fn the_allowance_is_exact() {
     let board = Board::default();
-    let (duty, phase, since_ns) = (Duty::Closed, 0, 0);
     board.post(Notice {
-        duty,
-        phase,
-        since_ns,
-        active: 1,
         allowance: 2,
-        room: 0,
+        ..notice(Duty::Closed)
     });
     assert_eq!(
         [board.admit(), board.admit(), board.admit()],
@@ -80,15 +85,22 @@ fn a_new_notice_ends_the_stage_and_keeps_the_backlog_countable() {
     board.hand(arrival(1));
     let stop = StageOver::new(&board, 0);
     assert!(!stop.requested());
-    let (duty, phase, since_ns) = (Duty::Idle, 1, 9);
-    board.post(Notice {
-        duty,
-        phase,
-        since_ns,
-        active: 0,
-        allowance: u64::MAX,
-        room: 0,
-    });
+    board.post(notice(Duty::Closed));
     assert!(stop.requested());
     assert_eq!(board.discard(), 1);
+}
+
+#[test]
+fn only_the_last_notice_ends_the_pauses_of_what_was_begun() {
+    let board = open_board(1, 0);
+    let stop = StageOver::new(&board, 0);
+    let mut last = pin!(stop.wait_for_last());
+    let mut is_over = || {
+        let poll = last.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        poll.is_ready()
+    };
+    board.post(notice(Duty::Closed));
+    assert!(!is_over(), "a phase ends, the operation goes on");
+    board.post(notice(Duty::Leave));
+    assert!(is_over());
 }

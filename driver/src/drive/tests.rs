@@ -113,7 +113,16 @@ impl Stop for At {
             std::future::pending::<()>().await;
         }
     }
+
+    async fn wait_for_last(&self) {
+        std::future::pending().await
+    }
 }
+
+const NO_PAUSE: BackOff = BackOff {
+    base_ns: 0,
+    cap_ns: 0,
+};
 
 struct Played {
     user: User<Scripted>,
@@ -123,22 +132,40 @@ struct Played {
 
 fn play(due_ns: &[u64], outcomes: Vec<Outcome>, refusals: u32, stop_ns: u64) -> Played {
     let clock = MockClock::default();
-    let outcomes = outcomes.into();
-    let session = Scripted {
-        clock: clock.clone(),
-        outcomes,
-        refusals,
-        log: Vec::new(),
-    };
-    let mut user = User::new(0, session, Random::new(1, 1));
+    let mut user = scripted(&clock, outcomes, refusals);
     let mut schedule = Timetable(due_ns.iter().copied().collect(), clock.clone());
     let notes = Notes::default();
     let stop = At(stop_ns, clock.clone());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(drive(&mut user, &mut schedule, &notes, &clock, &stop, 3));
+    let retry = Retry {
+        max_attempts: 3,
+        back_off: NO_PAUSE,
+    };
+    block_on(drive(
+        &mut user,
+        &mut schedule,
+        &notes,
+        &clock,
+        &stop,
+        &retry,
+    ));
     Played { user, notes, clock }
+}
+
+fn scripted(clock: &MockClock, outcomes: Vec<Outcome>, refusals: u32) -> User<Scripted> {
+    let session = Scripted {
+        clock: clock.clone(),
+        outcomes: outcomes.into(),
+        refusals,
+        log: Vec::new(),
+    };
+    User::new(0, session, Random::new(1, 1))
+}
+
+fn block_on(future: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime")
+        .block_on(future);
 }
 
 #[test]
@@ -212,6 +239,88 @@ fn attempts_are_limited_and_the_last_failure_is_the_result() {
         played.notes.ended.borrow()[0].1,
         Outcome::Failed(failure("40001"))
     );
+}
+
+/// Five attempts, each 100 ns long, with pauses of at most 1, 2, 3 and 3 ms.
+const PATIENT: Retry = Retry {
+    max_attempts: 5,
+    back_off: BackOff {
+        base_ns: 1_000_000,
+        cap_ns: 3_000_000,
+    },
+};
+
+#[test]
+fn pauses_between_attempts_come_from_the_seed_and_count_as_service_time() {
+    let clock = MockClock::default();
+    let mut user = scripted(&clock, vec![Outcome::Failed(failure("40001")); 4], 0);
+    let mut random = user.random.clone();
+    let (mut schedule, notes) = (Timetable([0].into(), clock.clone()), Notes::default());
+    let stop = At(u64::MAX, clock.clone());
+    block_on(drive(
+        &mut user,
+        &mut schedule,
+        &notes,
+        &clock,
+        &stop,
+        &PATIENT,
+    ));
+    let pauses_ns: Vec<u64> = (1..=4)
+        .map(|failures| PATIENT.pause_ns(failures, &mut random))
+        .collect();
+    let distinct: std::collections::BTreeSet<&u64> = pauses_ns.iter().collect();
+    assert_eq!(distinct.len(), 4, "{pauses_ns:?}");
+    let times = Times {
+        intended_ns: 0,
+        sent_ns: 0,
+        done_ns: 5 * SERVICE_NS + pauses_ns.iter().sum::<u64>(),
+    };
+    assert_eq!(*notes.ended.borrow(), [(times, Outcome::Done)]);
+}
+
+/// A clock on which no wait ever ends.
+struct Standstill;
+
+impl Clock for Standstill {
+    fn now_ns(&self) -> u64 {
+        0
+    }
+
+    async fn sleep_until(&self, _at_ns: u64) {
+        std::future::pending().await
+    }
+}
+
+/// The whole run is ending, but this loop is still at an operation that it began before.
+struct Ending;
+
+impl Stop for Ending {
+    fn requested(&self) -> bool {
+        false
+    }
+
+    async fn wait(&self) {
+        std::future::pending().await
+    }
+
+    async fn wait_for_last(&self) {}
+}
+
+#[test]
+fn the_end_of_the_run_ends_the_pauses_and_the_operation_is_finished() {
+    let clock = MockClock::default();
+    let mut user = scripted(&clock, vec![Outcome::Failed(failure("40001")); 4], 0);
+    let (mut schedule, notes) = (Timetable([0].into(), clock.clone()), Notes::default());
+    block_on(drive(
+        &mut user,
+        &mut schedule,
+        &notes,
+        &Standstill,
+        &Ending,
+        &PATIENT,
+    ));
+    assert_eq!(notes.retries.get(), 4);
+    assert_eq!(notes.ended.borrow()[0].1, Outcome::Done);
 }
 
 #[test]

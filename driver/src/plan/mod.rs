@@ -45,6 +45,9 @@ pub struct Plan {
     /// Seconds from one tick to the next.
     #[serde(default = "one_second")]
     pub tick_s: f64,
+    /// Longest time, in seconds, that operations in flight are waited for at the end.
+    #[serde(default = "ten")]
+    pub finish_s: f64,
     /// What is done.
     pub workload: WorkloadPlan,
     /// Where it is done.
@@ -86,7 +89,7 @@ pub enum Role {
 }
 
 /// How the target is reached. A password is only ever named by its environment variable.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Connection {
     /// The protocol spoken.
@@ -106,6 +109,24 @@ pub struct Connection {
     /// Environment variable of the driver that holds the password.
     #[serde(default)]
     pub password_env: Option<String>,
+    /// Seconds that the target may take to accept a session.
+    #[serde(default = "ten")]
+    pub connect_timeout_s: f64,
+}
+
+impl Default for Connection {
+    /// No target.
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::None,
+            host: String::new(),
+            port: 0,
+            user: String::new(),
+            database: String::new(),
+            password_env: None,
+            connect_timeout_s: ten(),
+        }
+    }
 }
 
 /// A protocol that sessions can speak.
@@ -119,17 +140,25 @@ pub enum Protocol {
     Postgresql,
 }
 
-/// How often an operation is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// How operations that may succeed when tried again are tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Retry {
     /// Attempts of one operation in all, the first one included.
     pub max_attempts: u32,
+    /// Longest pause, in seconds, after the first failed attempt; it doubles with each.
+    pub backoff_base_s: f64,
+    /// Longest pause of all, in seconds.
+    pub backoff_cap_s: f64,
 }
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { max_attempts: 10 }
+        Self {
+            max_attempts: 20,
+            backoff_base_s: 0.001,
+            backoff_cap_s: 0.1,
+        }
     }
 }
 

@@ -53,21 +53,31 @@ fn a_minimal_plan_has_defaults() {
     let plan = Plan::parse(text).expect("a plan");
     assert_eq!(
         (plan.threads, plan.tick_s, plan.retry.max_attempts),
-        (1, 1.0, 10)
+        (1, 1.0, 20)
     );
-    assert_eq!(plan.connection.protocol, Protocol::None);
+    assert_eq!(plan.connection, Connection::default());
 }
 
 #[test]
 fn a_wrong_value_is_refused_by_its_field() {
     type Change = fn(&mut Value);
-    let cases: [(&str, Change); 16] = [
+    let cases: [(&str, Change); 20] = [
         ("version", |plan| plan["version"] = json!(2)),
         ("threads", |plan| plan["threads"] = json!(0)),
         ("threads", |plan| plan["threads"] = json!(-1)),
         ("tick_s", |plan| plan["tick_s"] = json!(0)),
         ("retry.max_attempts", |plan| {
             plan["retry"]["max_attempts"] = json!(0)
+        }),
+        ("retry.backoff_base_s", |plan| {
+            plan["retry"]["backoff_base_s"] = json!(-0.001)
+        }),
+        ("retry.backoff_cap_s", |plan| {
+            plan["retry"]["backoff_cap_s"] = json!(1e9)
+        }),
+        ("finish_s", |plan| plan["finish_s"] = json!(11)),
+        ("connection.connect_timeout_s", |plan| {
+            plan["connection"]["connect_timeout_s"] = json!(0)
         }),
         ("connection.host", |plan| {
             plan["connection"]["host"] = json!("")

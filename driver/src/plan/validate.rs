@@ -2,13 +2,16 @@
 
 use serde::Deserialize;
 
-use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Think, Waits};
+use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Retry, Think, Waits};
 
 const MOST_THREADS: u32 = 1024;
 const MOST_SESSIONS: u32 = 1_000_000;
 const MOST_QUEUED: u32 = 100_000_000;
 const MOST_RATE_PER_S: f64 = 1e9;
 const LONGEST_S: f64 = 1e8;
+/// A run that was stopped is ended by force soon after (`control.rs`).
+const LONGEST_FINISH_S: f64 = 10.0;
+const LONGEST_PAUSE_S: f64 = 3600.0;
 
 /// Looks at the version alone, so that a plan of another version is named as such.
 pub(super) fn version(text: &str) -> Result<(), Refusal> {
@@ -35,7 +38,8 @@ pub(super) fn version(text: &str) -> Result<(), Refusal> {
 pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     within("threads", plan.threads, 1, MOST_THREADS)?;
     seconds("tick_s", plan.tick_s, 0.01, 3600.0)?;
-    within("retry.max_attempts", plan.retry.max_attempts, 1, 1_000_000)?;
+    seconds("finish_s", plan.finish_s, 0.0, LONGEST_FINISH_S)?;
+    retry(&plan.retry)?;
     connection(plan)?;
     waits("pacing.default", &plan.pacing.default)?;
     for (name, value) in &plan.pacing.operations {
@@ -48,6 +52,22 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
         phase(&format!("phases[{index}]"), value)?;
     }
     Ok(())
+}
+
+fn retry(given: &Retry) -> Result<(), Refusal> {
+    within("retry.max_attempts", given.max_attempts, 1, 1_000_000)?;
+    seconds(
+        "retry.backoff_base_s",
+        given.backoff_base_s,
+        0.0,
+        LONGEST_PAUSE_S,
+    )?;
+    seconds(
+        "retry.backoff_cap_s",
+        given.backoff_cap_s,
+        0.0,
+        LONGEST_PAUSE_S,
+    )
 }
 
 fn connection(plan: &Plan) -> Result<(), Refusal> {
@@ -68,7 +88,12 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
             ));
         }
     }
-    Ok(())
+    seconds(
+        "connection.connect_timeout_s",
+        given.connect_timeout_s,
+        0.001,
+        LONGEST_PAUSE_S,
+    )
 }
 
 fn waits(path: &str, waits: &Waits) -> Result<(), Refusal> {

@@ -1,5 +1,6 @@
 //! Where a server is and who asks.
 
+use crate::clock::to_ns;
 use crate::plan::{self, Protocol, Refusal};
 
 /// All that is needed to open a connection.
@@ -15,6 +16,8 @@ pub struct Config {
     pub database: String,
     /// Password, if the server asks for one.
     pub password: Option<String>,
+    /// Time that the server may take to accept the connection and the log-in, in nanoseconds.
+    pub connect_timeout_ns: u64,
     /// Settings of the session, sent with the start-up message.
     pub settings: Vec<(&'static str, String)>,
 }
@@ -41,8 +44,22 @@ impl Config {
             user: connection.user.clone(),
             database: connection.database.clone(),
             password: password.transpose()?,
+            connect_timeout_ns: to_ns(connection.connect_timeout_s),
             settings: Vec::new(),
         })
+    }
+
+    /// The server's address, as messages name it.
+    pub fn address(&self) -> String {
+        match self.is_local() {
+            true => format!("{}/.s.PGSQL.{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+
+    /// Whether the server is reached by a Unix socket.
+    pub fn is_local(&self) -> bool {
+        self.host.starts_with('/')
     }
 
     /// The same server with one more setting for its sessions.
@@ -61,6 +78,7 @@ impl std::fmt::Debug for Config {
             .field("user", &self.user)
             .field("database", &self.database)
             .field("password", &self.password.as_ref().map(|_| "***"))
+            .field("connect_timeout_ns", &self.connect_timeout_ns)
             .field("settings", &self.settings)
             .finish()
     }

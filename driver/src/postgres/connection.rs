@@ -7,7 +7,10 @@ use super::error::from_response;
 use super::startup::log_in;
 use super::stream::Stream;
 use super::{Config, Error, Message, Param, ReadBuffer, Row};
+use crate::clock::to_s;
+use crate::race::unless;
 use crate::session::Failure;
+use crate::timer::Timer;
 
 /// First size of the write buffer; it grows when a pipeline needs it.
 const WRITE_BYTES: usize = 1024;
@@ -50,11 +53,23 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens a connection and logs in.
+    /// Opens a connection and logs in; the thread must have a [`Timer`].
     ///
     /// # Errors
-    /// A connection error with the address, or the server's refusal.
+    /// A connection error with the address, also when it takes too long; or the server's refusal.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
+        let timer = Timer::current();
+        let too_late = timer.sleep_until(timer.now_ns() + config.connect_timeout_ns);
+        unless(too_late, Self::open(config))
+            .await
+            .unwrap_or_else(|| {
+                let seconds = to_s(config.connect_timeout_ns);
+                let reason = format!("no answer in {seconds} s (connection.connect_timeout_s)");
+                Err(Error::cannot_connect(config, &reason))
+            })
+    }
+
+    async fn open(config: &Config) -> Result<Self, Error> {
         let mut stream = Stream::connect(config).await?;
         let mut read = ReadBuffer::default();
         let mut write = BytesMut::with_capacity(WRITE_BYTES);

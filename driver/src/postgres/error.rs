@@ -1,5 +1,6 @@
 //! What can go wrong between the driver and a server.
 
+use super::Config;
 use crate::session::{ErrorClass, Failure};
 
 /// A failure of a connection or of a statement.
@@ -25,6 +26,11 @@ impl Error {
     /// A protocol error with these words.
     pub(crate) fn protocol(message: impl Into<String>) -> Self {
         Self::Protocol(message.into())
+    }
+
+    /// There is no connection to the server of `config` because of `reason`.
+    pub(crate) fn cannot_connect(config: &Config, reason: &str) -> Self {
+        Self::Connection(format!("cannot connect to {}: {reason}", config.address()))
     }
 
     /// SQLSTATE of an error of the server.

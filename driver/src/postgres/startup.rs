@@ -164,6 +164,7 @@ mod tests {
             user: "u".into(),
             database: "d".into(),
             password: Some("p".into()),
+            connect_timeout_ns: 1,
             settings: Vec::new(),
         }
     }

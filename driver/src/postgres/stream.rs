@@ -26,19 +26,16 @@ impl Stream {
     /// # Errors
     /// A connection error that names the address.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
-        if config.host.starts_with('/') {
-            let path = format!("{}/.s.PGSQL.{}", config.host, config.port);
-            let stream = UnixStream::connect(&path)
-                .await
-                .map_err(|e| refused(&path, &e))?;
-            return Ok(Self::Unix(stream));
+        let refused = |error: io::Error| Error::cannot_connect(config, &error.to_string());
+        if config.is_local() {
+            let stream = UnixStream::connect(config.address()).await;
+            return Ok(Self::Unix(stream.map_err(refused)?));
         }
-        let name = format!("{}:{}", config.host, config.port);
         let stream = match config.host.parse::<IpAddr>() {
             Ok(address) => TcpStream::connect((address, config.port)).await,
             Err(_) => TcpStream::connect((config.host.as_str(), config.port)).await,
         };
-        let stream = stream.map_err(|error| refused(&name, &error))?;
+        let stream = stream.map_err(refused)?;
         stream.set_nodelay(true)?;
         Ok(Self::Tcp(stream))
     }
@@ -103,8 +100,4 @@ impl Stream {
             Self::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
-}
-
-fn refused(address: &str, error: &io::Error) -> Error {
-    Error::Connection(format!("cannot connect to {address}: {error}"))
 }

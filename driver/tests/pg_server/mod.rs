@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use loadstone_driver::clock::Epoch;
 use loadstone_driver::postgres::{Config, Connection};
+use loadstone_driver::timer::Timer;
 
 pub const PASSWORD: &str = "s3cret pass";
 
@@ -114,6 +116,7 @@ impl Server {
             user: "tester".into(),
             database: "postgres".into(),
             password: None,
+            connect_timeout_ns: 10_000_000_000,
             settings: Vec::new(),
         }
     }
@@ -191,5 +194,8 @@ pub fn block_on<F: std::future::Future>(future: F) -> F::Output {
         .enable_io()
         .build()
         .expect("a runtime");
-    tokio::task::LocalSet::new().block_on(&runtime, future)
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let _timer = Timer::start(Epoch::start()).expect("a timer");
+        future.await
+    })
 }

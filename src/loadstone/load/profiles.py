@@ -12,7 +12,10 @@ from loadstone.workloads.base import LoadRequest
 
 THINK_TIME_CAP = 10.0
 """Truncation of negative-exponential think times, in means (TPC-C 5.11, clause 5.2.5.4)."""
-MAX_ATTEMPTS = 10
+RETRY = {"max_attempts": 20, "backoff_base_s": 0.001, "backoff_cap_s": 0.1}
+"""How the driver repeats serialization failures and deadlocks: measured with serializable
+transactions of 8 users on one warehouse, where 10 attempts leave about one operation in a thousand
+failed and 20 leave none."""
 _NO_PACING: dict[str, Any] = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
 
 
@@ -39,7 +42,7 @@ def run_plan(
         "tick_s": 1.0,
         "workload": dict(workload),
         "connection": connection_of(connection),
-        "retry": {"max_attempts": MAX_ATTEMPTS},
+        "retry": RETRY,
         "pacing": pacing_of(profile, pacing),
         "phases": phases_of(profile),
     }
@@ -64,7 +67,7 @@ def load_plan(
         "tick_s": 1.0,
         "workload": {"name": name, "role": request.role, "parameters": request.parameters},
         "connection": connection_of(connection),
-        "retry": {"max_attempts": MAX_ATTEMPTS},
+        "retry": RETRY,
         "pacing": _NO_PACING,
         "phases": [{"name": request.role, "kind": "prepare", "load": load}],
     }
