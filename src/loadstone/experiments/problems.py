@@ -172,7 +172,10 @@ def _reason(detail: ErrorDetails) -> str:
         return _PLAIN[detail["type"]]
     for begin in ("Input should be ", "Field ", "List ", "Dictionary "):
         if message.startswith(begin):
-            return "should be " + message.removeprefix(begin).removeprefix("should ")
+            said = message.removeprefix(begin).removeprefix("should ")
+            if said.startswith("have "):
+                return "should " + said.partition(" after validation")[0]
+            return "should be " + said
     return message
 
 

@@ -47,7 +47,8 @@ def maintenance(address: Address) -> Client:
             return client
     raise TargetError(
         f"no database to work from: {problem}",
-        advice=f"let {address.user} connect to the database postgres",
+        advice="check that the server runs at that address, and that "
+        f"{address.user} may connect to its database postgres",
     )
 
 
