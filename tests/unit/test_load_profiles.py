@@ -76,7 +76,7 @@ def test_no_plan_holds_a_password() -> None:
     load = load_plan("oltp", LoadRequest("load", 4, 7, {"warehouses": 1}), CONNECTION, threads=8)
     assert "s3cret" not in json.dumps([run, load])
     assert run["connection"]["host"] == "/tmp/socket"
-    assert (run["seed"], run["threads"], run["retry"]["max_attempts"]) == (7, 2, 20)
+    assert (run["seed"], run["threads"], run["retry"]["max_attempts"]) == (7, 2, 50)
 
 
 def test_a_load_ends_when_no_work_is_left() -> None:

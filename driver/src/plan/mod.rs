@@ -155,7 +155,7 @@ pub struct Retry {
 impl Default for Retry {
     fn default() -> Self {
         Self {
-            max_attempts: 20,
+            max_attempts: 50,
             backoff_base_s: 0.001,
             backoff_cap_s: 0.1,
         }

@@ -53,7 +53,7 @@ fn a_minimal_plan_has_defaults() {
     let plan = Plan::parse(text).expect("a plan");
     assert_eq!(
         (plan.threads, plan.tick_s, plan.retry.max_attempts),
-        (1, 1.0, 20)
+        (1, 1.0, 50)
     );
     assert_eq!(plan.connection, Connection::default());
 }
