@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::board::{Arrival, Board, Duty, Notice};
 use crate::clock::{Clock, ThreadClock};
-use crate::control::{Backlog, Message, Standing};
+use crate::control::{Leftovers, Message, Standing};
 use crate::ledger::{Collected, Ledger};
 use crate::opening::Opening;
 use crate::orders::{Order, PhaseOrder, Work};
@@ -34,7 +34,7 @@ pub struct Conductor<W> {
     successor: Option<(u64, Arrivals)>,
     ramp: Option<UserRamp>,
     /// How many waited when arrivals were ended.
-    draining: Option<Backlog>,
+    draining: Option<Leftovers>,
     standing: Standing,
     leaving: bool,
 }
@@ -204,7 +204,7 @@ impl<W: Workload> Conductor<W> {
             Order::EndArrivals => {
                 self.end_arrivals();
                 let drained = self.shared.board.queued() as u64;
-                self.draining = Some(Backlog {
+                self.draining = Some(Leftovers {
                     drained,
                     discarded: 0,
                 });

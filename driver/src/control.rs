@@ -20,11 +20,9 @@ const GRACE: Duration = Duration::from_secs(20);
 pub enum Message {
     /// A control line.
     Control(Control),
-    /// A control line that makes no sense, and why.
-    Refused(String),
     /// A reason to stop.
     Stop(String),
-    /// Something a worker thread has to tell.
+    /// Something that is to be told.
     News(News),
     /// A thread has opened its sessions, or could not.
     Opened(Result<(), String>),
@@ -47,7 +45,7 @@ pub enum Message {
         failure: Failure,
     },
     /// A thread's backlog is gone: how many were done, how many thrown away.
-    Drained(Backlog),
+    Drained(Leftovers),
     /// All users of a thread have left.
     Left,
 }
@@ -65,7 +63,7 @@ pub enum Standing {
 
 /// What became of the operations that were due and not begun when a phase ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Backlog {
+pub struct Leftovers {
     /// They were done.
     pub drained: u64,
     /// They were thrown away.
@@ -81,7 +79,7 @@ pub struct News {
     pub detail: String,
 }
 
-/// What a worker thread tells.
+/// What is told.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NewsKind {
     /// A user's connection broke.
@@ -147,7 +145,10 @@ pub fn listen(input: impl BufRead + Send + 'static, outbox: Sender<Message>) -> 
                 let message = match Control::parse(&line) {
                     Ok(Control::Stop) => Message::Stop("asked to".into()),
                     Ok(control) => Message::Control(control),
-                    Err(problem) => Message::Refused(problem),
+                    Err(detail) => Message::News(News {
+                        kind: NewsKind::Refused,
+                        detail,
+                    }),
                 };
                 if outbox.send(message).is_err() {
                     return;

@@ -143,25 +143,8 @@ pub async fn drive<S: Session>(
 
         let sent_ns = clock.now_ns();
         recorder.begun(&due, sent_ns);
-        let mut waited = false;
-        let mut failures = 0;
-        let outcome = loop {
-            match attempt(&mut user.session, operation, &mut waited).await {
-                Outcome::Failed(failure)
-                    if failure.class.is_retryable() && failures + 1 < retry.max_attempts =>
-                {
-                    failures += 1;
-                    recorder.retried(&due, operation, &failure);
-                    let pause_ns = retry.pause_ns(failures, &mut user.random);
-                    if pause_ns > 0 {
-                        waited = true;
-                        let over = clock.sleep_until(clock.now_ns() + pause_ns);
-                        unless(stop.wait_for_last(), over).await;
-                    }
-                }
-                outcome => break outcome,
-            }
-        };
+        let persistence = persist(user, operation, &due, recorder, clock, stop, retry);
+        let (outcome, waited) = noting_waits(persistence).await;
         let done_ns = clock.now_ns();
         let times = Times {
             intended_ns: due.at_ns,
@@ -184,19 +167,46 @@ pub async fn drive<S: Session>(
     }
 }
 
-/// Makes one attempt of `operation`; `waited` becomes true if it had to wait for anything.
-async fn attempt<S: Session>(
-    session: &mut S,
+/// Attempts `operation` until it ends well, fails for good or was tried often enough.
+async fn persist<S: Session>(
+    user: &mut User<S>,
     operation: OperationId,
-    waited: &mut bool,
+    due: &Due,
+    recorder: &impl Record,
+    clock: &impl Clock,
+    stop: &impl Stop,
+    retry: &Retry,
 ) -> Outcome {
-    let mut execution = pin!(session.execute(operation));
-    std::future::poll_fn(|context| {
-        let poll = execution.as_mut().poll(context);
-        *waited |= poll.is_pending();
+    let mut failures = 0;
+    loop {
+        match user.session.execute(operation).await {
+            Outcome::Failed(failure)
+                if failure.class.is_retryable() && failures + 1 < retry.max_attempts =>
+            {
+                failures += 1;
+                recorder.retried(due, operation, &failure);
+                let pause_ns = retry.pause_ns(failures, &mut user.random);
+                if pause_ns > 0 {
+                    let over = clock.sleep_until(clock.now_ns() + pause_ns);
+                    unless(stop.wait_for_last(), over).await;
+                }
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// What `future` gives, and whether it ever had to wait.
+async fn noting_waits<T>(future: impl Future<Output = T>) -> (T, bool) {
+    let mut future = pin!(future);
+    let mut waited = false;
+    let value = std::future::poll_fn(|context| {
+        let poll = future.as_mut().poll(context);
+        waited |= poll.is_pending();
         poll
     })
-    .await
+    .await;
+    (value, waited)
 }
 
 fn settle<S>(user: &mut User<S>, recorder: &impl Record, outcome: &Outcome) {

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use crate::clock::{Epoch, to_ns};
-use crate::control::{Backlog, Control, Message, Standing};
+use crate::control::{Control, Leftovers, Message, Standing};
 use crate::ledger::PhaseIndex;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
@@ -45,7 +45,7 @@ pub struct Run<'a, L, W: Write> {
     standings: Vec<Standing>,
     /// Threads that have reported what is waited for.
     reports: usize,
-    backlog: Backlog,
+    backlog: Leftovers,
     ending: Option<Ending>,
 }
 
@@ -98,7 +98,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             nofile: process::raise_nofile(),
             current: None,
             reports: 0,
-            backlog: Backlog::default(),
+            backlog: Leftovers::default(),
             ending: None,
         })
     }
@@ -308,7 +308,6 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                     self.teller.event("refused", &problem);
                 }
             }
-            Message::Refused(problem) => self.teller.event("refused", &problem),
             Message::Stop(reason) => {
                 if self.ending.is_none() {
                     self.teller.event("stopping", &reason);

@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::clock::{Epoch, resolution_ns, to_ns, to_s};
-use crate::control::{Backlog, News, NewsKind};
+use crate::control::{Leftovers, News, NewsKind};
 use crate::frames::{End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name};
 use crate::ledger::{Collected, PhaseIndex};
 use crate::orders::Order;
@@ -146,7 +146,7 @@ impl<'a, W: Write> Teller<'a, W> {
         self.broken |= self.writer.write(&frame).is_err();
     }
 
-    /// Tells what a worker thread has to tell, unless there is too much of it.
+    /// Tells what happened, unless there is too much of it.
     pub fn news(&mut self, news: &News) {
         if let NewsKind::Error(class) = &news.kind {
             // Each thread tells its first of a class; one is enough.
@@ -193,14 +193,20 @@ impl<'a, W: Write> Teller<'a, W> {
     }
 
     /// Tells the last tick of a phase and its end. What ends later is told in late ticks.
-    pub fn phase_ends(&mut self, workers: &[Worker], at_ns: u64, backlog: Backlog) {
+    pub fn phase_ends(&mut self, workers: &[Worker], at_ns: u64, backlog: Leftovers) {
         self.tell_tick(workers, at_ns);
         if let Some(phase) = self.phase {
             self.tell_phase("phase-end", phase, at_ns, Some(backlog));
         }
     }
 
-    fn tell_phase(&mut self, kind: &str, phase: PhaseIndex, at_ns: u64, backlog: Option<Backlog>) {
+    fn tell_phase(
+        &mut self,
+        kind: &str,
+        phase: PhaseIndex,
+        at_ns: u64,
+        backlog: Option<Leftovers>,
+    ) {
         let plan = &self.plan.phases[phase];
         let drain_ns = self
             .arrivals_ended_ns
