@@ -153,7 +153,8 @@ class _Climb:
     def __post_init__(self) -> None:
         self.results: list[TrialResult] = []
         self._planned = design_of(self.experiment).trials_planned(self.experiment)
-        self._extra = self.experiment.extra_trials
+        extra = self.experiment.extra_trials
+        self._extra = max(2, self._planned // 5) if extra is None else extra
 
     def make(self) -> None:
         """Makes them, stage by stage; repeats those that the machine disturbed."""

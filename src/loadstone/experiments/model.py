@@ -193,13 +193,16 @@ class Experiment(Spec):
     )
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     disturbance: float = Field(
-        default=15.0,
+        default=20.0,
         gt=0,
         description="Percent by which the machine's own speed may move before a trial is marked "
         "disturbed and repeated.",
     )
-    extra_trials: int = Field(
-        default=2, ge=0, description="How many disturbed trials may be repeated in all."
+    extra_trials: int | None = Field(
+        default=None,
+        ge=0,
+        description="How many disturbed trials may be made again in all; default: a fifth of the "
+        "planned trials, at least 2.",
     )
     price: Price | None = None
     seed: int = Field(default=42, ge=0, lt=2**63)
