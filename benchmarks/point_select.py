@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from benchmarks.driving import closed, cpu_us_per_operation, drive, pgbench, plan
-from benchmarks.server import Server
+from benchmarks.server import PGBENCH, Server
 from benchmarks.table import Aim, Report, median, spread
 
-ROUNDS = 7
+ROUNDS = 12
 SCALE = 10
-SECONDS = 5
+SECONDS = 3
 
 
 def measure(server: Server) -> Report:
@@ -20,12 +20,18 @@ def measure(server: Server) -> Report:
             if ours:
                 workload = {"name": "point-select", "parameters": {"scale": SCALE}}
                 load = drive(
-                    plan(workload, closed(8), connection=server.plan_connection(), seed=number)
+                    plan(
+                        workload,
+                        closed(8),
+                        connection=server.plan_connection(PGBENCH),
+                        measure_s=SECONDS,
+                        seed=number,
+                    )
                 ).measured()
                 own_rate.append(load.count / load.duration_s)
                 own_cpu.append(cpu_us_per_operation(load))
             else:
-                peer = pgbench(server.pgbench, server.connection, ["-S"], SECONDS)
+                peer = pgbench(server.pgbench, server.pgbench_connection, ["-S"], SECONDS)
                 peer_rate.append(peer.per_s)
                 peer_cpu.append(peer.cpu_us)
     rate = [own / peer for own, peer in zip(own_rate, peer_rate, strict=True)]

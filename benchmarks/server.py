@@ -26,7 +26,7 @@ SETTINGS: dict[str, str] = {
     "checkpoint_timeout": "30min",
 }
 _KEPT = "benchmark"
-_PGBENCH = "pgbench"
+PGBENCH = "pgbench"
 
 
 class Server:
@@ -46,7 +46,7 @@ class Server:
     @property
     def pgbench_connection(self) -> Connection:
         """To the database of pgbench."""
-        return replace(self.connection, database=_PGBENCH)
+        return replace(self.connection, database=PGBENCH)
 
     def plan_connection(self, database: str | None = None) -> dict[str, Any]:
         """The plan's `connection`."""
@@ -55,7 +55,7 @@ class Server:
 
     def initialise_pgbench(self, scale: int) -> None:
         """Makes the database of pgbench, with its tables."""
-        self.target.execute(f"DROP DATABASE IF EXISTS {_PGBENCH}; CREATE DATABASE {_PGBENCH};")
+        self.target.execute(f"DROP DATABASE IF EXISTS {PGBENCH}; CREATE DATABASE {PGBENCH};")
         to = self.pgbench_connection
         command = [str(self.pgbench), "-i", "-q", "-s", str(scale)]
         command += ["-h", to.host, "-p", str(to.port), "-U", to.user, to.database]
@@ -87,7 +87,7 @@ def server() -> Iterator[Server]:
     """Starts one, with the settings of the benchmark, and removes it at the end."""
     memory = Path("/dev/shm")  # noqa: S108 - a memory file system, not a file of a known name
     base = memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
-    spec = TargetSpec(engine="postgresql", data=str(base / f"loadstone-benchmark-{os.getpid()}"))
+    spec = TargetSpec(engine="postgresql", data=str(base))
     with (
         tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as notes,
         Journal(Path(notes) / "journal.jsonl", "python -m benchmarks") as journal,

@@ -141,6 +141,7 @@ class Findings:
         if measured is None:
             return []
         found = self.workload.measure(measured)
+        found += self._price(found)
         response = self.load.measured().response()
         if response is not None:
             found += [
@@ -159,6 +160,22 @@ class Findings:
                 )
             )
         return found
+
+    def _price(self, metrics: Sequence[MetricValue]) -> list[MetricValue]:
+        """What a unit of the headline metric costs, if the system has a price."""
+        price = self.plan.price
+        headline = next((each for each in metrics if each.name == self.workload.headline), None)
+        if price is None or headline is None or not headline.value > 0:
+            return []
+        return [
+            MetricValue(
+                name=f"price_per_{headline.name}",
+                value=price.amount / headline.value,
+                unit=f"{price.currency} per {headline.unit}",
+                higher_is_better=False,
+                label="price of the system per unit of throughput",
+            )
+        ]
 
     def _steady_state(self) -> SteadyStateRecord:
         # The first and the last tick are often cut short: rates, not counts.

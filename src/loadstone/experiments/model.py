@@ -241,4 +241,5 @@ class TrialPlan(Spec):
     profile: ProfileSpec
     cache: Literal["warm", "cold"]
     reload: bool = False
+    price: Price | None = None
     allow_unsafe: bool = False

@@ -59,6 +59,7 @@ def arrange(
                     profile=parts.profile,
                     cache=experiment.cache,
                     reload=experiment.reload,
+                    price=experiment.price,
                     allow_unsafe=allow_unsafe,
                 )
             )

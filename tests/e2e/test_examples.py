@@ -1,0 +1,54 @@
+"""The examples run as they stand; here with one repeat and a short measurement each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Session
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+SHORT = ("--repeats", "1", "--warm-up", "1s", "--measure", "2s")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(session: Session, path: Path) -> None:
+    ended = session.run("run", str(path), *SHORT, "--allow-unsafe", "--json")
+    # On a busy machine a trial of two seconds may be marked, never broken.
+    assert ended.returncode in {0, 3}, ended.stderr
+    document = json.loads(ended.stdout)
+    assert document["status"] == "complete"
+    statuses = {trial["result"]["status"] for trial in document["trials"]}
+    assert statuses <= {"valid", "disturbed", "invalid"}
+    for trial in document["trials"]:
+        assert all(check["passed"] for check in trial["result"]["checks"])
+    session.assert_nothing_left()
+
+
+def test_five_trials_of_one_configuration_begin_alike(session: Session) -> None:
+    ended = session.run(
+        *("run", "oltp", "--param", "warehouses=1", "--users", "2", "--repeats", "5"),
+        *("--warm-up", "1s", "--measure", "2s", "--json"),
+    )
+    assert ended.returncode in {0, 3}, ended.stderr
+    document = json.loads(ended.stdout)
+    prints = [trial["result"]["fingerprint"] for trial in document["trials"]]
+    assert len(prints) >= 5
+    assert {each["digest"] for each in prints} == {prints[0]["digest"]}
+    assert {each["size_bytes"] for each in prints} == {prints[0]["size_bytes"]}
+    assert not document["comparisons"]
+
+
+def test_a_price_becomes_a_figure(session: Session) -> None:
+    path = session.folder / "priced.yaml"
+    text = (ROOT / "examples" / "noop-open.yaml").read_text()
+    path.write_text(text + "\nprice: {amount: 5000, currency: EUR, covers: one server}\n")
+    ended = session.run("run", str(path), *SHORT, "--json")
+    assert ended.returncode in {0, 3}, ended.stderr
+    metrics = json.loads(ended.stdout)["trials"][0]["result"]["metrics"]
+    figures = {metric["name"]: metric for metric in metrics}
+    price = figures["price_per_operations_per_s"]
+    assert price["unit"] == "EUR per operations/s"
+    assert price["value"] == pytest.approx(5000 / figures["operations_per_s"]["value"])
