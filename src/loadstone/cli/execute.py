@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 from loadstone.cli.console import err, say
 from loadstone.cli.options import Execution
 from loadstone.errors import ExitCode, InterruptedTrialError
-from loadstone.experiments.designs import design_of
 from loadstone.experiments.file import Written
-from loadstone.experiments.model import Experiment
 from loadstone.experiments.problems import refuse
-from loadstone.factors.check import changes_of, check_experiment
-from loadstone.factors.registry import refuse_impossible, refuse_unsafe
+from loadstone.factors.check import check_experiment
 from loadstone.results.record import Status, TrialResult
 
 if TYPE_CHECKING:
@@ -37,7 +34,6 @@ def execute(written: Written, execution: Execution) -> int:
     """
     experiment = written.experiment
     check(written)
-    refuse_what_must_not_run(experiment, allow_unsafe=execution.allow_unsafe)
     from loadstone.experiments.conduct import RunOptions, conduct
 
     observer = _observer(execution)
@@ -73,17 +69,6 @@ def check(written: Written) -> None:
     problems = check_experiment(written.experiment)
     if problems:
         refuse(written.source, problems)
-
-
-def refuse_what_must_not_run(experiment: Experiment, *, allow_unsafe: bool) -> None:
-    """Refuses factors that the engine cannot change, and unsafe ones without leave.
-
-    Raises:
-        RefusedError: With the setting and the reason.
-    """
-    variants = design_of(experiment).variants(experiment)
-    refuse_impossible(experiment, [change for _, change in changes_of(experiment)])
-    refuse_unsafe(experiment, variants, allowed=allow_unsafe)
 
 
 def worst(results: Sequence[TrialResult]) -> ExitCode:

@@ -15,6 +15,7 @@ from loadstone.experiments.journal import Journal
 from loadstone.experiments.model import Experiment, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import Lab, run_trial
+from loadstone.factors.check import changes_of
 from loadstone.factors.registry import apply_changes, refuse_impossible, refuse_unsafe
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
@@ -88,8 +89,8 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
     """
     design = design_of(experiment)
     variants = design.variants(experiment)
+    refuse_impossible(experiment, [change for _, change in changes_of(experiment)])
     for variant in variants:
-        refuse_impossible(experiment, variant.changes)
         parts = apply_changes(experiment, variant.changes)
         workload = workload_class(parts.workload.name)
         target = target_class(parts.target.engine)
