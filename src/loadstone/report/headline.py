@@ -77,24 +77,26 @@ def _best(
         )
     if not winners:
         return f"No {noun} is shown to be better than {_quoted(baseline.name)} in {metric.label}."
-    best = _extreme(winners, metric.name, up)
+    best = _largest(winners, to_baseline, up)
     text = _ratio_sentence(best, baseline, metric, to_baseline[best.name])
     safe = [variant for variant in winners if not variant.unsafe]
     if best.unsafe and safe:
-        runner = _extreme(safe, metric.name, up)
+        runner = _largest(safe, to_baseline, up)
         ratio = to_baseline[runner.name].ratio
         text += f" The best safe one is {_quoted(runner.name)}, at {ratio:.2f} times."
     return text
 
 
-def _extreme(variants: Sequence[VariantReport], metric: str, up: bool) -> VariantReport:
-    def value(variant: VariantReport) -> float:
-        figure = figure_of(variant, metric)
-        if figure is None:
-            return float("-inf")
-        return figure.median if up else -figure.median
+def _largest(
+    variants: Sequence[VariantReport], to_baseline: dict[str, ComparisonReport], up: bool
+) -> VariantReport:
+    """The variant that is furthest from the baseline, by the ratio that is reported."""
 
-    return max(variants, key=value)
+    def gain(variant: VariantReport) -> float:
+        ratio = to_baseline[variant.name].ratio
+        return ratio if up else -ratio
+
+    return max(variants, key=gain)
 
 
 def _ratio_sentence(
