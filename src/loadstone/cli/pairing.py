@@ -13,10 +13,11 @@ from loadstone.cli.options import Output
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.experiments.model import Variant
 from loadstone.experiments.problems import near
+from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
 from loadstone.report.figures import metric_infos, values_of
 from loadstone.report.model import ComparisonReport, MetricInfo
-from loadstone.report.reading import ExperimentFolder, TrialFolder, read_experiment
+from loadstone.report.reading import ExperimentFolder, PairRecord, TrialFolder, read_experiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import compare
 
@@ -96,26 +97,9 @@ def _compare(baseline: Side, candidate: Side) -> tuple[ComparisonReport, MetricI
     except ValueError as error:
         raise WrongInputError(f"{metric.label} cannot be compared: {error}") from error
     nothing = Variant(name="", changes=[], step=[])
-    report = ComparisonReport(
-        metric=metric.name,
-        candidate=candidate.label,
-        baseline=baseline.label,
-        role="pair",
-        ratio=comparison.ratio,
-        low=comparison.low,
-        high=comparison.high,
-        effect_percent=comparison.effect_percent,
-        p_value=comparison.p_value,
-        p_adjusted=comparison.adjusted_p,
-        test=str(comparison.test),
-        n_baseline=comparison.n_baseline,
-        n_candidate=comparison.n_candidate,
-        least_detectable_percent=comparison.least_detectable_percent,
-        verdict=comparison.verdict.value,
-        repeats_needed=comparison.repeats_needed,
-        differences=differences(baseline.trials, candidate.trials, (nothing, nothing)),
-    )
-    return report, metric
+    pair = PairRecord(candidate=candidate.label, baseline=baseline.label, role="pair")
+    found = differences(baseline.trials, candidate.trials, (nothing, nothing))
+    return comparison_report(comparison, pair, metric, found), metric
 
 
 def _common_metric(baseline: Side, candidate: Side) -> MetricInfo:

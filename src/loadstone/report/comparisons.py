@@ -59,6 +59,25 @@ def _report(
 ) -> ComparisonReport:
     known = {variant.name: variant for variant in folder.design.variants}
     nothing = Variant(name="", changes=[], step=[])
+    found = differences(
+        folder.valid_trials_of(pair.baseline),
+        folder.valid_trials_of(pair.candidate),
+        (known.get(pair.baseline, nothing), known.get(pair.candidate, nothing)),
+    )
+    return comparison_report(comparison, pair, metric, found)
+
+
+def comparison_report(
+    comparison: Comparison, pair: PairRecord, metric: MetricInfo, found: list[str]
+) -> ComparisonReport:
+    """A comparison as the report holds it.
+
+    Args:
+        comparison: Its figures and verdict.
+        pair: What was compared.
+        metric: On which metric.
+        found: What differs between the two besides the factor.
+    """
     return ComparisonReport(
         metric=metric.name,
         candidate=pair.candidate,
@@ -76,11 +95,7 @@ def _report(
         least_detectable_percent=comparison.least_detectable_percent,
         verdict=comparison.verdict.value,
         repeats_needed=comparison.repeats_needed,
-        differences=differences(
-            folder.valid_trials_of(pair.baseline),
-            folder.valid_trials_of(pair.candidate),
-            (known.get(pair.baseline, nothing), known.get(pair.candidate, nothing)),
-        ),
+        differences=found,
     )
 
 
