@@ -27,7 +27,10 @@ def measure() -> Report:
         f"driver with one user, with {IDLE_USERS:,} users whose think time has a mean of 10 s.",
         header=("measurement", "median (range)"),
         rows=(
-            ("closed, 8 users: million operations per second of CPU", spread(_scaled(rates, 1e-6))),
+            (
+                "closed, 8 users: million operations per second of CPU",
+                spread([rate / 1e6 for rate in rates]),
+            ),
             (f"open, {RATE_PER_S:,}/s Poisson: p99.9 of schedule lag, ms", spread(lags)),
             ("memory of an idle user, kB", spread(kilobytes)),
         ),
@@ -64,7 +67,3 @@ def _bytes_per_user() -> float:
         for users in (1, IDLE_USERS)
     )
     return (many - one) / (IDLE_USERS - 1)
-
-
-def _scaled(values: list[float], factor: float) -> list[float]:
-    return [value * factor for value in values]

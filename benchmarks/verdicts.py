@@ -18,10 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.driving import closed, drive, plan
 from benchmarks.table import Aim, Report, median
-from loadstone.load.driver import Driver
-from loadstone.load.frames import parse_frame
-from loadstone.load.totals import LoadLog
 from loadstone.results.statistics import (
     Decision,
     SequentialPlan,
@@ -124,40 +122,11 @@ def take_trials(
 
 def noop_trial(service_time_us: float, measure_s: float, users: int, seed: int) -> float:
     """Operations per second of one trial of the real driver."""
-    load = {"model": "closed", "users": {"from": users, "to": users}}
-    plan = {
-        "version": 1,
-        "seed": seed,
-        "threads": 1,
-        "tick_s": 1.0,
-        "workload": {
-            "name": "noop",
-            "role": "run",
-            "parameters": {"service_time_us": service_time_us},
-        },
-        "connection": {"protocol": "none"},
-        "phases": [
-            {
-                "name": "warm-up",
-                "kind": "warm-up",
-                "duration_s": 0.2,
-                "backlog": "drain",
-                "load": load,
-            },
-            {
-                "name": "measure",
-                "kind": "measure",
-                "duration_s": measure_s,
-                "backlog": "drain",
-                "load": load,
-            },
-        ],
-    }
-    log = LoadLog()
-    with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:
-        driver.wait(measure_s + 60.0)
-    measured = log.measured()
-    return measured.count / measured.duration_s
+    workload = {"name": "noop", "parameters": {"service_time_us": service_time_us}}
+    load = drive(
+        plan(workload, closed(users), measure_s=measure_s, warm_up_s=0.2, seed=seed)
+    ).measured()
+    return load.count / load.duration_s
 
 
 def real_trials(options: argparse.Namespace) -> dict[str, Any]:

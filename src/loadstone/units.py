@@ -61,35 +61,6 @@ def format_duration(seconds: float) -> str:
     return " ".join(f"{count}{unit}" for count, unit in parts if count)
 
 
-_SIZE_BYTES = {
-    "b": 1,
-    "kb": 1024,
-    "mb": 1024**2,
-    "gb": 1024**3,
-    "tb": 1024**4,
-    "kib": 1024,
-    "mib": 1024**2,
-    "gib": 1024**3,
-    "tib": 1024**4,
-}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*", re.IGNORECASE)
-
-
-def parse_size(text: str) -> int:
-    """Reads a size such as `128MB`; as in PostgreSQL, kB, MB, GB are powers of 1024.
-
-    Returns:
-        Bytes.
-
-    Raises:
-        ValueError: If it is no size or has no unit.
-    """
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a size: write for example 8kB, 128MB or 4GB")
-    return round(float(match[1]) * _SIZE_BYTES[match[2].lower()])
-
-
 def format_size(size_bytes: float) -> str:
     """Writes bytes with the largest unit that leaves a figure of at least one: `1.5 GB`."""
     value, unit = float(size_bytes), "B"

@@ -18,6 +18,7 @@ from loadstone.results.record import (
     DriftRecord,
     FactorReading,
     Fingerprint,
+    GeneratorHealth,
     MetricValue,
     Notice,
     Status,
@@ -102,7 +103,8 @@ class Findings:
         measured = self.measured()
         moved = self._drift(speeds, disturbance)
         steady = self._steady_state() if measured else None
-        notices = [*self.notices, *self._notices(moved, steady)]
+        health = self.load.health()
+        notices = [*self.notices, *self._notices(health, moved, steady)]
         return TrialResult(
             experiment=self.plan.experiment,
             trial=self.plan.trial,
@@ -124,7 +126,7 @@ class Findings:
             fingerprint=self.fingerprint,
             steady_state=steady,
             drift=moved,
-            generator=self.load.health(),
+            generator=health,
             repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
         )
 
@@ -198,20 +200,22 @@ class Findings:
         if before is None or after is None:
             return None
         # The disk is reported, not judged: fsync on virtual disks has two speeds (see method.md).
-        limits = {name: limit if not name.startswith("disk") else 1e9 for name in before | after}
-        found = drift(before, after, usual(speeds), limits)
-        judged = [shift for shift in found.shifts if not shift.name.startswith("disk")]
-        moves = [move for shift in judged for move in (shift.before_percent, shift.after_percent)]
+        found = drift(_without_disk(before), _without_disk(after), usual(speeds), limit)
         return DriftRecord(
             before=before,
             after=after,
-            moved_percent=max(moves, key=abs, default=0.0),
+            moved_percent=found.worst_percent,
             disturbed=found.disturbed and len(speeds) >= PROBES_FOR_DRIFT,
         )
 
-    def _notices(self, moved: DriftRecord | None, steady: SteadyStateRecord | None) -> list[Notice]:
+    def _notices(
+        self,
+        health: GeneratorHealth | None,
+        moved: DriftRecord | None,
+        steady: SteadyStateRecord | None,
+    ) -> list[Notice]:
         found = [self.failure] if self.failure else []
-        health, measured = self.load.health(), self.load.measured()
+        measured = self.load.measured()
         if health is not None:
             found += generator_notices(health, self.plan.profile, measured)
         found += [
@@ -258,6 +262,10 @@ class Findings:
             message=f"{errors} of {errors + count} operations failed ({classes})",
             advice="read the target's log in the folder of the trial",
         )
+
+
+def _without_disk(speed: dict[str, float]) -> dict[str, float]:
+    return {name: figure for name, figure in speed.items() if not name.startswith("disk")}
 
 
 def _milliseconds(name: str, label: str, seconds: float) -> MetricValue:

@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadstone.errors import DriverError, InterruptedTrialError, LoadstoneError
+from loadstone.errors import InterruptedTrialError, LoadstoneError
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
@@ -140,7 +140,7 @@ def _watch(
     """Reads the counters of data and server when the measured phase begins and ends."""
 
     def tell_end() -> None:
-        with contextlib.suppress(DriverError, LoadstoneError):
+        with contextlib.suppress(LoadstoneError):
             driver.wait()
         marks.put(None)
 
