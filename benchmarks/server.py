@@ -78,7 +78,7 @@ class Server:
 
     def restore(self) -> None:
         """Puts the kept state back, with the settings of the benchmark, and warms the caches."""
-        self.target.restore(_KEPT, SETTINGS)
+        self.target.restore(_KEPT, self.target.spec.with_settings(SETTINGS))
         self.target.settle("warm")
 
 
@@ -95,8 +95,7 @@ def server() -> Iterator[Server]:
         target = PostgreSQL(spec, TargetContext(journal, "benchmark"))
         try:
             target.open()
-            target.snapshot("empty")
-            target.restore("empty", SETTINGS)
+            target.empty(target.spec.with_settings(SETTINGS))
             yield Server(target)
         finally:
             target.close()

@@ -172,7 +172,7 @@ fn one_item_that_fails_fails_the_load() {
     block_on(async {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../src/loadstone/workloads/oltp/schema.sql"
+            "/tests/sql/schema.sql"
         );
         let schema = std::fs::read_to_string(path).expect(path);
         let mut connection = server.connect().await;

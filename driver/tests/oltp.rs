@@ -204,7 +204,7 @@ async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
         .await
         .expect(database);
     let path = format!(
-        "{}/../src/loadstone/workloads/oltp/schema.sql",
+        "{}/tests/sql/schema.sql",
         env!("CARGO_MANIFEST_DIR")
     );
     connection

@@ -59,10 +59,10 @@ def main(path: str, how: str = "", when: str = "") -> None:
         target.snapshot("k")
         stage("kept")
         target.execute("UPDATE item SET quantity = 0")
-        target.restore("k", {"work_mem": "5MB"})
+        target.restore("k", target.spec.with_settings({"work_mem": "5MB"}))
         stage("restored")
         if server == "embedded":
-            target.crash()
+            target.crash("kill")
             stage("crashed")
             target.start()
         target.settle("warm")

@@ -1,7 +1,6 @@
 """Each consistency condition fails for the damage it is there to find, and for nothing else."""
 
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from loadstone.experiments.model import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.workloads.oltp.conditions import CONDITIONS, check_conditions
+from loadstone.workloads.oltp.tables import TABLES
 
 WAREHOUSES = 2
 
@@ -118,12 +118,12 @@ def order_entry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Co
     context = TargetContext(journal=journal, owner="test-oltp-conditions")
     target = PostgreSQL(TargetSpec(engine="postgresql"), context)
     population = (Path(__file__).parent / "oltp_population.sql").read_text()
-    scripts = resources.files("loadstone.workloads.oltp")
     try:
         target.open()
-        target.execute(scripts.joinpath("schema.sql").read_text())
+        target.create_tables(TABLES)
         target.execute(population.replace("$W", str(WAREHOUSES)))
-        target.execute(scripts.joinpath("indexes.sql").read_text() + "ANALYZE;")
+        target.finish_tables(TABLES)
+        target.execute("ANALYZE;")
         to = target.connection()
         with psycopg.connect(
             host=to.host, port=to.port, user=to.user, dbname=to.database, autocommit=True

@@ -21,7 +21,7 @@ from loadstone.workloads.oltp.parameters import OrderEntryParameters
 from loadstone.workloads.oltp.workload import OrderEntry
 
 WAREHOUSES, SEED, USERS = 2, 7, 4
-EMPTY, LOADED = "empty", "loaded"
+LOADED = "loaded"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,6 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
     target = PostgreSQL(TargetSpec(engine="postgresql"), context)
     try:
         target.open()
-        target.snapshot(EMPTY)
         facts, driver_facts = build(target, sessions=2)
         target.snapshot(LOADED)
         yield Loaded(target, facts, driver_facts)
@@ -63,7 +62,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
 
 def run(target: PostgreSQL, workload: OrderEntry, profile: ProfileSpec) -> Measured:
     """Runs the load on restored data."""
-    target.restore(LOADED, {})
+    target.restore(LOADED, target.spec)
     workload.prepare(target)
     log = LoadLog()
     plan = run_plan(
@@ -96,15 +95,15 @@ def test_the_load_has_the_rows_of_the_specification(loaded):
 
 
 def test_a_loaded_database_is_consistent(loaded):
-    loaded.target.restore(LOADED, {})
+    loaded.target.restore(LOADED, loaded.target.spec)
     assert failed(check_conditions(loaded.target.query)) == {}
 
 
 def test_one_seed_makes_the_same_data_with_any_number_of_sessions(loaded):
     tables = OrderEntry(OrderEntryParameters()).fingerprint_tables()
-    loaded.target.restore(LOADED, {})
+    loaded.target.restore(LOADED, loaded.target.spec)
     with_two = loaded.target.fingerprint(tables)
-    loaded.target.restore(EMPTY, {})
+    loaded.target.empty(loaded.target.spec)
     build(loaded.target, sessions=5)
     assert loaded.target.fingerprint(tables).sums == with_two.sums
 
@@ -194,7 +193,7 @@ def test_damage_after_a_run_is_found(loaded, finished, damage):
     workload, measured = finished
     script, expected = DAMAGES[damage]
     before: dict[str, Any] = measured.begin.counters
-    loaded.target.restore("finished", {})
+    loaded.target.restore("finished", loaded.target.spec)
     assert failed(workload.check(loaded.target, before, measured)) == {}
     loaded.target.execute(script)
     assert set(failed(workload.check(loaded.target, before, measured))) == expected

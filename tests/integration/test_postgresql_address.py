@@ -75,7 +75,7 @@ def test_trials_start_from_the_snapshot_and_the_database_comes_back(
     assert first.rows == {"item": ROWS}
     for _ in range(2):
         target.execute("DELETE FROM item WHERE id % 2 = 0")
-        target.restore("k", {})
+        target.restore("k", target.spec)
         target.settle("warm")
         assert target.fingerprint(TABLES).digest == first.digest
     assert target.server_cpu_s() is None
@@ -94,13 +94,15 @@ def test_settings_go_back_to_what_alter_system_had(theirs: Theirs, make_target: 
     theirs.postgres.query("SELECT pg_reload_conf()")
     target = make_target(theirs.address)
     target.snapshot("k")
-    readings = target.restore("k", {"checkpoint_timeout": "11min", "max_wal_size": "2GB"})
+    readings = target.restore(
+        "k", target.spec.with_settings({"checkpoint_timeout": "11min", "max_wal_size": "2GB"})
+    )
     assert [(each.read_back, each.how) for each in readings] == [
         ("660s", "reload"),
         ("2048MB", "reload"),
     ]
     assert readings[0].before == "420s"
-    target.restore("k", {"max_wal_size": "3GB"})
+    target.restore("k", target.spec.with_settings({"max_wal_size": "3GB"}))
     assert target.query("SHOW checkpoint_timeout") == [("7min",)]
     assert target.query("SHOW max_wal_size") == [("3GB",)]
     target.close()
@@ -117,7 +119,7 @@ def test_overridden_setting_is_noticed(theirs: Theirs, make_target: MakeTarget) 
     theirs.postgres.query(f"ALTER ROLE {role} SET random_page_cost = 3")
     try:
         with pytest.raises(TargetError, match=r"random_page_cost was set to '1.1'.*says '3'"):
-            target.restore("k", {"random_page_cost": 1.1})
+            target.restore("k", target.spec.with_settings({"random_page_cost": 1.1}))
     finally:
         theirs.postgres.query(f"ALTER ROLE {role} RESET ALL")
 
@@ -206,7 +208,7 @@ def test_password_is_checked_and_written_nowhere(
             make_target(address, password="env:NO_SUCH")
         target = make_target(address, password="env:GUEST_PASSWORD")
         target.snapshot("k")
-        target.restore("k", {"work_mem": "9MB"})
+        target.restore("k", target.spec.with_settings({"work_mem": "9MB"}))
         assert target.connection().password == PASSWORD
         assert PASSWORD not in repr(target.connection())
         assert PASSWORD not in target.context.journal.path.read_text()

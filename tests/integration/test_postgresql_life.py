@@ -32,18 +32,21 @@ def test_settings_are_applied_and_read_back(owned_target: PostgreSQL) -> None:
         "work_mem": "1.5MB",
         "default_transaction_isolation": "repeatable read",
     }
-    readings = {each.factor: each for each in owned_target.restore(START, wanted)}
+    readings = {
+        each.factor: each
+        for each in owned_target.restore(START, owned_target.spec.with_settings(wanted))
+    }
     assert set(readings) == {f"target.{name}" for name in wanted}
     assert readings["target.shared_buffers"].read_back == "65536kB"
     assert readings["target.synchronous_commit"].unsafe
     assert not readings["target.shared_buffers"].unsafe
     assert owned_target.query("SHOW work_mem") == [("1536kB",)]
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     assert owned_target.query("SHOW work_mem") == [("4MB",)]
 
 
 def test_strings_with_quotes_survive_the_configuration_file(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {"cluster_name": "it's a \\ name"})
+    owned_target.restore(START, owned_target.spec.with_settings({"cluster_name": "it's a \\ name"}))
     assert owned_target.query("SHOW cluster_name") == [("it's a \\ name",)]
 
 
@@ -58,11 +61,11 @@ def test_server_runs_as_an_ordinary_user_behind_a_private_socket(owned_target: P
 
 
 def test_crash_loses_nothing_that_was_committed(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     data = data_of(owned_target)
     owned_target.execute("UPDATE item SET quantity = quantity + 1 WHERE id <= 100")
     before = owned_target.fingerprint(TABLES)
-    owned_target.crash()
+    owned_target.crash("kill")
     assert processes.all_of(data) == []
     owned_target.start()
     assert owned_target.fingerprint(TABLES).digest == before.digest
@@ -72,16 +75,16 @@ def test_crash_loses_nothing_that_was_committed(owned_target: PostgreSQL) -> Non
 
 
 def test_restore_after_a_crash(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     before = owned_target.fingerprint(TABLES)
     owned_target.execute("DELETE FROM item")
-    owned_target.crash()
-    owned_target.restore(START, {})
+    owned_target.crash("kill")
+    owned_target.restore(START, owned_target.spec)
     assert owned_target.fingerprint(TABLES) == before
 
 
 def test_server_killed_by_somebody_else(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     owned_target.check_alive()
     postmaster = processes.postmaster_of(data_of(owned_target))
     assert postmaster is not None
@@ -111,8 +114,8 @@ def test_setting_that_the_machine_cannot_carry_is_named(make_target: MakeTarget)
     fill(target)
     target.snapshot("k")
     with pytest.raises(TargetError, match=r"does not start with shared_buffers = 900TB"):
-        target.restore("k", {"shared_buffers": "900TB"})
-    target.restore("k", {})
+        target.restore("k", target.spec.with_settings({"shared_buffers": "900TB"}))
+    target.restore("k", target.spec)
     assert target.fingerprint(TABLES).rows["item"] > 0
 
 

@@ -12,7 +12,7 @@ from loadstone.targets.postgresql.waits import WaitsProbe
 
 
 def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     probe = StatisticsProbe(owned_target.connection())
     probe.start()
     worker = Client(owned_target.connection(), "worker")
@@ -33,7 +33,7 @@ def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
 
 
 def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     holder = Client(owned_target.connection(), "holder")
     blocked = Client(owned_target.connection(), "blocked")
     holder.query("BEGIN")
@@ -62,7 +62,7 @@ def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
 
 
 def test_own_sessions_are_not_load(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     probe = WaitsProbe(owned_target.connection())
     probe.start()
     thread = threading.Thread(target=owned_target.query, args=("SELECT pg_sleep(0.2)",))
@@ -80,7 +80,7 @@ def test_probes_survive_the_server(make_target: MakeTarget) -> None:
     assert {each.interval_s for each in probes} == {1.0, 0.1}
     for probe in probes:
         probe.start()
-    target.crash()
+    target.crash("kill")
     for probe in probes:
         assert probe.sample(1.0) == []
         assert probe.sample(2.0) == []
@@ -89,7 +89,7 @@ def test_probes_survive_the_server(make_target: MakeTarget) -> None:
 
 
 def test_cpu_and_inventory(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {"work_mem": "9MB"})
+    owned_target.restore(START, owned_target.spec.with_settings({"work_mem": "9MB"}))
     before = owned_target.server_cpu_s()
     owned_target.query("SELECT sum(sqrt(n)) FROM generate_series(1, 1000000) AS n")
     after = owned_target.server_cpu_s()

@@ -17,7 +17,7 @@ FROM pg_statio_user_tables
 
 
 def test_five_restores_are_equal(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     first = owned_target.fingerprint(TABLES)
     assert first.rows == {"item": ROWS}
     for number in range(5):
@@ -26,7 +26,7 @@ def test_five_restores_are_equal(owned_target: PostgreSQL) -> None:
             "CREATE TABLE litter AS SELECT * FROM item; CREATE DATABASE litter"
         )
         assert owned_target.fingerprint(TABLES).digest != first.digest
-        owned_target.restore(START, {"max_wal_size": "200MB"})
+        owned_target.restore(START, owned_target.spec.with_settings({"max_wal_size": "200MB"}))
         assert owned_target.fingerprint(TABLES) == first
         assert owned_target.query("SELECT to_regclass('litter')") == [(None,)]
         assert owned_target.query("SELECT count(*) FROM pg_database WHERE datname = 'litter'") == [
@@ -35,7 +35,7 @@ def test_five_restores_are_equal(owned_target: PostgreSQL) -> None:
 
 
 def test_data_are_analysed_and_frozen(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     assert owned_target.query(
         "SELECT reltuples, relallvisible = relpages FROM pg_class WHERE relname = 'item'"
     ) == [(ROWS, True)]
@@ -43,7 +43,7 @@ def test_data_are_analysed_and_frozen(owned_target: PostgreSQL) -> None:
         (True,)
     ]
     assert owned_target.query("SHOW autovacuum") == [("off",)]
-    owned_target.restore(START, {"autovacuum": True})
+    owned_target.restore(START, owned_target.spec.with_settings({"autovacuum": True}))
     assert owned_target.query("SHOW autovacuum") == [("on",)]
 
 
@@ -63,7 +63,7 @@ def major(target: PostgreSQL) -> int:
 
 
 def test_warm_is_in_shared_buffers_and_cold_is_on_the_disk(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     owned_target.settle("warm")
     assert owned_target.query(CACHED) == [(0, 0)], "statistics were reset"
     hits, reads = reads_of_a_scan(owned_target)
@@ -77,7 +77,7 @@ def test_warm_is_in_shared_buffers_and_cold_is_on_the_disk(owned_target: Postgre
 
 @pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore tells what is in the cache")
 def test_cold_empties_the_page_cache(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, {})
+    owned_target.restore(START, owned_target.spec)
     owned_target.settle("cold")
     name = owned_target.query("SELECT pg_relation_filepath('item')")[0][0]
     path = Path(owned_target.inventory()["data_folder"]) / name
@@ -93,15 +93,14 @@ def test_cold_empties_the_page_cache(owned_target: PostgreSQL) -> None:
 
 def test_several_snapshots(make_target: MakeTarget) -> None:
     target = make_target()
-    target.snapshot("empty")
     fill(target)
     target.snapshot("a key with /../ in it")
-    target.restore("empty", {})
+    target.empty(target.spec)
     assert target.query("SELECT to_regclass('item')") == [(None,)]
-    target.restore("a key with /../ in it", {})
+    target.restore("a key with /../ in it", target.spec)
     assert target.fingerprint(TABLES).rows == {"item": ROWS}
     with pytest.raises(WrongInputError, match="no snapshot 'other'"):
-        target.restore("other", {})
+        target.restore("other", target.spec)
 
 
 def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
@@ -111,7 +110,7 @@ def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
         "CREATE TABLE big AS SELECT n, repeat('x', 1000) AS t FROM generate_series(1, 300000) AS n"
     )
     target.snapshot("k")
-    target.restore("k", {})
+    target.restore("k", target.spec)
     data = Path(target.inventory()["data_folder"])
     segments = [each for each in (data / "pg_wal").iterdir() if each.is_file()]
     assert sum(each.stat().st_size for each in segments) <= 7 * 16 * 1024**2

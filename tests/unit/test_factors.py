@@ -9,7 +9,7 @@ import pytest
 from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import Change, Experiment
-from loadstone.factors.base import Parts
+from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
 from loadstone.factors.check import check_experiment
 from loadstone.factors.registry import (
     FACTORS,
@@ -88,8 +88,8 @@ def test_later_changes_win_and_settings_of_the_base_stay():
 
 
 def test_what_needs_new_data_and_what_does_not():
-    assert examine(experiment(), change("workload.warehouses", 2)).changes_data
-    assert not examine(experiment(), change("workload.style", "procedures")).changes_data
+    assert examine(experiment(), change("workload.warehouses", 2)).needs == NEEDS_DATA
+    assert examine(experiment(), change("workload.style", "procedures")).needs == NEEDS_NOTHING
     assert examine(experiment(), change("target.shared_buffers", "1GB")).needs == "restart"
     assert examine(experiment(), change("target.work_mem", "1MB")).needs == "reload"
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadstone.errors import TargetError
+from loadstone.targets.local.account import Account
 from loadstone.targets.postgresql import snapshot
-from loadstone.targets.postgresql.account import Account
 
 ME = Account("me", os.geteuid(), os.getegid(), switch=False)
 IN_USE = "000000010000000000000002"

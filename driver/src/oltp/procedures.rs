@@ -1,4 +1,4 @@
-//! The five transactions as one call each of the functions in `procedures.sql`.
+//! The five transactions as one call each of the functions in `procedures.postgresql.sql`.
 //!
 //! A call is one statement outside of a transaction block, so it is a transaction of its own and one
 //! round trip.

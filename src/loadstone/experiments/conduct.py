@@ -23,7 +23,7 @@ from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.results.store import index_experiment
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
-from loadstone.workloads.registry import workload_class
+from loadstone.workloads.registry import workload_class, workload_of
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
         workload = workload_class(parts.workload.name)
         target = target_class(parts.target.engine)
         target.describe(parts.target)
-        lacking = workload.requires - target.capabilities
+        lacking = workload_of(parts.workload).needs() - target.capabilities
         if lacking:
             raise WrongInputError(
                 f"workload {workload.name} needs {', '.join(sorted(lacking))} of its target, "
@@ -124,9 +124,14 @@ def _lab(
     try:
         observer.step("starting the target")
         target.open()
-        data = DataStates(target, observer)
-        data.keep_empty()
-        yield Lab(target, data, journal, interrupts, observer, experiment.disturbance)
+        yield Lab(
+            target,
+            DataStates(target, observer),
+            journal,
+            interrupts,
+            observer,
+            experiment.disturbance,
+        )
     finally:
         with interrupts.shielded():
             observer.step("putting things back")

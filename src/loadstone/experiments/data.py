@@ -8,16 +8,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from loadstone.experiments.model import Level
+from loadstone.experiments.model import Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.experiments.observer import Observer
 from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Target
 from loadstone.workloads.base import LoadRequest, Workload
-
-EMPTY = "empty"
-"""Snapshot of the target before any data was loaded."""
 
 
 class DataStates:
@@ -28,39 +25,41 @@ class DataStates:
         self._observer = observer
         self._facts: dict[str, dict[str, float]] = {}
 
-    def keep_empty(self) -> None:
-        """Keeps the empty target: every load begins there, also after one that failed."""
-        self._target.snapshot(EMPTY)
-
     def restored(
-        self, workload: Workload, seed: int, settings: Mapping[str, Level]
+        self, workload: Workload, seed: int, spec: TargetSpec
     ) -> tuple[list[FactorReading], dict[str, float]]:
-        """Puts the workload's data back as it was loaded, with the settings of a trial.
+        """Puts the workload's data back as it was loaded, with the target as a trial wants it.
 
-        The first time data of this kind is asked for it is loaded, under the engine's defaults.
+        The first time data of this kind and layout is asked for it is loaded, in a plain folder and
+        under the settings that all trials share.
 
         Returns:
-            The settings as read back, and the facts of the load.
+            What was read back of the target, and the facts of the load.
         """
-        key = data_key(workload, seed)
+        layout = self._target.layout(spec)
+        key = data_key(workload, seed, layout)
         if key not in self._facts:
-            self._target.restore(EMPTY, {})
+            self._target.empty(self._plain(layout))
             self._facts[key] = self._load(workload, seed)
             self._observer.step("keeping a snapshot of the data")
             self._target.snapshot(key)
         self._observer.step("restoring the data")
-        return self._target.restore(key, settings), self._facts[key]
+        return self._target.restore(key, spec), self._facts[key]
 
     def reloaded(
-        self, workload: Workload, seed: int, settings: Mapping[str, Level]
+        self, workload: Workload, seed: int, spec: TargetSpec
     ) -> tuple[list[FactorReading], dict[str, float]]:
-        """Loads the workload's data anew into the empty target, under the settings of a trial.
+        """Loads the workload's data anew into a target that is empty and as a trial wants it.
 
         Returns:
             As `restored`.
         """
-        readings = self._target.restore(EMPTY, settings)
+        readings = self._target.empty(spec)
         return readings, self._load(workload, seed)
+
+    def _plain(self, layout: Mapping[str, Level]) -> TargetSpec:
+        base = self._target.spec.with_settings(layout)
+        return base.model_copy(update={"storage": StorageSpec(), "process": ProcessSpec()})
 
     def _load(self, workload: Workload, seed: int) -> dict[str, float]:
         self._observer.step("loading the data")
@@ -75,7 +74,12 @@ class DataStates:
         return workload.build(self._target, run_driver, seed)
 
 
-def data_key(workload: Workload, seed: int) -> str:
+def data_key(workload: Workload, seed: int, layout: Mapping[str, Level]) -> str:
     """Names the data: equal keys mean equal bytes."""
-    what: dict[str, Any] = {"workload": workload.name, "data": workload.data_key(), "seed": seed}
+    what: dict[str, Any] = {
+        "workload": workload.name,
+        "data": workload.data_key(),
+        "seed": seed,
+        "layout": dict(layout),
+    }
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]

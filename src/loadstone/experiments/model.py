@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -29,6 +30,26 @@ class WorkloadSpec(Spec):
     )
 
 
+class StorageSpec(Spec):
+    """Where the data of a server that Loadstone starts lie, as placements: `loop:ext4,noatime`."""
+
+    data: str | None = Field(
+        default=None, description="Placement of the data; default: a plain folder."
+    )
+    log: str | None = Field(
+        default=None, description="Placement of the log, apart from the data; default: with them."
+    )
+
+
+class ProcessSpec(Spec):
+    """How the processes of a server are started."""
+
+    cpus: str | None = Field(
+        default=None, description="Processors they may run on, as a list: `0`, `0-3,8`."
+    )
+    nofile: int | None = Field(default=None, ge=64, description="Files that each may open.")
+
+
 class TargetSpec(Spec):
     """The system under test."""
 
@@ -46,6 +67,12 @@ class TargetSpec(Spec):
     settings: dict[str, Level] = Field(
         default_factory=dict, description="Settings of the server that all trials share."
     )
+    storage: StorageSpec = StorageSpec()
+    process: ProcessSpec = ProcessSpec()
+
+    def with_settings(self, settings: Mapping[str, Level]) -> TargetSpec:
+        """The same target with further settings."""
+        return self.model_copy(update={"settings": {**self.settings, **settings}})
 
     @field_validator("password")
     @classmethod
@@ -84,6 +111,9 @@ class ProfileSpec(Spec):
         default="drain", description="Open: what happens to a backlog at a change of phase."
     )
     threads: int = Field(default=1, ge=1, description="Worker threads of the driver.")
+    cpus: str | None = Field(
+        default=None, description="Processors that the driver may run on, as a list: `1`."
+    )
 
     @model_validator(mode="after")
     def _rate(self) -> ProfileSpec:
@@ -156,8 +186,25 @@ class SweepDesign(Spec):
     factors: dict[str, Annotated[list[Level], Field(min_length=1)]] = Field(min_length=1)
 
 
+Failure = Literal["kill", "power-loss"]
+"""`kill`: the server's processes end at once. `power-loss`: unflushed writes are lost as well."""
+
+
+class CrashDesign(Spec):
+    """One configuration, crashed again and again under load."""
+
+    kind: Literal["crash"] = "crash"
+    failure: Failure = Field(
+        default="kill",
+        description="`kill`: all processes of the server are killed. `power-loss`: what was not "
+        "flushed to the disk is thrown away as well.",
+    )
+    crashes: int = Field(default=5, ge=1, le=1000, description="How often.")
+
+
 Design = Annotated[
-    RunDesign | CompareDesign | LadderDesign | SweepDesign, Field(discriminator="kind")
+    RunDesign | CompareDesign | LadderDesign | SweepDesign | CrashDesign,
+    Field(discriminator="kind"),
 ]
 
 
@@ -178,6 +225,10 @@ class Experiment(Spec):
     workload: WorkloadSpec
     target: TargetSpec
     profile: ProfileSpec = ProfileSpec()
+    host: dict[str, Level] = Field(
+        default_factory=dict,
+        description="Settings of this machine that all trials share: `vm.dirty_ratio: 10`.",
+    )
     design: Design = RunDesign()
     repeats: int = Field(default=1, ge=1, le=1000, description="Trials of each configuration.")
     cache: Literal["warm", "cold"] = Field(
@@ -187,6 +238,14 @@ class Experiment(Spec):
         default=False,
         description="Load the data anew in each trial, under its settings, so that load time is "
         "measured too; otherwise it is loaded once and restored.",
+    )
+    durability: Failure | None = Field(
+        default=None,
+        description="After its trials each configuration is crashed under load, and every commit "
+        "that was acknowledged is looked for: `kill` or `power-loss`.",
+    )
+    crashes: int = Field(
+        default=5, ge=1, le=1000, description="Crashes of each configuration, with `durability`."
     )
     metric: str | None = Field(
         default=None, description="What the verdicts are about; default: the workload's headline."
@@ -225,6 +284,13 @@ class Variant(Spec):
     because: str | None = None
 
 
+class CrashPlan(Spec):
+    """How a trial ends early."""
+
+    failure: Failure
+    after_s: float = Field(gt=0, description="Seconds of measured load before the failure.")
+
+
 class TrialPlan(Spec):
     """One trial, resolved: everything that is needed to make it again."""
 
@@ -239,6 +305,8 @@ class TrialPlan(Spec):
     workload: WorkloadSpec
     target: TargetSpec
     profile: ProfileSpec
+    host: dict[str, Level] = {}
+    crash: CrashPlan | None = None
     cache: Literal["warm", "cold"]
     reload: bool = False
     price: Price | None = None

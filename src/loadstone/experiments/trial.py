@@ -73,7 +73,7 @@ def _make(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
     plan, workload, target = findings.plan, findings.workload, lab.target
     findings.step = "reset"
     obtain = lab.data.reloaded if plan.reload else lab.data.restored
-    findings.readings, findings.data = obtain(workload, plan.data_seed, plan.target.settings)
+    findings.readings, findings.data = obtain(workload, plan.data_seed, plan.target)
     workload.prepare(target)
     findings.fingerprint = target.fingerprint(workload.fingerprint_tables())
     target.settle(plan.cache)

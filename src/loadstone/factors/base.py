@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,16 +12,17 @@ from loadstone.experiments.model import Experiment, Level, ProfileSpec, TargetSp
 
 @dataclass(frozen=True)
 class Parts:
-    """The three parts of an experiment that factors change."""
+    """The parts of an experiment that factors change."""
 
     workload: WorkloadSpec
     target: TargetSpec
     profile: ProfileSpec
+    host: Mapping[str, Level]
 
     @classmethod
     def of(cls, experiment: Experiment) -> Parts:
         """The base of an experiment, before any change."""
-        return cls(experiment.workload, experiment.target, experiment.profile)
+        return cls(experiment.workload, experiment.target, experiment.profile, experiment.host)
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,8 @@ class FactorInfo:
     """Acknowledged commits can be lost at this level."""
     refused: str | None = None
     """Why it cannot be a factor, if it cannot."""
-
-    @property
-    def changes_data(self) -> bool:
-        """Whether trials at this level need data of their own."""
-        return self.needs == NEEDS_DATA
+    unavailable: str | None = None
+    """Why this machine cannot set it, though others can: absent or denied."""
 
 
 NEEDS_DATA = "new data"

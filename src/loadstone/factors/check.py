@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from loadstone.errors import LoadstoneError
+from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import (
     Change,
@@ -16,6 +16,7 @@ from loadstone.experiments.model import (
     Experiment,
     LadderDesign,
     SweepDesign,
+    Variant,
 )
 from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.registry import apply_changes, examine
@@ -88,9 +89,20 @@ def _variant_problems(experiment: Experiment) -> list[Problem]:
     """Levels that are right alone and wrong together."""
     problems = []
     for variant in design_of(experiment).variants(experiment):
-        found = _said(("design",), partial(apply_changes, experiment, variant.changes))
+        found = _said(("design",), partial(_refuse_unfit, experiment, variant))
         problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
     return problems
+
+
+def _refuse_unfit(experiment: Experiment, variant: Variant) -> None:
+    from loadstone.targets.registry import target_class
+    from loadstone.workloads.registry import workload_of
+
+    parts = apply_changes(experiment, variant.changes)
+    workload, target = workload_of(parts.workload), target_class(parts.target.engine)
+    lacking = workload.needs() - target.capabilities
+    if lacking:
+        raise WrongInputError(f"{target.engine} does not offer {', '.join(sorted(lacking))}")
 
 
 def _metric_problems(experiment: Experiment) -> list[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -40,7 +41,7 @@ class ProfileFactor(FactorKind):
             profile = _revalidated(values)
         except ValidationError as error:
             raise _wrong(error, values, ("profile",)) from error
-        return Parts(parts.workload, parts.target, profile)
+        return replace(parts, profile=profile)
 
 
 def _as_set(profile: ProfileSpec) -> dict[str, Any]:

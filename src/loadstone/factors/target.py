@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from loadstone.experiments.model import Level, TargetSpec
@@ -24,9 +25,7 @@ class TargetFactor(FactorKind):
 
     def apply(self, parts: Parts, name: str, level: Level) -> Parts:
         """Puts the level among the settings of the target."""
-        settings = {**parts.target.settings, name: level}
-        target = parts.target.model_copy(update={"settings": settings})
-        return Parts(parts.workload, target, parts.profile)
+        return replace(parts, target=parts.target.with_settings({name: level}))
 
 
 def is_unsafe(info: SettingInfo, level: Level) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -38,7 +39,7 @@ class WorkloadFactor(FactorKind):
             value = {**group, inner: level}
         parameters = {**parts.workload.parameters, first: value}
         workload = parts.workload.model_copy(update={"parameters": parameters})
-        changed = Parts(workload, parts.target, parts.profile)
+        changed = replace(parts, workload=workload)
         _workload(changed)
         return changed
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.targets.dialect import Dialect
+from loadstone.targets.schema import Table
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Connection:
     user: str = ""
     database: str = ""
     password: str | None = field(default=None, repr=False)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings of each session of an engine that lives in the driver."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class SettingInfo:
 
     name: str
     needs: str
-    """`reload` or `restart`."""
+    """`reload`, `restart`, or `new data` if it is fixed when data is made."""
     unsafe_levels: tuple[str, ...] = ()
     """Levels that can lose acknowledged commits."""
     default: str = ""
@@ -55,12 +59,15 @@ class TargetContext:
 class Target(ABC):
     """A system under test.
 
-    Life: `open`, the workload's `build`, `snapshot`, then for each trial `restore` and load;
-    finally `close`. Adding an engine is one module and one line in `targets.registry`.
+    Life: `open`, `empty`, the workload's `build`, `snapshot`, then for each trial `restore` and
+    load; finally `close`. Adding an engine is one module and one line in `targets.registry`.
     """
 
     engine: ClassVar[str]
     capabilities: ClassVar[frozenset[str]]
+    dialect: ClassVar[Dialect]
+    in_process: ClassVar[bool] = False
+    """The engine runs within the driver: its CPU is part of the driver's."""
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         self.spec = spec
@@ -85,6 +92,14 @@ class Target(ABC):
             WrongInputError: If there is no such setting, or the level is not one of its values.
         """
 
+    @classmethod
+    def layout(cls, spec: TargetSpec) -> dict[str, Level]:
+        """The settings of `spec` that are fixed when data is made, such as the block size.
+
+        Data of one layout cannot be restored into another.
+        """
+        return {}
+
     # -- life ----------------------------------------------------------------------------------
     @abstractmethod
     def open(self) -> None:
@@ -103,24 +118,42 @@ class Target(ABC):
         """Stops an owned server cleanly."""
 
     @abstractmethod
-    def crash(self) -> None:
-        """Kills an owned server as a power cut would (SIGKILL to all its processes)."""
+    def crash(self, failure: Failure) -> None:
+        """Lets an owned server fail; `start` afterwards brings it back.
+
+        Args:
+            failure: `kill`: SIGKILL to all its processes at once. `power-loss`: what the volatile
+                devices below its data were not asked to flush is thrown away first.
+
+        Raises:
+            TargetError: If there is nothing to fail: no owned server, no volatile device.
+        """
 
     # -- state ---------------------------------------------------------------------------------
+    @abstractmethod
+    def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """Makes the target empty, in the layout of `spec`, and starts it as `spec` says.
+
+        Returns:
+            As `restore`.
+        """
+
     @abstractmethod
     def snapshot(self, key: str) -> None:
         """Keeps the present data under `key`, analysed and checkpointed, to be restored."""
 
     @abstractmethod
-    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
-        """Puts the kept data back and starts the server with the settings.
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
+        """Puts the kept data back where `spec` wants it and starts the server as `spec` says.
 
         Args:
-            key: Of an earlier `snapshot`.
-            settings: Every setting that must differ from the engine's defaults.
+            key: Of an earlier `snapshot`, of the same layout.
+            spec: Of a trial: settings, storage and process are followed; engine, server and data
+                are those of the experiment.
 
         Returns:
-            One reading per setting, read back from the running server.
+            One reading for each setting, placement and process option that `spec` names, read back
+            from the running server.
 
         Raises:
             TargetError: If the server refuses a setting or reads back another value.
@@ -148,11 +181,20 @@ class Target(ABC):
         """
 
     @abstractmethod
+    def create_tables(self, tables: Sequence[Table]) -> None:
+        """Makes empty tables, ready to be loaded in bulk."""
+
+    @abstractmethod
+    def finish_tables(self, tables: Sequence[Table]) -> None:
+        """Adds the keys and indexes that are better made after the load."""
+
+    @abstractmethod
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """Rows and sums of the tables.
 
         Args:
-            tables: Table name: SQL expression over a row whose sum is taken.
+            tables: Table name: SQL expression over a row, an integer of 64 bits at most, whose
+                sum is taken without overflow: the same data gives the same sums on every engine.
         """
 
     @abstractmethod

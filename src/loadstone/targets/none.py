@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.model import Failure, Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import Connection, SettingInfo, Target
+from loadstone.targets.dialect import Dialect
+from loadstone.targets.schema import Table
 
 
 class NoTarget(Target):
@@ -19,6 +21,7 @@ class NoTarget(Target):
 
     engine = "none"
     capabilities: ClassVar[frozenset[str]] = frozenset()
+    dialect = Dialect("none")
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
@@ -46,13 +49,18 @@ class NoTarget(Target):
     def stop(self) -> None:
         """Nothing to stop."""
 
-    def crash(self) -> None:
-        """Nothing to kill."""
+    def crash(self, failure: Failure) -> None:
+        """Cannot: there is no server."""
+        raise TargetError("target none cannot fail", advice="choose --target postgresql")
 
     def snapshot(self, key: str) -> None:
         """Nothing to keep."""
 
-    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
+    def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """Nothing to empty."""
+        return []
+
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Nothing to restore."""
         return []
 
@@ -61,6 +69,12 @@ class NoTarget(Target):
 
     def check_alive(self) -> None:
         """Nothing ends."""
+
+    def create_tables(self, tables: Sequence[Table]) -> None:
+        """Nothing to make."""
+
+    def finish_tables(self, tables: Sequence[Table]) -> None:
+        """Nothing to finish."""
 
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """The fingerprint of nothing."""

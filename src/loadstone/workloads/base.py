@@ -87,7 +87,7 @@ class Workload(ABC):
     name: ClassVar[str]
     origin: ClassVar[str]
     requires: ClassVar[frozenset[str]]
-    """Capabilities that a target must have."""
+    """Capabilities that a target must have, whatever the parameters."""
     Parameters: ClassVar[type[BaseModel]]
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
@@ -95,6 +95,10 @@ class Workload(ABC):
 
     def __init__(self, parameters: BaseModel) -> None:
         self.parameters = parameters
+
+    def needs(self) -> frozenset[str]:
+        """Capabilities that a target must have, given the parameters."""
+        return self.requires
 
     @abstractmethod
     def data_key(self) -> dict[str, Any]:

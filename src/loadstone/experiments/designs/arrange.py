@@ -57,6 +57,7 @@ def arrange(
                     workload=parts.workload,
                     target=parts.target,
                     profile=parts.profile,
+                    host=dict(parts.host),
                     cache=experiment.cache,
                     reload=experiment.reload,
                     price=experiment.price,

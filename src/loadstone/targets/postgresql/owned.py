@@ -12,20 +12,19 @@ from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.local import copies, filesystem, tree
+from loadstone.targets.local.account import server_account
 from loadstone.targets.postgresql import (
     binaries,
-    filesystem,
     processes,
     safety,
     settings,
     snapshot,
     state,
-    tree,
 )
-from loadstone.targets.postgresql.account import server_account
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.cluster import INITDB_OPTIONS, Cluster
 from loadstone.targets.postgresql.server import Server
@@ -98,8 +97,13 @@ class OwnedServer(Server):
         self._disconnect()
         self._opened().stop(self._context.journal)
 
-    def crash(self) -> None:
+    def crash(self, failure: Failure) -> None:
         """Kills all its processes."""
+        if failure == "power-loss":
+            raise TargetError(
+                "the data of PostgreSQL do not lie on a volatile device",
+                advice="storage.data: volatile:ext4",
+            )
         self._opened().crash()
         self._disconnect()
 
@@ -119,7 +123,7 @@ class OwnedServer(Server):
             snapshot.take(cluster.data, kept, cluster.wal_in_use())
         self.start()
 
-    def restore(self, key: str, settings_: Mapping[str, Level]) -> list[FactorReading]:
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Replaces the data folder by the copy and starts the server with these settings."""
         cluster, kept = self._opened(), self._kept(key)
         if not kept.is_dir():
@@ -130,7 +134,7 @@ class OwnedServer(Server):
         with _copying(cluster.data):
             restored = snapshot.restore(kept, cluster.data, self._account)
         copied = time.monotonic()
-        self._settings = self._merged(settings_)
+        self._settings = self._merged(spec.settings)
         cluster.log.unlink(missing_ok=True)
         self.start()
         readings = settings.read_back(self.client, self._settings, {}, "restart")
@@ -140,7 +144,7 @@ class OwnedServer(Server):
             "copy_s": round(copied - began, 3),
             "start_s": round(time.monotonic() - copied, 3),
         }
-        asked = {f"target.{name}" for name in (*self._spec.settings, *settings_)}
+        asked = {f"target.{name}" for name in spec.settings}
         return [reading for reading in readings if reading.factor in asked]
 
     def settle(self, cache: str) -> None:
@@ -151,7 +155,7 @@ class OwnedServer(Server):
             done = "every table and index read into shared buffers"
         else:
             self.stop()
-            count = snapshot.drop_from_page_cache(self._opened().data)
+            count = copies.drop_from_page_cache(self._opened().data)
             self.start()
             done = f"server restarted, {count} files dropped from the page cache"
         state.reset_statistics(self.client, self.major)
@@ -204,7 +208,7 @@ class OwnedServer(Server):
             "listen_addresses": "",
             "unix_socket_directories": str(self._opened().socket),
         }
-        return {**settings.BASE, **self._spec.settings, **wanted, **own}
+        return {**settings.BASE, **wanted, **own}
 
     def _make_tree(self, parent: Path) -> Path:
         path, entry = tree.make(self._context.journal, parent, self._account, self._context.owner)

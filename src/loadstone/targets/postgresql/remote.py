@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, SettingInfo, TargetContext
 from loadstone.targets.postgresql import aside, safety, settings, state, values
@@ -71,7 +70,7 @@ class AddressServer(Server):
         """Cannot be."""
         raise self._not_ours("stopped")
 
-    def crash(self) -> None:
+    def crash(self, failure: Failure) -> None:
         """Cannot be."""
         raise self._not_ours("crashed")
 
@@ -97,11 +96,11 @@ class AddressServer(Server):
             client.close()
         self._snapshots[key] = (name, entry)
 
-    def restore(self, key: str, settings_: Mapping[str, Level]) -> list[FactorReading]:
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Makes the work database again from the snapshot."""
         if key not in self._snapshots:
             raise WrongInputError(f"there is no snapshot {key!r} to restore")
-        wanted = {**self._spec.settings, **settings_}
+        wanted = spec.settings
         self.client.close()
         client = aside.maintenance(self._address)
         try:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from loadstone.experiments.model import Level
+from loadstone.experiments.model import Failure, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection
 from loadstone.targets.postgresql.client import Client
@@ -38,7 +37,7 @@ class Server(ABC):
         """Stops an owned server cleanly."""
 
     @abstractmethod
-    def crash(self) -> None:
+    def crash(self, failure: Failure) -> None:
         """Kills an owned server."""
 
     @abstractmethod
@@ -46,8 +45,8 @@ class Server(ABC):
         """Keeps the data of the work database."""
 
     @abstractmethod
-    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
-        """Puts kept data back, with these settings."""
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
+        """Puts kept data back, and starts the server as `spec` says."""
 
     @abstractmethod
     def settle(self, cache: str) -> None:

@@ -1,40 +1,17 @@
-"""Copies of the data folder of a stopped server, and their exact restoration.
-
-Where the file system can share blocks (XFS, btrfs, bcachefs), files are cloned. Elsewhere a restore
-reads both sides and writes only the pieces that differ: the data lie where they lay, and few pages
-have to be written to the disk. Either way the result equals the copy byte for byte, and is on the
-disk before the server starts, so that no trial pays for the restoration of its own data.
-"""
+"""Snapshots of a stopped cluster: what may be copied, and what of it is worth keeping."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError
-from loadstone.targets.postgresql.account import Account
+from loadstone.targets.local import copies
+from loadstone.targets.local.account import Account
+from loadstone.targets.local.copies import Restored
 
-_FICLONE = 0x40049409
-_PIECE_BYTES = 256 * 1024
 _WAL_SEGMENT_NAME_LENGTH = 24
-_THREADS = 4
 KEPT_WAL_BYTES = 80 * 1024**2
 """Spare WAL files that a snapshot keeps: PostgreSQL's own default of `min_wal_size`."""
-
-
-@dataclass(frozen=True)
-class Restored:
-    """What a restoration had to do."""
-
-    files: int
-    written_bytes: int
 
 
 def take(data: Path, kept: Path, wal_in_use: str) -> None:
@@ -49,12 +26,7 @@ def take(data: Path, kept: Path, wal_in_use: str) -> None:
         TargetError: If the server was not stopped, or has tablespaces outside its folder.
     """
     _check_copyable(data)
-    spare = set(_spare_wal(data / "pg_wal", wal_in_use))
-    kept.mkdir(parents=True, mode=0o700)
-    names = [each for each in _files(data) if each not in spare]
-    for folder in _folders(data):
-        (kept / folder).mkdir(mode=0o700, exist_ok=True)
-    _in_parallel(lambda name: _copy(data / name, kept / name, None), names)
+    copies.take(data, kept, set(_spare_wal(data / "pg_wal", wal_in_use)))
 
 
 def restore(kept: Path, data: Path, account: Account) -> Restored:
@@ -65,41 +37,7 @@ def restore(kept: Path, data: Path, account: Account) -> Restored:
     """
     if (data / "postmaster.pid").exists():
         raise TargetError(f"{data} is in use: stop the server before its data are replaced")
-    wanted_folders, wanted = _folders(kept), _files(kept)
-    _remove_extras(data, set(wanted_folders), set(wanted))
-    for folder in wanted_folders:
-        if not (data / folder).is_dir():
-            (data / folder).mkdir(mode=0o700)
-            account.own(data / folder)
-    clone = _can_clone(data)
-
-    def put_back(name: Path) -> int:
-        if (data / name).exists() and not clone:
-            return _patch(kept / name, data / name)
-        (data / name).unlink(missing_ok=True)
-        return _copy(kept / name, data / name, account)
-
-    written = _in_parallel(put_back, wanted)
-    for folder in (Path(), *wanted_folders):
-        _sync(data / folder)
-    return Restored(len(wanted), sum(written))
-
-
-def drop_from_page_cache(data: Path) -> int:
-    """Asks the kernel to forget the files below a folder; they must be on the disk already.
-
-    Returns:
-        Number of files.
-    """
-    names = _files(data)
-    for name in names:
-        descriptor = os.open(data / name, os.O_RDONLY)
-        try:
-            if sys.platform.startswith("linux"):
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(descriptor)
-    return len(names)
+    return copies.restore(kept, data, account)
 
 
 def _check_copyable(data: Path) -> None:
@@ -126,106 +64,3 @@ def _spare_wal(folder: Path, in_use: str) -> list[Path]:
         return []
     keep = KEPT_WAL_BYTES // spare[0].stat().st_size
     return [Path("pg_wal") / each.name for each in spare[keep:]]
-
-
-def _files(top: Path) -> list[Path]:
-    return [
-        Path(where).relative_to(top) / name for where, _, names in os.walk(top) for name in names
-    ]
-
-
-def _folders(top: Path) -> list[Path]:
-    return [
-        Path(where).relative_to(top) / name for where, names, _ in os.walk(top) for name in names
-    ]
-
-
-def _remove_extras(data: Path, folders: set[Path], files: set[Path]) -> None:
-    for name in _files(data):
-        if name not in files:
-            (data / name).unlink()
-    for folder in reversed(_folders(data)):
-        if folder not in folders and (data / folder).is_dir():
-            shutil.rmtree(data / folder)
-
-
-def _in_parallel(work: Callable[[Path], int], names: Iterable[Path]) -> list[int]:
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(work, names))
-
-
-def _copy(source: Path, destination: Path, account: Account | None) -> int:
-    with source.open("rb") as reader, destination.open("xb") as writer:
-        os.fchmod(writer.fileno(), 0o600)
-        if account is not None:
-            account.own(destination)
-        if not _clone(reader.fileno(), writer.fileno()):
-            shutil.copyfileobj(reader, writer, 1024**2)
-            writer.flush()
-        if account is not None:
-            os.fsync(writer.fileno())
-        return os.fstat(writer.fileno()).st_size
-
-
-def _patch(source: Path, destination: Path) -> int:
-    """Overwrites the pieces of a file that differ. Returns the bytes written."""
-    written = position = 0
-    with source.open("rb", buffering=0) as reader, destination.open("r+b", buffering=0) as writer:
-        size = os.fstat(reader.fileno()).st_size
-        if os.fstat(writer.fileno()).st_size > size:
-            writer.truncate(size)
-            written += 1
-        while position < size:
-            wanted = os.pread(reader.fileno(), _PIECE_BYTES, position)
-            if not wanted:
-                raise TargetError(f"snapshot file {source} ended early")
-            if wanted != os.pread(writer.fileno(), len(wanted), position):
-                _write_all(writer.fileno(), wanted, position)
-                written += len(wanted)
-            position += len(wanted)
-        if written:
-            _sync_data(writer.fileno())
-    return written
-
-
-def _write_all(descriptor: int, content: bytes, position: int) -> None:
-    done = 0
-    while done < len(content):
-        done += os.pwrite(descriptor, content[done:], position + done)
-
-
-def _sync_data(descriptor: int) -> None:
-    if sys.platform.startswith("linux"):
-        os.fdatasync(descriptor)
-    else:
-        os.fsync(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _clone(source: int, destination: int) -> bool:
-    if not sys.platform.startswith("linux"):
-        return False
-    import fcntl
-
-    with contextlib.suppress(OSError):
-        fcntl.ioctl(destination, _FICLONE, source)
-        return True
-    return False
-
-
-def _can_clone(folder: Path) -> bool:
-    """Whether files in this folder can share blocks: tried with two small ones."""
-    with (
-        tempfile.TemporaryFile(dir=folder) as one,
-        tempfile.TemporaryFile(dir=folder) as other,
-    ):
-        one.write(b"x" * 4096)
-        one.flush()
-        return _clone(one.fileno(), other.fileno())

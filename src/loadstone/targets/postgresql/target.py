@@ -6,23 +6,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import Connection, SettingInfo, Target, TargetContext
-from loadstone.targets.postgresql import address, binaries, catalog, fingerprint, remote
+from loadstone.targets.dialect import Dialect
+from loadstone.targets.postgresql import address, binaries, catalog, ddl, fingerprint, remote
 from loadstone.targets.postgresql.owned import OwnedServer
 from loadstone.targets.postgresql.remote import AddressServer
 from loadstone.targets.postgresql.server import Server
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
+from loadstone.targets.schema import Table
+
+EMPTY = "empty"
+"""Snapshot of the work database before any data was loaded."""
 
 
 class PostgreSQL(Target):
     """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
 
     engine = "postgresql"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "postgresql"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "procedures"})
+    dialect = Dialect("postgresql")
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
@@ -50,6 +56,7 @@ class PostgreSQL(Target):
     def open(self) -> None:
         """Makes a cluster, or connects; refuses a database that is not Loadstone's."""
         self._server.open()
+        self._server.snapshot(EMPTY)
 
     def close(self) -> None:
         """Removes the cluster, or gives the database at the address back as it was."""
@@ -63,17 +70,21 @@ class PostgreSQL(Target):
         """Stops an owned server with a last checkpoint."""
         self._server.stop()
 
-    def crash(self) -> None:
+    def crash(self, failure: Failure) -> None:
         """Kills all processes of an owned server at once."""
-        self._server.crash()
+        self._server.crash(failure)
 
     def snapshot(self, key: str) -> None:
         """Freezes, analyses, checkpoints and copies."""
         self._server.snapshot(key)
 
-    def restore(self, key: str, settings: Mapping[str, Level]) -> list[FactorReading]:
+    def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """Puts the state back that `open` left."""
+        return self._server.restore(EMPTY, spec)
+
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Puts the copy back, applies the settings and reads them back."""
-        return self._server.restore(key, settings)
+        return self._server.restore(key, spec)
 
     def settle(self, cache: str) -> None:
         """Brings the caches into their state, resets the statistics and checkpoints."""
@@ -82,6 +93,14 @@ class PostgreSQL(Target):
     def check_alive(self) -> None:
         """Looks whether an owned server still runs."""
         self._server.check_alive()
+
+    def create_tables(self, tables: Sequence[Table]) -> None:
+        """Makes them bare: COPY is fastest without keys and indexes."""
+        self.execute(ddl.create(tables))
+
+    def finish_tables(self, tables: Sequence[Table]) -> None:
+        """Adds all keys and indexes."""
+        self.execute(ddl.finish(tables))
 
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """Rows and sums of the tables."""

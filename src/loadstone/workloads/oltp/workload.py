@@ -16,6 +16,7 @@ from loadstone.workloads.oltp.ledger import read_counters, read_ledger
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
 from loadstone.workloads.oltp.parameters import THINK_TIME_CAP, WAITS, OrderEntryParameters
 from loadstone.workloads.oltp.population import check_fixed_tables, verify_population
+from loadstone.workloads.oltp.tables import TABLES
 
 _BYTES_PER_WAREHOUSE = 130_000_000
 
@@ -25,11 +26,15 @@ class OrderEntry(Workload):
 
     name = "oltp"
     origin = "derived from the TPC-C specification, revision 5.11; not a TPC-C result"
-    requires: ClassVar[frozenset[str]] = frozenset({"sql", "postgresql"})
+    requires: ClassVar[frozenset[str]] = frozenset({"sql"})
     Parameters = OrderEntryParameters
     metrics = METRICS
     headline = HEADLINE
     parameters: OrderEntryParameters
+
+    def needs(self) -> frozenset[str]:
+        """Stored procedures are needed by the style that calls them."""
+        return self.requires | ({"procedures"} if self.parameters.style == "procedures" else set())
 
     def data_key(self) -> dict[str, Any]:
         """The scale alone: style, mix and the rest change no data."""
@@ -51,13 +56,13 @@ class OrderEntry(Workload):
         """
         own = self.parameters
         begin = time.monotonic()
-        target.execute(_script("schema.sql"))
+        target.create_tables(TABLES)
         made = time.monotonic()
         run_driver(
             LoadRequest(role="load", sessions=own.load_sessions, seed=seed, parameters=own.driver())
         )
         copied = time.monotonic()
-        target.execute(_script("indexes.sql"))
+        target.finish_tables(TABLES)
         indexed = time.monotonic()
         rows = verify_population(target.query, own.warehouses)
         size_bytes = target.size_bytes()
@@ -74,7 +79,7 @@ class OrderEntry(Workload):
     def prepare(self, target: Target) -> None:
         """Installs the procedures of style `procedures`."""
         if self.parameters.style == "procedures":
-            target.execute(_script("procedures.sql"))
+            target.execute(_script(f"procedures.{target.dialect.name}.sql"))
 
     def driver_workload(self) -> dict[str, Any]:
         """The five transactions with their weights."""

@@ -1,0 +1,31 @@
+"""In what the SQL of engines differs, as far as queries of a workload must know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The SQL of an engine.
+
+    Attributes:
+        name: Of the engine's language; scripts of a workload are chosen by it.
+        scaled_decimals: The engine has no decimals: a `decimal(p, s)` is kept as an integer of
+            10^-s, exact like the decimals of others.
+    """
+
+    name: str
+    scaled_decimals: bool = False
+
+    def cents(self, money: str) -> str:
+        """A `decimal(p, 2)` or a sum of such, as an integer number of hundredths.
+
+        Args:
+            money: SQL expression.
+        """
+        return f"({money})" if self.scaled_decimals else f"CAST(100 * ({money}) AS {self._wide})"
+
+    @property
+    def _wide(self) -> str:
+        return "signed" if self.name == "mariadb" else "bigint"

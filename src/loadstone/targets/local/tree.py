@@ -1,0 +1,100 @@
+"""A folder that Loadstone made, marked so that it is never mistaken for somebody else's."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import RefusedError, TargetError, WrongInputError
+from loadstone.experiments.journal import Entry, Journal, undoes
+from loadstone.targets.local.account import Account
+from loadstone.units import format_size
+
+MARK = ".loadstone"
+DEFAULT_PARENT = Path("/var/tmp")  # noqa: S108
+LEAST_FREE_BYTES = 128 * 1024**2
+"""A new cluster with its first WAL takes about 40 MB; below this nothing useful fits."""
+
+
+def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[Path, Entry]:
+    """Makes a marked folder `loadstone-<random>` in `parent`, given to the server's account.
+
+    Raises:
+        WrongInputError: If `parent` does not exist or the account cannot enter it.
+        TargetError: If the disk is all but full.
+    """
+    if not parent.is_dir():
+        raise WrongInputError(
+            f"data folder {parent} does not exist", advice="make it, or name another one"
+        )
+    if account.switch and not account.can_enter(parent):
+        raise WrongInputError(
+            f"the server runs as {account.name}, who may not enter {parent}",
+            advice="name a data folder that it can enter, for example one below /var/tmp",
+        )
+    check_space(parent, LEAST_FREE_BYTES, "a new cluster")
+    token = secrets.token_hex(6)
+    path = parent.resolve() / f"loadstone-{token}"
+    entry = journal.before(f"make folder {path}", "remove-tree", path=str(path), token=token)
+    path.mkdir(mode=0o700)
+    (path / MARK).write_text(json.dumps({"token": token, "owner": owner}))
+    account.own(path)
+    return path, entry
+
+
+def check_space(folder: Path, needed_bytes: int, what: str) -> None:
+    """Raises a TargetError unless that much is free on the file system of `folder`."""
+    free = shutil.disk_usage(folder).free
+    if free < needed_bytes:
+        raise TargetError(
+            f"{what} needs {format_size(needed_bytes)} in {folder}, "
+            f"but {format_size(free)} are free",
+            advice="free some space, or name another data folder",
+        )
+
+
+def size_bytes(folder: Path) -> int:
+    """Bytes on disk of all files below a folder; files that vanish meanwhile count as nothing."""
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(where) / name).lstat().st_blocks * 512
+            except FileNotFoundError:
+                continue
+    return total
+
+
+@undoes("remove-tree")
+def remove(data: dict[str, Any]) -> None:
+    """Removes a folder that `make` made.
+
+    Raises:
+        RefusedError: If the folder holds something but not Loadstone's mark.
+    """
+    path = Path(data["path"])
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise RefusedError(f"{path} is not the folder that Loadstone made")
+    if not path.exists():
+        return
+    mark = path / MARK
+    try:
+        marked = json.loads(mark.read_text())["token"] == data["token"]
+    except (OSError, ValueError, KeyError, TypeError):
+        marked = False
+    if not marked and {each.name for each in path.iterdir()} - {MARK}:
+        raise RefusedError(
+            f"{path} holds files but not Loadstone's mark", advice="look into it and remove it"
+        )
+    # The mark goes last, so that a removal that is cut short can be taken up again.
+    for child in path.iterdir():
+        if child.is_dir() and not child.is_symlink():
+            shutil.rmtree(child)
+        elif child != mark:
+            child.unlink()
+    mark.unlink(missing_ok=True)
+    path.rmdir()

@@ -1,0 +1,67 @@
+"""Tables as a workload declares them; each engine makes them in its own way and order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """A type of the SQL standard.
+
+    Attributes:
+        name: `decimal` is exact; `timestamp` has no zone.
+        size: Characters of `char` and `varchar`; digits of `decimal`.
+        scale: Digits of `decimal` after the point.
+    """
+
+    name: Literal["smallint", "integer", "bigint", "char", "varchar", "decimal", "timestamp"]
+    size: int = 0
+    scale: int = 0
+
+    @property
+    def sql(self) -> str:
+        """As the standard writes it."""
+        if self.name == "decimal":
+            return f"decimal({self.size}, {self.scale})"
+        return f"{self.name}({self.size})" if self.size else self.name
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column."""
+
+    name: str
+    type: ColumnType
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """A reference to the primary key of another table."""
+
+    name: str
+    columns: tuple[str, ...]
+    table: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Index:
+    """A secondary index."""
+
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with all that belongs to it. Tables are declared in the order of their references."""
+
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    indexes: tuple[Index, ...] = ()
