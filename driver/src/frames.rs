@@ -87,6 +87,8 @@ pub struct Tick<'a> {
     pub reconnects: u64,
     pub cpu_user_s: f64,
     pub cpu_system_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine_cpu_s: Option<f64>,
     pub rss_bytes: u64,
 }
 
@@ -165,6 +167,8 @@ pub struct End<'a> {
     pub operations: BTreeMap<&'a str, Total<'a>>,
     pub cpu_user_s: f64,
     pub cpu_system_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine_cpu_s: Option<f64>,
     pub max_rss_bytes: u64,
     pub facts: BTreeMap<&'static str, f64>,
 }

@@ -6,8 +6,12 @@ use std::sync::mpsc::channel;
 use crate::clock::Epoch;
 use crate::control::{Signals, listen};
 use crate::noop::Noop;
+use crate::oltp::acknowledgements::Acknowledgements;
+use crate::oltp::engine::Engine;
+use crate::oltp::parameters::RunParameters;
+use crate::oltp::postgres::Postgres;
 use crate::oltp::{OltpLoad, OltpRun};
-use crate::plan::{Plan, Refusal, Role};
+use crate::plan::{Plan, Protocol, Refusal, Role};
 use crate::point_select::PointSelect;
 use crate::postgres::Config;
 use crate::run::Run;
@@ -39,24 +43,13 @@ where
     O: Write,
 {
     match (plan.workload.name.as_str(), plan.workload.role) {
+        ("oltp", _) => order_entry(plan, stage),
+        (name, _) if plan.acknowledgements.is_some() => Err(Refusal::new(
+            "acknowledgements",
+            format!("the workload `{name}` writes none; leave it out"),
+        )),
         ("noop", Role::Run | Role::Load) => {
             start(plan, Noop::new(&plan.workload.parameters)?, stage)
-        }
-        ("oltp", Role::Run) => {
-            let config = Config::from_plan(&plan.connection)?;
-            start(
-                plan,
-                OltpRun::new(config, &plan.workload.parameters, plan.seed)?,
-                stage,
-            )
-        }
-        ("oltp", Role::Load) => {
-            let config = Config::from_plan(&plan.connection)?;
-            start(
-                plan,
-                OltpLoad::new(config, &plan.workload.parameters)?,
-                stage,
-            )
         }
         ("point-select", Role::Run) => {
             let config = Config::from_plan(&plan.connection)?;
@@ -76,6 +69,51 @@ where
                 "`{name}` is not known; this driver has {}",
                 WORKLOADS.join(", ")
             ),
+        )),
+    }
+}
+
+/// Chooses the engine of order entry by the protocol.
+fn order_entry<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+where
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    let parameters = RunParameters::parse(&plan.workload.parameters)?;
+    match plan.connection.protocol {
+        Protocol::Postgresql => {
+            let config = Config::from_plan(&plan.connection)?;
+            order_entry_on(Postgres::new(config, &parameters), plan, &parameters, stage)
+        }
+        Protocol::None => Err(Refusal::new(
+            "connection.protocol",
+            "oltp needs an engine; write \"postgresql\"",
+        )),
+    }
+}
+
+fn order_entry_on<E, I, O>(
+    engine: E,
+    plan: &Plan,
+    parameters: &RunParameters,
+    stage: Stage<I, O>,
+) -> Result<Ending, Refusal>
+where
+    E: Engine,
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    match (plan.workload.role, &plan.acknowledgements) {
+        (Role::Run, path) => {
+            let open = |path: &String| Acknowledgements::open(path, stage.epoch);
+            let list = path.as_ref().map(open).transpose()?;
+            let run = OltpRun::new(engine, parameters, plan.seed)?;
+            start(plan, run.acknowledging(list), stage)
+        }
+        (Role::Load, None) => start(plan, OltpLoad::new(engine, parameters.warehouses), stage),
+        (Role::Load, Some(_)) => Err(Refusal::new(
+            "acknowledgements",
+            "the role load writes none; leave it out",
         )),
     }
 }

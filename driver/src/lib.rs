@@ -7,6 +7,7 @@ pub mod board;
 pub mod clock;
 pub mod conductor;
 pub mod control;
+pub mod decimal;
 pub mod drive;
 pub mod frames;
 pub mod launch;

@@ -80,11 +80,13 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let workers: Result<Vec<Worker>, _> = (0..plan.threads).map(start).collect();
         let workers =
             workers.map_err(|error| Refusal::new("threads", format!("cannot start: {error}")))?;
+        let metered = Arc::clone(&workload);
         let teller = Teller::new(
             plan,
             workload.operations().to_vec(),
             epoch,
             collection,
+            Box::new(move || metered.engine_cpu_s()),
             output,
         );
         Ok(Self {

@@ -74,6 +74,12 @@ pub trait Workload: Send + Sync + 'static {
     /// Opens the session of user `user`; all it draws comes from `seed` and `user`.
     fn open(&self, user: u32, seed: u64) -> impl Future<Output = Result<Self::Session, Failure>>;
 
+    /// Processor time, in seconds, that an engine within this process has used so far; `None` when the
+    /// engine is a process of its own.
+    fn engine_cpu_s(&self) -> Option<f64> {
+        None
+    }
+
     /// Figures of the workload's own for the `end` frame (rows and bytes loaded).
     fn facts(&self) -> Vec<(&'static str, f64)> {
         Vec::new()

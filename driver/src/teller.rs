@@ -31,6 +31,9 @@ pub enum Ending {
     Failed(String),
 }
 
+/// Says how much processor time an engine within this process has used so far, in seconds.
+pub type EngineMeter = Box<dyn Fn() -> Option<f64>>;
+
 /// What the threads say of this moment.
 #[derive(Debug, Clone, Copy, Default)]
 struct Gauges {
@@ -55,6 +58,9 @@ pub struct Teller<'a, W: Write> {
     from_ns: u64,
     next_tick_ns: u64,
     usage: Usage,
+    /// Reads the processor time of an engine within this process.
+    engine: EngineMeter,
+    engine_cpu_s: f64,
     books: BTreeMap<PhaseIndex, Recorder>,
     spares: Vec<Recorder>,
     totals: Vec<(u64, Classes)>,
@@ -69,6 +75,7 @@ impl<'a, W: Write> Teller<'a, W> {
         names: Vec<&'static str>,
         epoch: Epoch,
         collection: Receiver<Collected>,
+        engine: EngineMeter,
         output: W,
     ) -> Self {
         Self {
@@ -86,6 +93,8 @@ impl<'a, W: Write> Teller<'a, W> {
             from_ns: 0,
             next_tick_ns: u64::MAX,
             usage: process::usage(),
+            engine,
+            engine_cpu_s: 0.0,
             books: BTreeMap::new(),
             spares: Vec::new(),
             known: BTreeSet::new(),
@@ -312,6 +321,9 @@ impl<'a, W: Write> Teller<'a, W> {
             }
         }
         let before = std::mem::replace(&mut self.usage, process::usage());
+        let engine_cpu_s = (self.engine)();
+        let engine_before_s =
+            std::mem::replace(&mut self.engine_cpu_s, engine_cpu_s.unwrap_or(0.0));
         let plan = &self.plan.phases[phase];
         let frame = Frame::Tick(Box::new(Tick {
             t_s: to_s(to_ns),
@@ -335,6 +347,7 @@ impl<'a, W: Write> Teller<'a, W> {
             reconnects: recorder.reconnects,
             cpu_user_s: self.usage.cpu_user_s - before.cpu_user_s,
             cpu_system_s: self.usage.cpu_system_s - before.cpu_system_s,
+            engine_cpu_s: engine_cpu_s.map(|now_s| now_s - engine_before_s),
             rss_bytes: process::rss_bytes(),
         }));
         self.broken |= self.writer.write(&frame).is_err();
@@ -369,6 +382,7 @@ impl<'a, W: Write> Teller<'a, W> {
             operations: totals.collect(),
             cpu_user_s: usage.cpu_user_s,
             cpu_system_s: usage.cpu_system_s,
+            engine_cpu_s: (self.engine)(),
             max_rss_bytes: process::max_rss_bytes(),
             facts: facts.into_iter().collect(),
         });

@@ -29,7 +29,7 @@ fn a_run_tells_hello_phases_ticks_and_end_in_order() {
     let first = run.frames.first().expect("a frame");
     assert_eq!(
         (&first["frame"], &first["version"]),
-        (&json!("hello"), &json!(1))
+        (&json!("hello"), &json!(2))
     );
     assert_eq!(first["operations"], json!(["read", "write"]));
     let last = run.frames.last().expect("a frame");
@@ -342,8 +342,11 @@ fn wrong_plans_are_refused_with_one_line_and_nothing_else() {
     };
     let mut foreign = good.clone();
     foreign["pacing"] = json!({"operations": {"dance": {}}});
+    let mut noted = good.clone();
+    noted["acknowledgements"] = json!("list");
     let cases = [
         (changed("/version", json!(99)), "version"),
+        (noted.to_string(), "acknowledgements"),
         (changed("/workload/name", json!("dance")), "workload.name"),
         (
             changed("/workload/parameters", json!({"error_rate": 2})),
@@ -386,7 +389,7 @@ fn version_help_and_wrong_options() {
     };
     let version = run("--version");
     let expected = format!(
-        "loadstone-driver {} (protocol 1)\n",
+        "loadstone-driver {} (protocol 2)\n",
         env!("CARGO_PKG_VERSION")
     );
     assert_eq!(String::from_utf8_lossy(&version.stdout), expected);

@@ -5,6 +5,10 @@ mod pg_server;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use loadstone_driver::clock::Epoch;
+use loadstone_driver::oltp::acknowledgements::Acknowledgements;
+use loadstone_driver::oltp::parameters::RunParameters;
+use loadstone_driver::oltp::postgres::Postgres;
 use loadstone_driver::oltp::{OltpLoad, OltpRun};
 use loadstone_driver::postgres::{Connection, Statement};
 use loadstone_driver::session::{Outcome, Session, Workload};
@@ -211,11 +215,11 @@ async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
         .run(&std::fs::read_to_string(&path).expect(&path))
         .await
         .expect("the schema");
-    let workload = OltpLoad::new(
+    let engine = Postgres::new(
         server.database(database),
-        json!({"warehouses": 2}).as_object().expect("an object"),
-    )
-    .expect("parameters");
+        &parsed(&json!({"warehouses": 2})),
+    );
+    let workload = OltpLoad::new(engine, 2);
     let (counts, workload) = drive(workload, sessions, u32::MAX).await;
     assert_eq!(counts.values().sum::<u64>(), 9, "work items: {counts:?}");
     workload
@@ -240,13 +244,18 @@ async fn run(
     users: u32,
     limit: u32,
 ) -> BTreeMap<String, u64> {
-    let workload = OltpRun::new(
-        server.database(database),
-        parameters.as_object().expect("an object"),
-        SEED,
-    )
-    .expect("parameters");
+    let workload = workload(server, database, parameters);
     drive(workload, users, limit).await.0
+}
+
+fn parsed(parameters: &Value) -> RunParameters {
+    RunParameters::parse(parameters.as_object().expect("an object")).expect("parameters")
+}
+
+fn workload(server: &Server, database: &str, parameters: &Value) -> OltpRun<Postgres> {
+    let parameters = parsed(parameters);
+    let engine = Postgres::new(server.database(database), &parameters);
+    OltpRun::new(engine, &parameters, SEED).expect("a mix")
 }
 
 fn parameters(style: &str, home: &str, isolation: &str) -> Value {
@@ -277,6 +286,7 @@ fn order_entry_from_the_load_to_its_consistency() {
 
         a_missing_row_is_an_error_and_no_loss(&server).await;
         both_styles_do_the_same(&server).await;
+        every_acknowledged_commit_is_there(&server).await;
         for (style, isolation, users, decks) in [
             ("statements", "read committed", 6, 10),
             ("procedures", "read committed", 6, 10),
@@ -310,9 +320,7 @@ async fn a_missing_row_is_an_error_and_no_loss(server: &Server) {
     for style in ["statements", "procedures"] {
         let parameters =
             json!({"warehouses": 3, "style": style, "mix": {"new-order": 1, "payment": 1}});
-        let parameters = parameters.as_object().expect("an object");
-        let workload =
-            OltpRun::new(server.database("loaded"), parameters, SEED).expect("a workload");
+        let workload = workload(server, "loaded", &parameters);
         let mut session = workload.open(2, SEED).await.expect("a session");
         for _ in 0..20 {
             let operation = session.choose();
@@ -345,4 +353,76 @@ async fn both_styles_do_the_same(server: &Server) {
     }
     assert_ne!(digests[0]["stock"], digest(server, "loaded").await["stock"]);
     assert_eq!(digests[0], digests[1]);
+}
+
+/// What users noted as committed is in the tables, and nothing else is.
+async fn every_acknowledged_commit_is_there(server: &Server) {
+    for style in ["statements", "procedures"] {
+        let database = format!("noted_{style}");
+        copy_database(server, "loaded", &database).await;
+        let path = std::env::temp_dir().join(format!("ls-noted-{}-{style}", std::process::id()));
+        let text = path.display().to_string();
+        let list = Acknowledgements::open(&text, Epoch::start()).expect("a list");
+        let parameters = parameters(style, "any", "read committed");
+        let noting = workload(server, &database, &parameters).acknowledging(Some(list));
+        let (counts, _) = drive(noting, 5, 23 * 8).await;
+
+        let lines = std::fs::read_to_string(&path).expect("the list");
+        std::fs::remove_file(&path).expect("removed");
+        let lines: Vec<Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        let of = |name: &'static str| lines.iter().filter(move |line| line[2] == name);
+        let mut connection = Connection::connect(&server.database(&database))
+            .await
+            .expect("a connection");
+        for line in of("new-order") {
+            let sql = format!(
+                "SELECT count(*) FROM orders WHERE o_w_id = {} AND o_d_id = {} AND o_id = {} AND o_id > 3000",
+                line[3], line[4], line[5]
+            );
+            assert_eq!(number(&mut connection, sql.leak()).await, 1, "{line}");
+        }
+        for line in of("payment") {
+            let sql = format!(
+                "SELECT count(*) FROM history WHERE h_w_id = {} AND h_d_id = {} AND h_c_w_id = {}
+                     AND h_c_d_id = {} AND h_c_id = {} AND h_amount * 100 = {}",
+                line[3], line[4], line[5], line[6], line[7], line[8]
+            );
+            assert!(number(&mut connection, sql.leak()).await >= 1, "{line}");
+        }
+        let mut delivered = 0;
+        for line in of("delivery") {
+            for order in line[4].as_array().expect("orders") {
+                delivered += 1;
+                let sql = format!(
+                    "SELECT count(*) FROM orders WHERE o_w_id = {} AND o_d_id = {} AND o_id = {}
+                         AND o_carrier_id IS NOT NULL AND o_id > 2100",
+                    line[3], order[0], order[1]
+                );
+                assert_eq!(number(&mut connection, sql.leak()).await, 1, "{line}");
+            }
+        }
+        let gone = "SELECT (SELECT count(*) FROM orders) - (SELECT count(*) FROM new_order) - 2 * 10 * 2100";
+        let new = "SELECT count(*) FROM orders WHERE o_id > 3000";
+        let paid = "SELECT count(*) FROM history WHERE h_amount <> 10 OR h_date > '2025-01-02'";
+        assert_eq!(
+            of("new-order").count() as i64,
+            number(&mut connection, new).await
+        );
+        assert_eq!(of("new-order").count() as u64, counts["new-order"]);
+        assert_eq!(
+            of("payment").count() as i64,
+            number(&mut connection, paid).await
+        );
+        match style {
+            "statements" => assert_eq!(delivered, number(&mut connection, gone).await),
+            _ => assert_eq!(
+                of("delivery").count(),
+                0,
+                "the function does not tell which"
+            ),
+        }
+    }
 }

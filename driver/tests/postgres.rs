@@ -2,8 +2,9 @@
 
 mod pg_server;
 
+use loadstone_driver::decimal::Decimal;
 use loadstone_driver::postgres::{
-    Config, Connection, CopyIn, Decimal, Error, Param, Statement, Status, TupleWriter,
+    Config, Connection, CopyIn, Error, Param, Statement, Status, TupleWriter,
 };
 use loadstone_driver::session::Failure;
 use pg_server::{PASSWORD, Server, block_on};
@@ -226,11 +227,12 @@ async fn fill(
 ) -> Result<u64, Error> {
     let mut copy = CopyIn::begin(connection, "t").await?;
     for number in numbers {
-        let row = &mut TupleWriter::new(copy.buffer(), 2);
+        let row = &mut TupleWriter::new(copy.buffer());
+        row.columns(2);
         row.int4(number);
         match number % 2 {
             0 => row.null(),
-            _ => row.text(b"twelve bytes"),
+            _ => row.text_with(12, |room| room.copy_from_slice(b"twelve bytes")),
         };
         copy.send_if_full().await?;
     }

@@ -7,14 +7,15 @@
 //!   one fixed day, so that the same seed gives the same bytes;
 //! * no terminals: what a terminal would show is read from the server and not displayed.
 
+pub mod acknowledgements;
+pub mod engine;
 pub mod inputs;
 pub mod lines;
 pub mod load;
 pub mod parameters;
-mod procedures;
+pub mod postgres;
 pub mod random;
 mod session;
-mod statements;
 
 pub use load::OltpLoad;
 pub use session::{OltpRun, RunSession};

@@ -102,7 +102,7 @@ impl Isolation {
     }
 }
 
-/// Parameters of the role `run`.
+/// Parameters of both roles; the load uses `warehouses` alone.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunParameters {
@@ -129,13 +129,6 @@ fn standard_mix() -> BTreeMap<String, u32> {
         .zip([10, 10, 1, 1, 1])
         .map(|(name, cards)| ((*name).to_owned(), cards))
         .collect()
-}
-
-/// Parameters of the role `load`. Those of a run are taken and not used, so that one set serves both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadParameters {
-    /// Warehouses to write.
-    pub warehouses: u32,
 }
 
 impl RunParameters {
@@ -171,19 +164,6 @@ impl RunParameters {
             return Err(refuse("mix", "no transaction has a card"));
         }
         Ok(deck)
-    }
-}
-
-impl LoadParameters {
-    /// Reads and checks the parameters of a plan.
-    ///
-    /// # Errors
-    /// A [`Refusal`] that names the wrong field.
-    pub fn parse(parameters: &Map<String, Value>) -> Result<Self, Refusal> {
-        let run = RunParameters::parse(parameters)?;
-        Ok(Self {
-            warehouses: run.warehouses,
-        })
     }
 }
 

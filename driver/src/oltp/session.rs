@@ -4,96 +4,86 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use serde_json::{Map, Value};
 
+use super::acknowledgements::{Acknowledgements, Acknowledger};
+use super::engine::{Conversation, Ending, Engine, Key};
 use super::inputs::{
     Delivery, NewOrder, OrderStatus, Payment, Place, Scale, StockLevel, any_district,
 };
-use super::parameters::{DISTRICTS, Home, Kind, OPERATIONS, RunParameters, Style};
+use super::parameters::{DISTRICTS, Home, Kind, OPERATIONS, RunParameters};
 use super::random::{Constants, Purpose, Stream, stream};
-use super::statements::{Ending, Scratch};
-use super::{procedures, statements};
 use crate::plan::Refusal;
-use crate::postgres::{Config, Connection, Error, Statement};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
 
 /// Order entry against a database that is loaded.
 #[derive(Debug)]
-pub struct OltpRun {
-    config: Arc<Config>,
-    parameters: RunParameters,
+pub struct OltpRun<E> {
+    engine: Arc<E>,
+    home: Home,
     deck: Vec<Kind>,
     scale: Scale,
+    acknowledgements: Option<Arc<Acknowledgements>>,
 }
 
-impl OltpRun {
-    /// Checks the parameters of a plan; `seed` gives the run's constants of NURand.
+impl<E: Engine> OltpRun<E> {
+    /// Order entry on `engine`; `seed` gives the run's constants of NURand.
     ///
     /// # Errors
-    /// A [`Refusal`] that names the wrong field.
-    pub fn new(
-        config: Config,
-        parameters: &Map<String, Value>,
-        seed: u64,
-    ) -> Result<Self, Refusal> {
-        let parameters = RunParameters::parse(parameters)?;
-        let deck = parameters.deck()?;
-        let scale = Scale {
-            warehouses: parameters.warehouses,
-            constants: Constants::draw(seed),
-        };
-        let config =
-            config.with_setting("default_transaction_isolation", parameters.isolation.sql());
+    /// A [`Refusal`] that names what is wrong with the mix.
+    pub fn new(engine: E, parameters: &RunParameters, seed: u64) -> Result<Self, Refusal> {
         Ok(Self {
-            config: Arc::new(config),
-            parameters,
-            deck,
-            scale,
+            engine: Arc::new(engine),
+            home: parameters.home,
+            deck: parameters.deck()?,
+            scale: Scale {
+                warehouses: parameters.warehouses,
+                constants: Constants::draw(seed),
+            },
+            acknowledgements: None,
         })
     }
 
-    fn statements(&self) -> &'static [Statement] {
-        match self.parameters.style {
-            Style::Statements => &statements::STATEMENTS,
-            Style::Procedures => &procedures::STATEMENTS,
-        }
+    /// The same with a list of what was committed.
+    #[must_use]
+    pub fn acknowledging(mut self, list: Option<Arc<Acknowledgements>>) -> Self {
+        self.acknowledgements = list;
+        self
     }
 }
 
-impl Workload for OltpRun {
-    type Session = RunSession;
+impl<E: Engine> Workload for OltpRun<E> {
+    type Session = RunSession<E>;
 
     fn operations(&self) -> &[&'static str] {
         &OPERATIONS
     }
 
-    async fn open(&self, user: u32, seed: u64) -> Result<RunSession, Failure> {
-        let connection = connect(&self.config, self.statements()).await?;
+    async fn open(&self, user: u32, seed: u64) -> Result<RunSession<E>, Failure> {
+        let conversation = self.engine.converse().await?;
         let mut rng = stream(seed, Purpose::User, u64::from(user));
-        let home =
-            (self.parameters.home == Home::PerUser).then(|| terminal(user, self.scale.warehouses));
+        let home = (self.home == Home::PerUser).then(|| terminal(user, self.scale.warehouses));
         let mut deck = self.deck.clone();
         deck.shuffle(&mut rng);
+        let acknowledger = self
+            .acknowledgements
+            .clone()
+            .map(|list| Acknowledger::new(list, user));
         Ok(RunSession {
-            config: Arc::clone(&self.config),
-            prepared: self.statements(),
-            connection,
+            engine: Arc::clone(&self.engine),
+            conversation,
             rng,
-            style: self.parameters.style,
             scale: self.scale,
             home,
             deck,
             dealt: 0,
             chosen: None,
-            scratch: Scratch::default(),
+            acknowledger,
         })
     }
-}
 
-async fn connect(config: &Config, statements: &[Statement]) -> Result<Connection, Error> {
-    let mut connection = Connection::connect(config).await?;
-    connection.prepare(statements).await?;
-    Ok(connection)
+    fn engine_cpu_s(&self) -> Option<f64> {
+        self.engine.cpu_s()
+    }
 }
 
 /// Where user `user` sits: users fill the warehouses one after the other, then their districts.
@@ -106,7 +96,8 @@ fn terminal(user: u32, warehouses: u32) -> Place {
 
 /// A transaction with its inputs.
 #[derive(Debug, Clone, Copy)]
-enum Chosen {
+#[allow(missing_docs)]
+pub enum Chosen {
     NewOrder(NewOrder),
     Payment(Payment),
     OrderStatus(OrderStatus),
@@ -116,21 +107,19 @@ enum Chosen {
 
 /// One user with a connection.
 #[derive(Debug)]
-pub struct RunSession {
-    config: Arc<Config>,
-    prepared: &'static [Statement],
-    connection: Connection,
+pub struct RunSession<E: Engine> {
+    engine: Arc<E>,
+    conversation: E::Conversation,
     rng: Stream,
-    style: Style,
     scale: Scale,
     home: Option<Place>,
     deck: Vec<Kind>,
     dealt: usize,
     chosen: Option<Chosen>,
-    scratch: Scratch,
+    acknowledger: Option<Acknowledger>,
 }
 
-impl RunSession {
+impl<E: Engine> RunSession<E> {
     /// The next card; the deck is shuffled when it is used up (clause 5.2.4.2).
     fn deal(&mut self) -> Kind {
         if self.dealt == self.deck.len() {
@@ -148,30 +137,29 @@ impl RunSession {
         })
     }
 
-    async fn attempt(&mut self, chosen: &Chosen) -> Result<Ending, Error> {
-        let connection = &mut self.connection;
-        match self.style {
-            Style::Statements => match chosen {
-                Chosen::NewOrder(order) => {
-                    statements::new_order(connection, &mut self.scratch, order).await
-                }
-                Chosen::Payment(payment) => statements::payment(connection, payment).await,
-                Chosen::OrderStatus(status) => statements::order_status(connection, status).await,
-                Chosen::Delivery(delivery) => statements::delivery(connection, delivery).await,
-                Chosen::StockLevel(level) => statements::stock_level(connection, level).await,
-            },
-            Style::Procedures => match chosen {
-                Chosen::NewOrder(order) => procedures::new_order(connection, order).await,
-                Chosen::Payment(payment) => procedures::payment(connection, payment).await,
-                Chosen::OrderStatus(status) => procedures::order_status(connection, status).await,
-                Chosen::Delivery(delivery) => procedures::delivery(connection, delivery).await,
-                Chosen::StockLevel(level) => procedures::stock_level(connection, level).await,
-            },
+    async fn attempt(&mut self, chosen: &Chosen) -> Result<Ending, Failure> {
+        let conversation = &mut self.conversation;
+        match chosen {
+            Chosen::NewOrder(order) => conversation.new_order(order).await,
+            Chosen::Payment(payment) => conversation.payment(payment).await,
+            Chosen::OrderStatus(status) => conversation.order_status(status).await,
+            Chosen::Delivery(delivery) => conversation.delivery(delivery).await,
+            Chosen::StockLevel(level) => conversation.stock_level(level).await,
+        }
+    }
+
+    fn acknowledge(&mut self, chosen: &Chosen, key: Option<Key>) -> Outcome {
+        let (Some(acknowledger), Some(key)) = (&mut self.acknowledger, key) else {
+            return Outcome::Done;
+        };
+        match acknowledger.note(chosen, &key) {
+            Ok(()) => Outcome::Done,
+            Err(failure) => Outcome::Failed(failure),
         }
     }
 }
 
-impl Session for RunSession {
+impl<E: Engine> Session for RunSession<E> {
     fn choose(&mut self) -> OperationId {
         let (kind, place) = (self.deal(), self.place());
         let (rng, scale) = (&mut self.rng, &self.scale);
@@ -190,19 +178,19 @@ impl Session for RunSession {
             return Outcome::Exhausted;
         };
         match self.attempt(&chosen).await {
-            Ok(Ending::Committed) => Outcome::Done,
+            Ok(Ending::Committed(key)) => self.acknowledge(&chosen, key),
             Ok(Ending::RolledBack) => Outcome::RolledBack,
-            Err(error) => Outcome::Failed(self.connection.fail(error).await),
+            Err(failure) => Outcome::Failed(failure),
         }
     }
 
     async fn reconnect(&mut self) -> Result<(), Failure> {
-        self.connection = connect(&self.config, self.prepared).await?;
+        self.conversation = self.engine.converse().await?;
         Ok(())
     }
 
     async fn close(&mut self) {
-        self.connection.close().await;
+        self.conversation.close().await;
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// The protocol version that this driver speaks.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Why a plan was refused: one line that names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,6 +59,9 @@ pub struct Plan {
     /// The waits of closed users.
     #[serde(default)]
     pub pacing: Pacing,
+    /// File to which each commit that the target acknowledged is appended.
+    #[serde(default)]
+    pub acknowledgements: Option<String>,
     /// The stretches of the run, in order.
     pub phases: Vec<Phase>,
 }

@@ -5,7 +5,7 @@ use super::*;
 
 fn example() -> Value {
     json!({
-        "version": 1, "seed": 42, "threads": 2, "tick_s": 0.5,
+        "version": 2, "seed": 42, "threads": 2, "tick_s": 0.5,
         "workload": {"name": "noop", "role": "run", "parameters": {"service_time_us": 10}},
         "connection": {"protocol": "postgresql", "host": "/tmp", "port": 5432, "user": "u",
                        "database": "d", "password_env": "SECRET"},
@@ -47,7 +47,7 @@ fn the_documented_plan_is_read() {
 
 #[test]
 fn a_minimal_plan_has_defaults() {
-    let text = r#"{"version": 1, "workload": {"name": "noop"}, "phases": [
+    let text = r#"{"version": 2, "workload": {"name": "noop"}, "phases": [
         {"name": "m", "kind": "measure", "duration_s": 1,
          "load": {"model": "closed", "users": {"from": 1, "to": 1}}}]}"#;
     let plan = Plan::parse(text).expect("a plan");
@@ -62,7 +62,7 @@ fn a_minimal_plan_has_defaults() {
 fn a_wrong_value_is_refused_by_its_field() {
     type Change = fn(&mut Value);
     let cases: [(&str, Change); 20] = [
-        ("version", |plan| plan["version"] = json!(2)),
+        ("version", |plan| plan["version"] = json!(1)),
         ("threads", |plan| plan["threads"] = json!(0)),
         ("threads", |plan| plan["threads"] = json!(-1)),
         ("tick_s", |plan| plan["tick_s"] = json!(0)),

@@ -3,7 +3,8 @@
 use bytes::{BufMut, BytesMut};
 use postgres_protocol::message::frontend;
 
-use super::{Connection, Decimal, Error};
+use super::{Connection, Error};
+use crate::decimal::Decimal;
 
 /// Bytes gathered before they are sent.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -43,7 +44,7 @@ impl<'c> CopyIn<'c> {
         Ok(copy)
     }
 
-    /// Where rows are written to, each begun by [`TupleWriter::new`].
+    /// Where rows are written to, each begun by [`TupleWriter::columns`].
     #[inline]
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.connection.write
@@ -97,10 +98,16 @@ pub struct TupleWriter<'b> {
 }
 
 impl<'b> TupleWriter<'b> {
-    /// Starts a row of `columns` columns.
-    pub fn new(buf: &'b mut BytesMut, columns: i16) -> Self {
-        buf.put_i16(columns);
+    /// Writes behind what is in `buf`.
+    pub fn new(buf: &'b mut BytesMut) -> Self {
         Self { buf }
+    }
+
+    /// Starts a row of `columns` columns.
+    #[inline]
+    pub fn columns(&mut self, columns: i16) -> &mut Self {
+        self.buf.put_i16(columns);
+        self
     }
 
     /// `smallint`
@@ -124,14 +131,6 @@ impl<'b> TupleWriter<'b> {
     pub fn timestamp(&mut self, microseconds: i64) -> &mut Self {
         self.buf.put_i32(8);
         self.buf.put_i64(microseconds);
-        self
-    }
-
-    /// Text of ASCII bytes.
-    #[inline]
-    pub fn text(&mut self, value: &[u8]) -> &mut Self {
-        self.buf.put_i32(value.len() as i32);
-        self.buf.put_slice(value);
         self
     }
 

@@ -6,32 +6,14 @@
 use bytes::{BufMut, BytesMut};
 
 use super::Error;
+use crate::decimal::Decimal;
 
 const BASE: u64 = 10_000;
 const NEGATIVE: u16 = 0x4000;
 /// 2^64 has five digits of base 10,000; one more holds the decimals.
 const MAX_DIGITS: usize = 6;
 
-/// `unscaled` / 10^`scale`; `scale` is at most 4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decimal {
-    /// The value without its decimal point.
-    pub unscaled: i64,
-    /// Digits behind the point.
-    pub scale: u8,
-}
-
 impl Decimal {
-    /// An amount of money given in cents.
-    pub fn cents(unscaled: i64) -> Self {
-        Self { unscaled, scale: 2 }
-    }
-
-    /// A rate given in ten-thousandths.
-    pub fn ten_thousandths(unscaled: i64) -> Self {
-        Self { unscaled, scale: 4 }
-    }
-
     /// Writes the value's binary form.
     pub fn encode(self, buf: &mut impl BufMut) {
         let scale = u32::from(self.scale.min(4));

@@ -33,7 +33,6 @@ mod wire;
 pub use config::Config;
 pub use connection::{Connection, Statement, Status};
 pub use copy::{CopyIn, TupleWriter};
-pub use decimal::Decimal;
 pub use error::Error;
 pub use param::Param;
 pub use row::Row;

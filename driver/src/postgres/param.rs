@@ -6,7 +6,8 @@ use bytes::{BufMut, BytesMut};
 use postgres_protocol::IsNull;
 use postgres_protocol::types::{ArrayDimension, array_to_sql};
 
-use super::decimal::{Decimal, decimal_to_sql};
+use super::decimal::decimal_to_sql;
+use crate::decimal::Decimal;
 
 const OID_INT2: u32 = 21;
 const OID_INT4: u32 = 23;

@@ -1,6 +1,7 @@
 //! A row of an answer, read column by column in place.
 
-use super::{Decimal, Error};
+use super::Error;
+use crate::decimal::Decimal;
 
 /// The columns of a `DataRow` that were not read yet.
 #[derive(Debug, Clone)]

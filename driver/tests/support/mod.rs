@@ -20,7 +20,7 @@ pub fn command() -> Command {
 }
 
 pub fn plan(phases: Value) -> Value {
-    json!({"version": 1, "seed": 1, "tick_s": 0.1, "workload": {"name": "noop"}, "phases": phases})
+    json!({"version": 2, "seed": 1, "tick_s": 0.1, "workload": {"name": "noop"}, "phases": phases})
 }
 
 pub fn phase(name: &str, kind: &str, duration_s: Value, load: Value) -> Value {

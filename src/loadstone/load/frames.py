@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from loadstone.errors import DriverError
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Tick:
     """What happened from `from_s` to `to_s`, within one phase.
 
     A `late` one holds operations that were due in its phase and done after the phase's end.
+    `engine_cpu_s` is the part of the driver's processor time that an engine within it used; None
+    when the engine is a process of its own.
     """
 
     t_s: float
@@ -83,6 +85,7 @@ class Tick:
     cpu_system_s: float
     rss_bytes: int
     late: bool = False
+    engine_cpu_s: float | None = None
 
     @property
     def duration_s(self) -> float:
@@ -110,6 +113,7 @@ class End:
     cpu_system_s: float
     max_rss_bytes: int
     facts: Mapping[str, float]
+    engine_cpu_s: float | None = None
 
 
 Frame = Hello | Event | Tick | End
@@ -209,6 +213,7 @@ def _tick(value: Mapping[str, Any]) -> Tick:
         cpu_system_s=float(value.get("cpu_system_s", 0.0)),
         rss_bytes=int(value.get("rss_bytes", 0)),
         late=bool(value.get("late", False)),
+        engine_cpu_s=_seconds(value, "engine_cpu_s"),
     )
 
 
@@ -239,6 +244,7 @@ def _end(value: Mapping[str, Any]) -> End:
         cpu_system_s=float(value.get("cpu_system_s", 0.0)),
         max_rss_bytes=int(value.get("max_rss_bytes", 0)),
         facts={name: float(fact) for name, fact in (value.get("facts") or {}).items()},
+        engine_cpu_s=_seconds(value, "engine_cpu_s"),
     )
 
 
@@ -252,6 +258,11 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Frame]] = {
 
 def _counts(value: Mapping[str, Any], name: str) -> dict[str, int]:
     return {str(key): int(count) for key, count in (value.get(name) or {}).items()}
+
+
+def _seconds(value: Mapping[str, Any], name: str) -> float | None:
+    given = value.get(name)
+    return None if given is None else float(given)
 
 
 def _histogram(value: Mapping[str, Any], name: str) -> str | None:

@@ -1,4 +1,4 @@
-//! The role `load`: the initial data of clause 4.3.3, written by COPY into bare tables.
+//! The role `load`: the initial data of clause 4.3.3, written in bulk into empty tables.
 //!
 //! The data is cut into work items: the items, and for each warehouse its orders, its stock, its
 //! customers, and the warehouse itself. Sessions take the next item from a shared counter, biggest
@@ -7,18 +7,18 @@
 
 mod fields;
 mod orders;
+mod row;
+mod sink;
 mod tables;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::BytesMut;
-use serde_json::{Map, Value};
-
-use super::parameters::LoadParameters;
-use crate::plan::Refusal;
-use crate::postgres::{Config, Connection, CopyIn, Error};
+use super::engine::Engine;
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
+
+pub use row::{RowWriter, Timestamp};
+pub use sink::{Sink, TableSink};
 
 /// Names of the operations: one for each kind of work item.
 const OPERATIONS: [&str; 5] = [
@@ -33,9 +33,11 @@ const OPERATIONS: [&str; 5] = [
 trait Rows {
     /// The table.
     const TABLE: &'static str;
+    /// Its columns.
+    const COLUMNS: i16;
 
-    /// Appends the next row in COPY's binary form; false when there is none.
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool;
+    /// Writes the next row; false, and nothing is written, when there is none.
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool;
 }
 
 /// What is written in one transaction; the number is that of the warehouse.
@@ -74,7 +76,7 @@ impl WorkItem {
     }
 }
 
-/// Rows and bytes of COPY data.
+/// Rows, and bytes of them as they are sent.
 #[derive(Debug, Clone, Copy, Default)]
 struct Written {
     rows: u64,
@@ -98,43 +100,43 @@ struct Progress {
 
 /// Writes the data of order entry.
 #[derive(Debug)]
-pub struct OltpLoad {
-    config: Arc<Config>,
+pub struct OltpLoad<E> {
+    engine: Arc<E>,
     warehouses: u32,
     progress: Arc<Progress>,
 }
 
-impl OltpLoad {
-    /// Checks the parameters of a plan.
-    ///
-    /// # Errors
-    /// A [`Refusal`] that names the wrong field.
-    pub fn new(config: Config, parameters: &Map<String, Value>) -> Result<Self, Refusal> {
-        let LoadParameters { warehouses } = LoadParameters::parse(parameters)?;
-        Ok(Self {
-            config: Arc::new(config),
+impl<E: Engine> OltpLoad<E> {
+    /// The data of `warehouses` warehouses for `engine`.
+    pub fn new(engine: E, warehouses: u32) -> Self {
+        Self {
+            engine: Arc::new(engine),
             warehouses,
             progress: Arc::default(),
-        })
+        }
     }
 }
 
-impl Workload for OltpLoad {
-    type Session = LoadSession;
+impl<E: Engine> Workload for OltpLoad<E> {
+    type Session = LoadSession<E>;
 
     fn operations(&self) -> &[&'static str] {
         &OPERATIONS
     }
 
-    async fn open(&self, _user: u32, seed: u64) -> Result<LoadSession, Failure> {
+    async fn open(&self, _user: u32, seed: u64) -> Result<LoadSession<E>, Failure> {
         Ok(LoadSession {
-            connection: Connection::connect(&self.config).await?,
-            config: Arc::clone(&self.config),
+            sink: self.engine.sink().await?,
+            engine: Arc::clone(&self.engine),
             progress: Arc::clone(&self.progress),
             warehouses: self.warehouses,
             seed,
             item: None,
         })
+    }
+
+    fn engine_cpu_s(&self) -> Option<f64> {
+        self.engine.cpu_s()
     }
 
     fn facts(&self) -> Vec<(&'static str, f64)> {
@@ -147,57 +149,55 @@ impl Workload for OltpLoad {
 
 /// One connection that writes work items.
 #[derive(Debug)]
-pub struct LoadSession {
-    config: Arc<Config>,
-    connection: Connection,
+pub struct LoadSession<E: Engine> {
+    engine: Arc<E>,
+    sink: E::Sink,
     progress: Arc<Progress>,
     warehouses: u32,
     seed: u64,
     item: Option<WorkItem>,
 }
 
-impl LoadSession {
-    async fn write(&mut self, item: WorkItem) -> Result<Written, Error> {
-        let (connection, seed) = (&mut self.connection, self.seed);
-        connection.run("BEGIN").await?;
-        let mut written = Written::default();
-        match item {
-            WorkItem::Orders(warehouse) => {
-                written += copy(connection, orders::Orders::new(seed, warehouse)).await?;
-                written += copy(connection, orders::NewOrders::new(warehouse)).await?;
-                written += copy(connection, orders::OrderLines::new(seed, warehouse)).await?;
-            }
-            WorkItem::Stock(warehouse) => {
-                written += copy(connection, tables::Stock::new(seed, warehouse)).await?;
-            }
-            WorkItem::Customers(warehouse) => {
-                written += copy(connection, tables::Customers::new(seed, warehouse)).await?;
-                written += copy(connection, tables::History::new(seed, warehouse)).await?;
-            }
-            WorkItem::Items => written += copy(connection, tables::Items::new(seed)).await?,
-            WorkItem::Warehouse(warehouse) => {
-                written += copy(connection, tables::Warehouse::new(seed, warehouse)).await?;
-                written += copy(connection, tables::Districts::new(seed, warehouse)).await?;
-            }
+/// Writes one work item in a transaction of its own.
+async fn write<S: Sink>(sink: &mut S, seed: u64, item: WorkItem) -> Result<Written, S::Error> {
+    sink.begin().await?;
+    let mut written = Written::default();
+    match item {
+        WorkItem::Orders(warehouse) => {
+            written += fill(sink, orders::Orders::new(seed, warehouse)).await?;
+            written += fill(sink, orders::NewOrders::new(warehouse)).await?;
+            written += fill(sink, orders::OrderLines::new(seed, warehouse)).await?;
         }
-        connection.run("COMMIT").await?;
-        Ok(written)
+        WorkItem::Stock(warehouse) => {
+            written += fill(sink, tables::Stock::new(seed, warehouse)).await?;
+        }
+        WorkItem::Customers(warehouse) => {
+            written += fill(sink, tables::Customers::new(seed, warehouse)).await?;
+            written += fill(sink, tables::History::new(seed, warehouse)).await?;
+        }
+        WorkItem::Items => written += fill(sink, tables::Items::new(seed)).await?,
+        WorkItem::Warehouse(warehouse) => {
+            written += fill(sink, tables::Warehouse::new(seed, warehouse)).await?;
+            written += fill(sink, tables::Districts::new(seed, warehouse)).await?;
+        }
     }
+    sink.commit().await?;
+    Ok(written)
 }
 
 /// Writes all rows of a source into its table.
-async fn copy<R: Rows>(connection: &mut Connection, mut source: R) -> Result<Written, Error> {
-    let mut copy = CopyIn::begin(connection, R::TABLE).await?;
+async fn fill<S: Sink, R: Rows>(sink: &mut S, mut source: R) -> Result<Written, S::Error> {
+    let mut table = sink.table(R::TABLE, R::COLUMNS).await?;
     let mut rows = 0;
-    while source.write_next(copy.buffer()) {
+    while source.write_next(&mut table.row()) {
         rows += 1;
-        copy.send_if_full().await?;
+        table.row_ended().await?;
     }
-    let bytes = copy.finish().await?;
+    let bytes = table.finish().await?;
     Ok(Written { rows, bytes })
 }
 
-impl Session for LoadSession {
+impl<E: Engine> Session for LoadSession<E> {
     fn choose(&mut self) -> OperationId {
         let position = self.progress.next.fetch_add(1, Ordering::Relaxed);
         self.item = WorkItem::at(position, self.warehouses);
@@ -208,7 +208,7 @@ impl Session for LoadSession {
         let Some(item) = self.item else {
             return Outcome::Exhausted;
         };
-        match self.write(item).await {
+        match write(&mut self.sink, self.seed, item).await {
             Ok(written) => {
                 self.progress
                     .rows
@@ -218,29 +218,31 @@ impl Session for LoadSession {
                     .fetch_add(written.bytes, Ordering::Relaxed);
                 Outcome::Done
             }
-            Err(error) => Outcome::Failed(self.connection.fail(error).await),
+            Err(error) => Outcome::Failed(self.sink.fail(error).await),
         }
     }
 
     async fn reconnect(&mut self) -> Result<(), Failure> {
-        self.connection = Connection::connect(&self.config).await?;
+        self.sink = self.engine.sink().await?;
         Ok(())
     }
 
     async fn close(&mut self) {
-        self.connection.close().await;
+        self.sink.close().await;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::postgres::TupleWriter;
+    use bytes::BytesMut;
     use proptest::prelude::*;
 
     /// All bytes of a source and the number of its rows.
     fn all<R: Rows>(mut source: R) -> (usize, BytesMut) {
         let (mut buf, mut rows) = (BytesMut::new(), 0);
-        while source.write_next(&mut buf) {
+        while source.write_next(&mut TupleWriter::new(&mut buf)) {
             rows += 1;
         }
         (rows, buf)

@@ -3,15 +3,15 @@
 //! In each district every customer has one order, by a random permutation. The last 900 of the 3,000
 //! orders are not delivered.
 
-use bytes::BytesMut;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::Rows;
 use super::fields::LOADED_AT;
+use super::row::RowWriter;
+use crate::decimal::Decimal;
 use crate::oltp::parameters::{CUSTOMERS, DISTRICTS, ITEMS};
 use crate::oltp::random::{Purpose, Stream, fill_alphanumeric, stream};
-use crate::postgres::{Decimal, TupleWriter};
 
 /// The first order of a district that is not delivered.
 const FIRST_NEW: u32 = 2101;
@@ -96,12 +96,13 @@ impl Orders {
 
 impl Rows for Orders {
     const TABLE: &'static str = "orders";
+    const COLUMNS: i16 = 8;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         let Some((district, order, head)) = self.heads.next() else {
             return false;
         };
-        let row = &mut TupleWriter::new(buf, 8);
+        let row = row.begin(Self::COLUMNS);
         row.int4(order as i32)
             .int2(district as i16)
             .int4(self.warehouse)
@@ -135,8 +136,9 @@ impl NewOrders {
 
 impl Rows for NewOrders {
     const TABLE: &'static str = "new_order";
+    const COLUMNS: i16 = 3;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         if self.order > CUSTOMERS {
             self.order = FIRST_NEW;
             self.district += 1;
@@ -144,7 +146,7 @@ impl Rows for NewOrders {
         if self.district > DISTRICTS {
             return false;
         }
-        let row = &mut TupleWriter::new(buf, 3);
+        let row = row.begin(Self::COLUMNS);
         row.int4(self.order as i32)
             .int2(self.district as i16)
             .int4(self.warehouse);
@@ -180,8 +182,9 @@ impl OrderLines {
 
 impl Rows for OrderLines {
     const TABLE: &'static str = "order_line";
+    const COLUMNS: i16 = 10;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         if self.number == self.last {
             let Some((district, order, head)) = self.heads.next() else {
                 return false;
@@ -190,7 +193,7 @@ impl Rows for OrderLines {
         }
         self.number += 1;
         let rng = &mut self.rng;
-        let row = &mut TupleWriter::new(buf, 10);
+        let row = row.begin(Self::COLUMNS);
         row.int4(self.order as i32)
             .int2(self.district as i16)
             .int4(self.warehouse)

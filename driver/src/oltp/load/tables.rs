@@ -1,16 +1,16 @@
 //! Rows of `item`, `warehouse`, `district`, `customer`, `history` and `stock` (clause 4.3.3.1).
 
-use bytes::BytesMut;
 use rand::RngExt;
 
 use super::Rows;
 use super::fields::{LOADED_AT, address, alphanumeric, data};
+use super::row::RowWriter;
+use crate::decimal::Decimal;
 use crate::oltp::parameters::{CUSTOMERS, DISTRICTS, ITEMS};
 use crate::oltp::random::{
     A_LAST, LOAD_C_LAST, LastName, Purpose, Selection, Stream, fill_alphanumeric, fill_digits,
     nu_rand, stream,
 };
-use crate::postgres::{Decimal, TupleWriter};
 
 const CUSTOMERS_OF_WAREHOUSE: u32 = DISTRICTS * CUSTOMERS;
 
@@ -61,13 +61,14 @@ impl Items {
 
 impl Rows for Items {
     const TABLE: &'static str = "item";
+    const COLUMNS: i16 = 5;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         let Some(item) = self.counter.next() else {
             return false;
         };
         let rng = &mut self.rng;
-        let row = &mut TupleWriter::new(buf, 5);
+        let row = row.begin(Self::COLUMNS);
         row.int4(item as i32).int4(rng.random_range(1..=10_000));
         alphanumeric(row, rng, 14, 24);
         row.numeric(Decimal::cents(rng.random_range(100..=10_000)));
@@ -96,12 +97,13 @@ impl Warehouse {
 
 impl Rows for Warehouse {
     const TABLE: &'static str = "warehouse";
+    const COLUMNS: i16 = 9;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         if self.counter.next().is_none() {
             return false;
         }
-        let row = &mut TupleWriter::new(buf, 9);
+        let row = row.begin(Self::COLUMNS);
         row.int4(self.warehouse);
         alphanumeric(row, &mut self.rng, 6, 10);
         address(row, &mut self.rng);
@@ -130,12 +132,13 @@ impl Districts {
 
 impl Rows for Districts {
     const TABLE: &'static str = "district";
+    const COLUMNS: i16 = 11;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         let Some(district) = self.counter.next() else {
             return false;
         };
-        let row = &mut TupleWriter::new(buf, 11);
+        let row = row.begin(Self::COLUMNS);
         row.int2(district as i16).int4(self.warehouse);
         alphanumeric(row, &mut self.rng, 6, 10);
         address(row, &mut self.rng);
@@ -175,8 +178,9 @@ impl Customers {
 
 impl Rows for Customers {
     const TABLE: &'static str = "customer";
+    const COLUMNS: i16 = 21;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         let Some((district, customer)) = self.counter.next_customer() else {
             return false;
         };
@@ -187,7 +191,7 @@ impl Rows for Customers {
         } else {
             b"GC"
         };
-        let row = &mut TupleWriter::new(buf, 21);
+        let row = row.begin(Self::COLUMNS);
         row.int4(customer as i32)
             .int2(district as i16)
             .int4(self.warehouse);
@@ -226,12 +230,13 @@ impl History {
 
 impl Rows for History {
     const TABLE: &'static str = "history";
+    const COLUMNS: i16 = 8;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         let Some((district, customer)) = self.counter.next_customer() else {
             return false;
         };
-        let row = &mut TupleWriter::new(buf, 8);
+        let row = row.begin(Self::COLUMNS);
         row.int4(customer as i32)
             .int2(district as i16)
             .int4(self.warehouse);
@@ -263,13 +268,14 @@ impl Stock {
 
 impl Rows for Stock {
     const TABLE: &'static str = "stock";
+    const COLUMNS: i16 = 17;
 
-    fn write_next(&mut self, buf: &mut BytesMut) -> bool {
+    fn write_next(&mut self, row: &mut impl RowWriter) -> bool {
         let Some(item) = self.counter.next() else {
             return false;
         };
         let rng = &mut self.rng;
-        let row = &mut TupleWriter::new(buf, 17);
+        let row = row.begin(Self::COLUMNS);
         row.int4(item as i32)
             .int4(self.warehouse)
             .int2(rng.random_range(10..=100));

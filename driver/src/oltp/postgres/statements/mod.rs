@@ -19,7 +19,8 @@ mod order_status;
 mod payment;
 mod stock_level;
 
-use super::inputs::Who;
+use crate::oltp::engine::middle;
+use crate::oltp::inputs::Who;
 use crate::postgres::{Connection, Error, Param, Statement};
 
 pub use delivery::delivery;
@@ -27,15 +28,6 @@ pub use new_order::{Scratch, new_order};
 pub use order_status::order_status;
 pub use payment::payment;
 pub use stock_level::stock_level;
-
-/// How a transaction ended that did not fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Its changes are there.
-    Committed,
-    /// It took its changes back, as the workload asks.
-    RolledBack,
-}
 
 const BEGIN: Statement = Statement {
     name: "begin",
@@ -127,24 +119,4 @@ async fn begin_and_find(
                 name.as_str()
             ),
         })
-}
-
-/// The one at position n/2, rounded up, counted from 1 (clause 2.5.2.2).
-fn middle(namesakes: &[i32]) -> Option<i32> {
-    let position = namesakes.len().div_ceil(2).checked_sub(1)?;
-    namesakes.get(position).copied()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::middle;
-
-    #[test]
-    fn the_middle_is_rounded_up() {
-        assert_eq!(middle(&[]), None);
-        assert_eq!(middle(&[1]), Some(1));
-        assert_eq!(middle(&[1, 2]), Some(1));
-        assert_eq!(middle(&[1, 2, 3]), Some(2));
-        assert_eq!(middle(&[1, 2, 3, 4]), Some(2));
-    }
 }

@@ -1,8 +1,10 @@
 //! `payment` (clause 2.5.2).
 
-use super::{COMMIT, Ending, begin_and_find};
+use super::{COMMIT, begin_and_find};
+use crate::decimal::Decimal;
+use crate::oltp::engine::{Ending, Key};
 use crate::oltp::inputs::Payment;
-use crate::postgres::{Connection, Decimal, Error, Param, Statement};
+use crate::postgres::{Connection, Error, Param, Statement};
 
 pub const PAY: Statement = Statement {
     name: "payment-customer",
@@ -64,7 +66,7 @@ pub async fn payment(connection: &mut Connection, payment: &Payment) -> Result<E
     connection.done().await?;
     connection.done().await?;
     connection.ready().await?;
-    Ok(Ending::Committed)
+    Ok(Ending::Committed(Some(Key::Customer(customer))))
 }
 
 fn queue_updates(

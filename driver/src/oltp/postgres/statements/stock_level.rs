@@ -1,6 +1,6 @@
 //! `stock-level` (clause 2.8.2): one statement, which is its own transaction.
 
-use super::Ending;
+use crate::oltp::engine::Ending;
 use crate::oltp::inputs::StockLevel;
 use crate::postgres::{Connection, Error, Param, Statement};
 
@@ -26,5 +26,5 @@ pub async fn stock_level(connection: &mut Connection, level: &StockLevel) -> Res
     connection.sync().await?;
     connection.one(|mut row| row.int8().map(drop)).await?;
     connection.ready().await?;
-    Ok(Ending::Committed)
+    Ok(Ending::Committed(None))
 }

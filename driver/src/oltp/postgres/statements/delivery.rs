@@ -1,9 +1,11 @@
 //! `delivery` (clause 2.7.4): the oldest order of each district, all in one transaction.
 
-use super::{BEGIN, COMMIT, Ending};
+use super::{BEGIN, COMMIT};
+use crate::decimal::Decimal;
+use crate::oltp::engine::{Delivered, Ending, Key};
 use crate::oltp::inputs::Delivery;
 use crate::oltp::parameters::DISTRICTS;
-use crate::postgres::{Connection, Decimal, Error, Param, Statement};
+use crate::postgres::{Connection, Error, Param, Statement};
 
 /// `FOR UPDATE` under the `LIMIT` makes a second delivery, which waited for this one, go on to the order
 /// that is the oldest then, instead of finding nothing.
@@ -45,31 +47,24 @@ pub const UPDATE_CUSTOMERS: Statement = Statement {
 
 const SLOTS: usize = DISTRICTS as usize;
 
-/// What was taken, by district.
+/// What was taken, and what the customers owe for it.
 #[derive(Debug, Default)]
 struct Taken {
-    count: usize,
-    districts: [i16; SLOTS],
-    orders: [i32; SLOTS],
+    delivered: Delivered,
     customers: [i32; SLOTS],
     cents: [i64; SLOTS],
 }
 
 impl Taken {
     fn add(&mut self, district: i16, order: i32) -> Result<(), Error> {
-        let (Some(slot), Some(number)) = (
-            self.districts.get_mut(self.count),
-            self.orders.get_mut(self.count),
-        ) else {
-            return Err(Error::protocol("more orders than districts"));
-        };
-        (*slot, *number) = (district, order);
-        self.count += 1;
-        Ok(())
+        match self.delivered.add(district, order) {
+            true => Ok(()),
+            false => Err(Error::protocol("more orders than districts")),
+        }
     }
 
     fn slot(&self, district: i16) -> Result<usize, Error> {
-        let taken = &self.districts[..self.count];
+        let taken = self.delivered.districts();
         taken
             .iter()
             .position(|known| *known == district)
@@ -90,8 +85,8 @@ pub async fn delivery(connection: &mut Connection, delivery: &Delivery) -> Resul
         .await?;
     connection.ready().await?;
 
-    let districts = Param::Int2Array(&taken.districts[..taken.count]);
-    let orders = Param::Int4Array(&taken.orders[..taken.count]);
+    let districts = Param::Int2Array(taken.delivered.districts());
+    let orders = Param::Int4Array(taken.delivered.orders());
     connection.queue(
         &UPDATE_ORDERS,
         &[warehouse, Param::Int2(delivery.carrier), districts, orders],
@@ -101,7 +96,7 @@ pub async fn delivery(connection: &mut Connection, delivery: &Delivery) -> Resul
     read_orders_and_lines(connection, &mut taken).await?;
 
     credit_customers(connection, warehouse, &taken).await?;
-    Ok(Ending::Committed)
+    Ok(Ending::Committed(Some(Key::Delivered(taken.delivered))))
 }
 
 async fn read_orders_and_lines(
@@ -131,11 +126,12 @@ async fn credit_customers(
     taken: &Taken,
 ) -> Result<(), Error> {
     let amounts = taken.cents.map(Decimal::cents);
+    let districts = taken.delivered.districts();
     let params = [
         warehouse,
-        Param::Int2Array(&taken.districts[..taken.count]),
-        Param::Int4Array(&taken.customers[..taken.count]),
-        Param::NumericArray(&amounts[..taken.count]),
+        Param::Int2Array(districts),
+        Param::Int4Array(&taken.customers[..districts.len()]),
+        Param::NumericArray(&amounts[..districts.len()]),
     ];
     connection.queue(&UPDATE_CUSTOMERS, &params)?;
     connection.queue(&COMMIT, &[])?;

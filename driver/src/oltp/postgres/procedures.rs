@@ -3,9 +3,10 @@
 //! A call is one statement outside of a transaction block, so it is a transaction of its own and one
 //! round trip.
 
-use super::inputs::{Delivery, NewOrder, OrderStatus, Payment, StockLevel, Who};
-use super::statements::Ending;
-use crate::postgres::{Connection, Decimal, Error, Param, Row, Statement};
+use crate::decimal::Decimal;
+use crate::oltp::engine::{Ending, Key};
+use crate::oltp::inputs::{Delivery, NewOrder, OrderStatus, Payment, StockLevel, Who};
+use crate::postgres::{Connection, Error, Param, Row, Statement};
 
 /// SQLSTATE by which `oltp_new_order` rolls back an order with an item that does not exist.
 const UNUSED_ITEM: &str = "LS001";
@@ -35,23 +36,23 @@ const STOCK_LEVEL: Statement = Statement {
 pub const STATEMENTS: [Statement; 5] = [NEW_ORDER, PAYMENT, ORDER_STATUS, DELIVERY, STOCK_LEVEL];
 
 /// Sends one call and reads what it returns, at least one row.
-async fn call(
+async fn call<T>(
     connection: &mut Connection,
     statement: &Statement,
     params: &[Param<'_>],
-    check: impl Fn(Row<'_>) -> Result<(), Error>,
-) -> Result<Ending, Error> {
+    read: impl Fn(Row<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     connection.queue(statement, params)?;
     connection.sync().await?;
-    let rows = connection.rows(check).await?;
+    let mut last = None;
+    connection
+        .rows(|row| {
+            last = Some(read(row)?);
+            Ok(())
+        })
+        .await?;
     connection.ready().await?;
-    if rows == 0 {
-        return Err(Error::protocol(format!(
-            "{} returned no row",
-            statement.name
-        )));
-    }
-    Ok(Ending::Committed)
+    last.ok_or_else(|| Error::protocol(format!("{} returned no row", statement.name)))
 }
 
 pub async fn new_order(connection: &mut Connection, order: &NewOrder) -> Result<Ending, Error> {
@@ -64,13 +65,10 @@ pub async fn new_order(connection: &mut Connection, order: &NewOrder) -> Result<
         Param::Int4Array(order.lines.suppliers()),
         Param::Int2Array(order.lines.quantities()),
     ];
-    match call(connection, &NEW_ORDER, &params, |mut row| {
-        row.int4().map(drop)
-    })
-    .await
-    {
+    match call(connection, &NEW_ORDER, &params, |mut row| row.int4()).await {
+        Ok(number) => Ok(Ending::Committed(Some(Key::Order(number)))),
         Err(error) if error.sqlstate() == Some(UNUSED_ITEM) => Ok(Ending::RolledBack),
-        other => other,
+        Err(error) => Err(error),
     }
 }
 
@@ -85,10 +83,8 @@ pub async fn payment(connection: &mut Connection, payment: &Payment) -> Result<E
         name,
         Param::Numeric(Decimal::cents(payment.amount_cents)),
     ];
-    call(connection, &PAYMENT, &params, |mut row| {
-        row.int4().map(drop)
-    })
-    .await
+    let customer = call(connection, &PAYMENT, &params, |mut row| row.int4()).await?;
+    Ok(Ending::Committed(Some(Key::Customer(customer))))
 }
 
 pub async fn order_status(
@@ -102,21 +98,18 @@ pub async fn order_status(
         number,
         name,
     ];
-    call(connection, &ORDER_STATUS, &params, |mut row| {
-        row.numeric(2).map(drop)
-    })
-    .await
+    call(connection, &ORDER_STATUS, &params, |mut row| row.numeric(2)).await?;
+    Ok(Ending::Committed(None))
 }
 
+/// The function says how many orders it delivered, and not which: there is no key to tell.
 pub async fn delivery(connection: &mut Connection, delivery: &Delivery) -> Result<Ending, Error> {
     let params = [
         Param::Int4(delivery.warehouse),
         Param::Int2(delivery.carrier),
     ];
-    call(connection, &DELIVERY, &params, |mut row| {
-        row.int8().map(drop)
-    })
-    .await
+    call(connection, &DELIVERY, &params, |mut row| row.int8()).await?;
+    Ok(Ending::Committed(None))
 }
 
 pub async fn stock_level(connection: &mut Connection, level: &StockLevel) -> Result<Ending, Error> {
@@ -125,10 +118,8 @@ pub async fn stock_level(connection: &mut Connection, level: &StockLevel) -> Res
         Param::Int2(level.district),
         Param::Int2(level.threshold),
     ];
-    call(connection, &STOCK_LEVEL, &params, |mut row| {
-        row.int8().map(drop)
-    })
-    .await
+    call(connection, &STOCK_LEVEL, &params, |mut row| row.int8()).await?;
+    Ok(Ending::Committed(None))
 }
 
 /// Number and last name, one of them NULL.

@@ -1,9 +1,11 @@
 //! `new-order` (clause 2.4.2).
 
-use super::{BEGIN, COMMIT, Ending, ROLLBACK};
+use super::{BEGIN, COMMIT, ROLLBACK};
+use crate::decimal::Decimal;
+use crate::oltp::engine::{Ending, Key};
 use crate::oltp::inputs::NewOrder;
 use crate::oltp::lines::MAX_LINES;
-use crate::postgres::{Connection, Decimal, Error, Param, Row, Statement};
+use crate::postgres::{Connection, Error, Param, Row, Statement};
 
 /// Stock is taken in the order of the arrays, which is by warehouse and item for all orders: two
 /// orders that want the same rows wait for each other and never deadlock.
@@ -129,7 +131,7 @@ pub async fn new_order(
     }
     connection.ready().await?;
     Ok(if complete {
-        Ending::Committed
+        Ending::Committed(Some(Key::Order(number)))
     } else {
         Ending::RolledBack
     })

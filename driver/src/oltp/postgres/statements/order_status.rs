@@ -1,6 +1,7 @@
 //! `order-status` (clause 2.6.2).
 
-use super::{COMMIT, Ending, begin_and_find};
+use super::{COMMIT, begin_and_find};
+use crate::oltp::engine::Ending;
 use crate::oltp::inputs::OrderStatus;
 use crate::postgres::{Connection, Error, Param, Statement};
 
@@ -50,5 +51,5 @@ pub async fn order_status(
             message: format!("customer {customer} has no order with lines"),
         });
     }
-    Ok(Ending::Committed)
+    Ok(Ending::Committed(None))
 }
