@@ -1,0 +1,195 @@
+"""Loop devices, by the kernel's own interface.
+
+A device carries a name that is chosen before it is attached (`lo_file_name`, 63 bytes), so that it
+is found again by whoever must detach it, even when its file has gone. Layouts: linux/loop.h.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import struct
+import time
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import undoes
+
+DETACH = "storage-detach-loop"
+_CONTROL = Path("/dev/loop-control")
+_GET_FREE = 0x4C82
+_CONFIGURE = 0x4C0A
+_CLR_FD = 0x4C01
+_GET_STATUS64 = 0x4C05
+_SET_DIRECT_IO = 0x4C08
+_INFO = struct.Struct("=QQQQQIIII64s64s32sQQ")
+_CONFIG_SIZE = 8 + _INFO.size + 64
+_NAME_FIELD = 9
+_NAME_BYTES = 63
+_TRIES = 64
+_DETACH_S = 10.0
+_POLL_S = 0.01
+
+
+def attach(file: Path, name: str) -> Path:
+    """Attaches a file to a free loop device, with direct I/O where the file allows it.
+
+    Args:
+        file: The file; locked by nobody.
+        name: What the device is found by afterwards.
+
+    Returns:
+        The device, such as `/dev/loop0`.
+
+    Raises:
+        TargetError: If the kernel refuses.
+    """
+    wanted = name.encode()
+    if len(wanted) > _NAME_BYTES:
+        raise ValueError(f"the name {name!r} is longer than {_NAME_BYTES} bytes")
+    descriptor = os.open(file, os.O_RDWR)
+    try:
+        for _ in range(_TRIES):
+            device = _free_device()
+            if _configure(device, descriptor, wanted):
+                _use_direct_io(device)
+                return device
+    except OSError as error:
+        raise TargetError(f"{file} cannot be a loop device: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+    raise TargetError("other programs took every free loop device", advice="try again")
+
+
+def named(name: str) -> list[Path]:
+    """The attached devices of that name."""
+    found = []
+    for entry in Path("/sys/block").glob("loop*/loop"):
+        device = Path("/dev") / entry.parent.name
+        if _name_of(device) == name.encode():
+            found.append(device)
+    return found
+
+
+def facts(device: Path) -> dict[str, Any]:
+    """What the kernel says of an attached device."""
+    block = Path("/sys/block") / device.name
+    return {
+        "device": str(device),
+        "file": (block / "loop" / "backing_file").read_text().strip(),
+        "direct_io": (block / "loop" / "dio").read_text().strip() == "1",
+        "write_cache": write_cache(device),
+        "size_bytes": int((block / "size").read_text()) * 512,
+    }
+
+
+def write_cache(device: Path) -> str:
+    """`write back`: flushes are passed on; `write through`: the kernel leaves them out."""
+    return (Path("/sys/block") / device.name / "queue" / "write_cache").read_text().strip()
+
+
+def set_write_cache(device: Path, mode: str) -> None:
+    """Sets what `write_cache` reads.
+
+    Raises:
+        TargetError: If the kernel does not take it.
+    """
+    path = Path("/sys/block") / device.name / "queue" / "write_cache"
+    try:
+        path.write_text(mode)
+    except OSError as error:
+        raise TargetError(f"{path} does not take {mode!r}: {error.strerror}") from error
+    if write_cache(device) != mode:
+        raise TargetError(f"{path} reads {write_cache(device)!r} after {mode!r} was written")
+
+
+def flush(device: Path) -> None:
+    """Has the device write its cache to the medium."""
+    descriptor = os.open(device, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@undoes(DETACH)
+def detach(data: dict[str, Any]) -> None:
+    """Detaches the devices of a name.
+
+    Raises:
+        TargetError: If one is still in use after some seconds; it then goes with its last user.
+    """
+    deadline = time.monotonic() + _DETACH_S
+    for device in named(data["name"]):
+        with contextlib.suppress(FileNotFoundError):
+            _clear(device, data["name"])
+        while device in named(data["name"]):
+            if time.monotonic() > deadline:
+                raise TargetError(f"{device} is still in use", advice="see who has it mounted")
+            time.sleep(_POLL_S)
+
+
+def _free_device() -> Path:
+    descriptor = os.open(_CONTROL, os.O_RDWR)
+    try:
+        return Path(f"/dev/loop{fcntl.ioctl(descriptor, _GET_FREE)}")
+    finally:
+        os.close(descriptor)
+
+
+def _configure(device: Path, file: int, name: bytes) -> bool:
+    """Attaches; False if somebody else was faster."""
+    info = _INFO.pack(0, 0, 0, 0, 0, 0, 0, 0, 0, name, b"", b"", 0, 0)
+    config = struct.pack("=II", file, 0) + info + bytes(64)
+    descriptor = os.open(device, os.O_RDWR)
+    try:
+        fcntl.ioctl(descriptor, _CONFIGURE, config)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return False
+        raise
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _use_direct_io(device: Path) -> None:
+    descriptor = os.open(device, os.O_RDWR)
+    try:
+        # A file system without direct I/O (tmpfs before Linux 6.6) is used with its page cache.
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(descriptor, _SET_DIRECT_IO, 1)
+    finally:
+        os.close(descriptor)
+
+
+def _name_of(device: Path) -> bytes | None:
+    try:
+        descriptor = os.open(device, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        answer = fcntl.ioctl(descriptor, _GET_STATUS64, bytes(_INFO.size))
+        fields = _INFO.unpack(answer)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    name = fields[_NAME_FIELD]
+    assert isinstance(name, bytes)  # noqa: S101 - told to the type checker
+    return name.split(b"\0")[0]
+
+
+def _clear(device: Path, name: str) -> None:
+    descriptor = os.open(device, os.O_RDONLY)
+    try:
+        if _name_of(device) == name.encode():
+            fcntl.ioctl(descriptor, _CLR_FD, 0)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # somebody has detached it already
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,116 @@
+"""Servers that storage needs: found by an argument that no other process has, and ended.
+
+The argument is a path in a folder that Loadstone named at random, so a process is never mistaken
+for another, whatever became of its identifier in the meantime.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from loadstone.errors import TargetError
+
+_POLL_S = 0.005
+START_S = 30.0
+_GENTLE_S = 10.0
+_KILL_S = 10.0
+
+
+def start(
+    command: Sequence[str], ready: Path, log: Path, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Starts a server in a session of its own and waits until it has written its pid file.
+
+    Args:
+        command: Program and arguments.
+        ready: The pid file that it writes when it serves.
+        log: Takes what it says.
+        environment: Its variables.
+
+    Raises:
+        TargetError: If it ends, or is not ready in time.
+    """
+    ready.unlink(missing_ok=True)
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            start_new_session=True,
+            env=dict(environment),
+        )
+    # nbdfuse aborts when its server dies: that is meant here and needs no core file.
+    with contextlib.suppress(OSError, ProcessLookupError):
+        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+    deadline = time.monotonic() + START_S
+    while not (ready.exists() and ready.read_text().strip()):
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            process.wait()
+            said = " ".join(log.read_text(errors="replace").split()) or "nothing"
+            raise TargetError(f"{Path(command[0]).name} does not start; it says: {said}")
+        time.sleep(_POLL_S)
+    return process
+
+
+def serving(program: str, argument: str) -> list[psutil.Process]:
+    """Living processes of that name with exactly that argument."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.name() == program and argument in process.cmdline():
+                found.append(process)
+    return [each for each in found if _lives(each)]
+
+
+def end(program: str, argument: str, *, gently: bool) -> None:
+    """Ends the processes of that name with that argument; none is no failure.
+
+    Args:
+        program: Name of the program.
+        argument: One of its arguments, unique to it.
+        gently: With SIGTERM first.
+
+    Raises:
+        TargetError: If one survives SIGKILL.
+    """
+    found = serving(program, argument)
+    if gently and found:
+        _signal(found, signal.SIGTERM)
+        _wait(found, _GENTLE_S)
+    left = [each for each in found if _lives(each)]
+    _signal(left, signal.SIGKILL)
+    if not _wait(left, _KILL_S):
+        raise TargetError(f"{program} (process {left[0].pid}) does not end")
+
+
+def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+
+
+def _wait(processes: list[psutil.Process], timeout_s: float) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while any(map(_lives, processes)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
