@@ -122,7 +122,7 @@ def test_snapshot_needs_free_space(make_target: MakeTarget, open_folder: Path) -
     image, mount = open_folder / "image", open_folder / "mount"
     mount.mkdir()
     with image.open("wb") as file:
-        file.truncate(256 * 1024**2)
+        file.truncate(320 * 1024**2)
     subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
     mounted = subprocess.run(["mount", "-o", "loop", str(image), str(mount)], check=False)
     if mounted.returncode != 0:
