@@ -1,0 +1,1 @@
+"""Settings of this machine: read, checked, set, read back, put back."""

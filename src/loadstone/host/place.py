@@ -1,0 +1,35 @@
+"""Where the data of a target lie, as far as its host settings are concerned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loadstone.experiments.model import TargetSpec
+from loadstone.host.machine import Absent
+
+_DEFAULT = Path("/var/tmp")  # noqa: S108
+_IN_MEMORY = ("tmpfs", "zram")
+
+
+def data_folder(target: TargetSpec | None) -> Path | Absent:
+    """The folder whose disk holds the data, or why there is none on this machine.
+
+    Placements on loop devices and network block devices keep their files in the target's data
+    folder, so the disk below that one works for them.
+    """
+    if target is None:
+        return _DEFAULT
+    if at_address(target):
+        return Absent("the data are at another address: name the disk, as host.queue.vda.FIELD")
+    placement = target.storage.data or ""
+    kind, _, rest = placement.partition(":")
+    if kind in _IN_MEMORY:
+        return Absent(f"the data lie in memory ({kind}), which has no block queue")
+    if kind == "folder" and rest:
+        return Path(rest)
+    return Path(target.data) if target.data else _DEFAULT
+
+
+def at_address(target: TargetSpec) -> bool:
+    """Whether the server is one that Loadstone does not start."""
+    return "://" in target.server

@@ -1,0 +1,100 @@
+"""Options with which processes are started: `server.cpus`, `server.nofile`, `generator.cpus`.
+
+Nothing of the machine is changed by them, so there is nothing to put back: they end with the
+process that was started.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Level
+from loadstone.experiments.problems import near
+from loadstone.host import cpulist
+from loadstone.host.levels import Cpus, Levels, Whole
+from loadstone.host.machine import THIS_MACHINE, Absent, Machine, Reading, read
+from loadstone.host.settings import HostSetting
+
+SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS = "server.cpus", "server.nofile", "generator.cpus"
+SERVER_OPTIONS = (SERVER_CPUS, SERVER_NOFILE)
+PREFIXES = ("server", "generator")
+
+LEAST_NOFILE = 64
+_AFFINITY_SOURCE = "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html"
+_LIMIT_SOURCE = "https://man7.org/linux/man-pages/man2/getrlimit.2.html"
+
+
+@dataclass(frozen=True)
+class StartOption(HostSetting):
+    """An option of the command that starts a process; read as what a process inherits now."""
+
+    machine: Machine = THIS_MACHINE
+
+    def files(self) -> list[Path] | Absent:
+        """None: it is no property of the machine."""
+        return Absent("it is an option of a process that Loadstone starts")
+
+    def read(self) -> Reading:
+        """What a process that is started now would have."""
+        if self.name == SERVER_NOFILE:
+            return str(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        return cpulist.shown(os.sched_getaffinity(0))
+
+    def unavailable(self, level: Level | None = None) -> str | None:
+        """Whether the tool is there, the processors are online and the limit may be raised."""
+        tool = "prlimit" if self.name == SERVER_NOFILE else "taskset"
+        if self.name in SERVER_OPTIONS and shutil.which(tool) is None:
+            return f"absent: the program {tool} (of util-linux) is missing"
+        if level is None:
+            return None
+        return self._limit(level) if self.name == SERVER_NOFILE else self._offline(level)
+
+    def _offline(self, level: Level) -> str | None:
+        missing = cpulist.parse(self.check(level)) - self.machine.cpus("online")
+        return f"absent: CPU {cpulist.shown(missing)} is offline" if missing else None
+
+    def _limit(self, level: Level) -> str | None:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        above = hard != resource.RLIM_INFINITY and int(self.check(level)) > hard
+        if above and os.geteuid() != 0:
+            return f"denied: only root may raise the limit above the hard limit of {hard}"
+        return None
+
+
+def setting(name: str, machine: Machine) -> StartOption:
+    """The option of that name.
+
+    Raises:
+        WrongInputError: If there is none.
+    """
+    cpus = Cpus(machine.cpus("present") or frozenset({0}))
+    known: dict[str, tuple[str, Levels, str]] = {
+        SERVER_CPUS: ("processors that the server may run on", cpus, _AFFINITY_SOURCE),
+        SERVER_NOFILE: (
+            "files that each process of the server may open",
+            Whole(LEAST_NOFILE, _most_files(machine)),
+            _LIMIT_SOURCE,
+        ),
+        GENERATOR_CPUS: ("processors that the load driver may run on", cpus, _AFFINITY_SOURCE),
+    }
+    if name not in known:
+        raise WrongInputError(f"there is no host.{name}; {near(name, known)}")
+    about, levels, source = known[name]
+    return StartOption(name, about, levels, source, machine=machine)
+
+
+def all_known(machine: Machine) -> Iterator[StartOption]:
+    """Each of them."""
+    for name in (SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS):
+        yield setting(name, machine)
+
+
+def _most_files(machine: Machine) -> int:
+    most = read(machine.at("/proc/sys/fs/nr_open"))
+    return int(most) if isinstance(most, str) and most.isdigit() else 2**20

@@ -1,0 +1,212 @@
+"""The settings of the host that trials change: applied, read back, put back exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import Entry, Journal, undoes
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.host.machine import THIS_MACHINE, Machine, chosen, write
+from loadstone.host.registry import host_setting
+from loadstone.host.settings import HostSetting
+from loadstone.results.record import FactorReading
+
+UNDO = "host-setting"
+_PASSES = 3
+"""Putting back one file can move another: each is looked at again after the rest."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file as it was: `shown` when read, `write` to make it so again."""
+
+    path: str
+    shown: str
+    write: str
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A setting in force, with what undoes it."""
+
+    setting: HostSetting
+    level: Level
+    text: str
+    before: str
+    how: str
+    entry: Entry
+
+    def is_for(self, setting: HostSetting, text: str) -> bool:
+        return (self.setting.name, self.text) == (setting.name, text) and (
+            self.setting.files() == setting.files()
+        )
+
+
+class HostState:
+    """What the trials of an experiment have changed of the host so far.
+
+    Settings are held as a stack: put back last first, each brings the host to the very state that
+    it was applied to, also where the kernel changes one setting along with another.
+
+    Args:
+        journal: Told before every change.
+        machine: In tests another.
+    """
+
+    def __init__(self, journal: Journal, machine: Machine = THIS_MACHINE) -> None:
+        self._journal = journal
+        self._machine = machine
+        self._held: list[_Held] = []
+
+    def apply(self, settings: Mapping[str, Level], target: TargetSpec) -> list[FactorReading]:
+        """Brings the host to exactly these settings; all others are as Loadstone found them.
+
+        Args:
+            settings: Name without `host.`: level.
+            target: Whose data decide which disk `queue.FIELD` means.
+
+        Returns:
+            One reading for each, read back just now.
+
+        Raises:
+            TargetError: If the host refuses a level or reads back another one.
+        """
+        wanted = self._wanted(settings, target)
+        while not self._is_begin_of(wanted):
+            self._pop()
+        for setting, level in wanted[len(self._held) :]:
+            self._push(setting, level)
+        return [self._reading(held) for held in self._held]
+
+    def put_back(self) -> None:
+        """Puts everything back, last first.
+
+        Raises:
+            ExceptionGroup: If something could not be; it stays in the journal.
+        """
+        failures = []
+        while self._held:
+            try:
+                self._pop()
+            except Exception as error:  # one failure must not stop the rest
+                failures.append(error)
+        if failures:
+            raise ExceptionGroup("some host settings could not be put back", failures)
+
+    # -- inside --------------------------------------------------------------------------------
+    def _wanted(
+        self, settings: Mapping[str, Level], target: TargetSpec
+    ) -> list[tuple[HostSetting, Level]]:
+        found = [
+            (host_setting(name, target, self._machine), level) for name, level in settings.items()
+        ]
+        return sorted(found, key=lambda each: (each[0].rank, each[0].name))
+
+    def _is_begin_of(self, wanted: list[tuple[HostSetting, Level]]) -> bool:
+        return len(self._held) <= len(wanted) and all(
+            held.is_for(setting, setting.check(level))
+            for held, (setting, level) in zip(self._held, wanted, strict=False)
+        )
+
+    def _push(self, setting: HostSetting, level: Level) -> None:
+        text, before = setting.check(level), setting.read()
+        if not isinstance(before, str):
+            raise TargetError(f"host.{setting.name} cannot be set: {before.reason}")
+        own = setting.files()
+        assert isinstance(own, list)  # noqa: S101 - it was read just now
+        kept = [keep(path) for path in (*own, *setting.companions())]
+        entry = self._journal.before(
+            f"set host.{setting.name} to {text} (it is {before})",
+            UNDO,
+            setting=setting.name,
+            files=[asdict(each) for each in kept],
+        )
+        try:
+            setting.set(text)
+            _verify(setting, text)
+        except TargetError:
+            self._journal.undo(entry)
+            raise
+        how = "written to " + ", ".join(str(path) for path in own) + _moved(kept[len(own) :])
+        self._held.append(_Held(setting, level, text, before, how, entry))
+
+    def _pop(self) -> None:
+        self._journal.undo(self._held.pop().entry)
+
+    def _reading(self, held: _Held) -> FactorReading:
+        return FactorReading(
+            factor=f"host.{held.setting.name}",
+            requested=held.level,
+            read_back=_verify(held.setting, held.text),
+            before=held.before,
+            unsafe=held.setting.unsafe(held.level),
+            how=held.how,
+        )
+
+
+def keep(path: Path) -> Kept:
+    """What a file says now, and what to write to make it say so again."""
+    shown = _raw(path)
+    return Kept(str(path), shown, chosen(shown.strip()))
+
+
+@undoes(UNDO)
+def undo(data: dict[str, Any]) -> None:
+    """Makes every file say what it said before.
+
+    A file that is gone has gone with its device: there is nothing to put back.
+
+    Raises:
+        TargetError: If a file says something else in the end.
+    """
+    # Of two that exclude each other the one that was in force goes first: it zeroes the other.
+    files = sorted((Kept(**each) for each in data["files"]), key=lambda kept: kept.write == "0")
+    refused: dict[str, str] = {}
+    for _ in range(_PASSES):
+        for kept in _changed(files):
+            try:
+                write(Path(kept.path), kept.write)
+            except OSError as error:
+                refused[kept.path] = f" ({error.strerror})"
+        if not _changed(files):
+            return
+    left = [
+        f"{kept.path} says {_raw(Path(kept.path)).strip()!r}, but said {kept.shown.strip()!r}"
+        f"{refused.get(kept.path, '')}"
+        for kept in _changed(files)
+    ]
+    raise TargetError(f"host.{data['setting']} could not be put back: {'; '.join(left)}")
+
+
+def _changed(files: list[Kept]) -> list[Kept]:
+    there = [kept for kept in files if Path(kept.path).exists()]
+    return [kept for kept in there if _raw(Path(kept.path)) != kept.shown]
+
+
+def _raw(path: Path) -> str:
+    return path.read_bytes().decode(errors="surrogateescape")
+
+
+def _verify(setting: HostSetting, text: str) -> str:
+    seen = setting.read()
+    if not isinstance(seen, str):
+        raise TargetError(f"host.{setting.name} cannot be read back: {seen.reason}")
+    if not setting.same(text, seen):
+        raise TargetError(
+            setting.differs(text, seen), advice="choose another level, or leave the setting out"
+        )
+    return seen
+
+
+def _moved(kept: list[Kept]) -> str:
+    """What the kernel changed along with a setting."""
+    moved = [
+        f"{Path(each.path).name} {each.write} to {chosen(_raw(Path(each.path)).strip())}"
+        for each in kept
+        if Path(each.path).exists() and _raw(Path(each.path)) != each.shown
+    ]
+    return f"; the kernel also moved {', '.join(moved)}" if moved else ""
