@@ -124,6 +124,8 @@ def detach(data: dict[str, Any]) -> None:
     """
     deadline = time.monotonic() + _DETACH_S
     for device in named(data["name"]):
+        with contextlib.suppress(TargetError):  # it would stay set for the device's next user
+            set_write_cache(device, "write back")
         with contextlib.suppress(FileNotFoundError):
             _clear(device, data["name"])
         while device in named(data["name"]):

@@ -120,12 +120,12 @@ def parse(text: str) -> Place:
     Raises:
         WrongInputError: With what is wrong and what is known.
     """
-    kind, separator, rest = text.strip().partition(":")
+    kind, _, rest = text.strip().partition(":")
     if kind not in KINDS:
         raise WrongInputError(f"{text!r} is no placement: {near(kind, KINDS)}")
     if kind == "folder":
         return _folder(text, rest)
-    items = rest.split(",") if separator else []
+    items = rest.split(",") if rest else []
     if "" in (item.strip() for item in items):
         raise WrongInputError(f"{text!r}: an item is missing between two commas")
     try:

@@ -1,0 +1,157 @@
+"""What a file system is put on, and the journalled changes that make it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import Entry, Journal
+from loadstone.storage import loop, programs
+from loadstone.storage.place import Place
+
+IMAGE = "disk.img"
+_ZEROS = bytes(1 << 20)
+_MAKE = {
+    # The image reads as zeros, so nothing is left for ext4 to initialise while a trial runs.
+    "ext4": ["-q", "-F", "-E", "assume_storage_prezeroed=1,nodiscard"],
+    "xfs": ["-q", "-f", "-K"],
+    "btrfs": ["-q", "-f", "-K"],
+}
+
+
+class Changes:
+    """The changes of the machine that one placement made, undone last first."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._entries: list[Entry] = []
+
+    def before(self, what: str, kind: str, **data: Any) -> None:
+        """Writes a change into the journal, before it is made."""
+        self._entries.append(self.journal.before(what, kind, **data))
+
+    def add(self, entry: Entry) -> None:
+        """Takes over a change that was written already."""
+        self._entries.append(entry)
+
+    def undo(self) -> None:
+        """Undoes all, with the functions that `loadstone recover` would use.
+
+        Raises:
+            LoadstoneError: If one cannot be undone; it and those before it are left to be undone.
+        """
+        while self._entries:
+            self.journal.undo(self._entries[-1])
+            self._entries.pop()
+
+
+class Device(ABC):
+    """A block device that Loadstone makes, with a fresh file system."""
+
+    @abstractmethod
+    def make(self) -> Path:
+        """Makes it, journalled. Returns the block device to mount."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What the kernel and the processes below it show, for the inventory."""
+
+    @property
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Its size, as the kernel shows it."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Has all that was written to it brought to the medium, whatever the placement does."""
+
+    def cut_power(self) -> None:
+        """Throws away what was written and not flushed.
+
+        Raises:
+            TargetError: If it is not volatile.
+        """
+        raise TargetError(
+            "the power of this device cannot be cut",
+            advice="put the data on a volatile placement, for example volatile:ext4",
+        )
+
+    def restore_power(self) -> Path:
+        """Brings it back after `cut_power`, once it is not mounted. Returns the block device."""
+        raise TargetError("the power of this device was never cut")
+
+
+def make_image(path: Path, place: Place, size_bytes: int) -> None:
+    """Makes a file with a fresh file system: sparse, or written in full.
+
+    Raises:
+        TargetError: If the program fails or the disk is full.
+    """
+    try:
+        with path.open("xb") as image:
+            if place.full:
+                for _ in range(size_bytes // len(_ZEROS)):
+                    image.write(_ZEROS)
+            image.truncate(size_bytes)
+            image.flush()
+    except OSError as error:
+        raise TargetError(
+            f"the image {path} cannot be written: {error.strerror}",
+            advice="free some space, or give the placement a smaller size=",
+        ) from error
+    make_file_system(path, str(place.file_system))
+
+
+def make_file_system(where: Path, file_system: str) -> None:
+    """Makes a file system on an empty image or device.
+
+    Raises:
+        TargetError: With what the program said.
+    """
+    program = f"mkfs.{file_system}"
+    programs.run(program, [*_MAKE[file_system], where], doing=f"making {file_system} on {where}")
+
+
+class LoopDevice(Device):
+    """A file, as a block device."""
+
+    def __init__(self, changes: Changes, work: Path, name: str, place: Place, size_bytes: int):
+        self._changes = changes
+        self._work = work
+        self._name = name
+        self._place = place
+        self._asked_bytes = size_bytes
+        self.device: Path | None = None
+
+    def make(self) -> Path:
+        """Makes the image and attaches it."""
+        image = self._work / IMAGE
+        make_image(image, self._place, self._asked_bytes)
+        self._changes.before(f"attach {image} to a loop device", loop.DETACH, name=self._name)
+        self.device = loop.attach(image, self._name)
+        return self.device
+
+    def facts(self) -> dict[str, Any]:
+        """Of the loop device, and how much of the image is on the disk."""
+        image = self._work / IMAGE
+        return {
+            **loop.facts(self._made()),
+            "image": str(image),
+            "image_bytes": image.stat().st_blocks * 512,
+        }
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the loop device."""
+        return int(loop.facts(self._made())["size_bytes"])
+
+    def flush(self) -> None:
+        """Flushes the loop device, and with it the file."""
+        loop.flush(self._made())
+
+    def _made(self) -> Path:
+        if self.device is None:
+            raise TargetError("the device was not made yet")
+        return self.device

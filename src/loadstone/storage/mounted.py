@@ -1,0 +1,238 @@
+"""A placement that is in use: its device, its mount, and what the kernel says of both."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import Journal
+from loadstone.results.record import FactorReading
+from loadstone.storage import mounts, options
+from loadstone.storage.device import Changes, Device, LoopDevice
+from loadstone.storage.memory import ZramDevice
+from loadstone.storage.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
+from loadstone.storage.place import Place
+from loadstone.storage.volatile import VolatileDevice
+from loadstone.targets.local import tree
+from loadstone.targets.local.account import Account
+
+DEFAULT_BYTES = 32 << 30
+_SPARE_BYTES = 2 << 30
+_GIB = 1 << 30
+
+
+def size_for(data_bytes: int | None) -> int:
+    """Size of a placement that names none: four times the data and 2 GB, in whole GB."""
+    if data_bytes is None:
+        return DEFAULT_BYTES
+    return -(-(4 * data_bytes + _SPARE_BYTES) // _GIB) * _GIB
+
+
+class MountedPlace:
+    """One placement. Every change is journalled before it is made.
+
+    Life: `open`, then any number of `power_loss` with `recover_mount` after each, then `close`.
+    """
+
+    def __init__(self, journal: Journal, place: Place, account: Account) -> None:
+        self.place = place
+        self._account = account
+        self._changes = Changes(journal)
+        self._device: Device | None = None
+        self._work: Path | None = None
+        self._folder: Path | None = None
+        self._powerless = False
+
+    @property
+    def folder(self) -> Path:
+        """Where data go: the root of the mounted file system, or the folder made.
+
+        Raises:
+            TargetError: If it is not open.
+        """
+        if self._folder is None:
+            raise TargetError(f"the placement {self.place.text} is not open")
+        return self._folder
+
+    @property
+    def powerless(self) -> bool:
+        """Whether its power was cut and not restored."""
+        return self._powerless
+
+    def open(self, work: Path, owner: str, size_bytes: int) -> Path:
+        """Makes the device and the file system, mounts it, and reads back what is in force.
+
+        Args:
+            work: A folder of its own, which exists, for the image, the socket and the mount point.
+            owner: Mark of a folder that is made outside it.
+            size_bytes: Size, if the placement names none.
+
+        Returns:
+            The folder for the data, given to the account.
+
+        Raises:
+            TargetError: If it cannot be made, or an option is not in force.
+        """
+        if self.place.kind == "folder":
+            path, entry = tree.make(
+                self._changes.journal, Path(str(self.place.path)), self._account, owner
+            )
+            self._changes.add(entry)
+            self._folder = path
+            return path
+        self._work = work
+        mount_point = work / "mount"
+        mount_point.mkdir()
+        size_bytes = self.place.size_bytes or size_bytes
+        source = self._make_device(work, owner, size_bytes)
+        self._changes.before(
+            f"mount {self.place.text} at {mount_point}", mounts.UNMOUNT, folder=str(mount_point)
+        )
+        self._folder = mount_point
+        self._mount(source, size_bytes)
+        mounts.own_root(mount_point, self._account.uid, self._account.gid)
+        self.make_durable()
+        return mount_point
+
+    def close(self) -> None:
+        """Unmounts and removes everything. Works after any failure, and twice."""
+        self._changes.undo()
+        if self._work is not None and self._work.exists():
+            shutil.rmtree(self._work)
+        self._device = self._folder = None
+
+    def make_durable(self) -> None:
+        """Brings all that was written so far to the medium, even where flushes are ignored.
+
+        So that a later power loss takes only what was written since.
+        """
+        if self._device is not None:
+            mounts.write_back(self.folder)
+            self._device.flush()
+
+    def power_loss(self) -> None:
+        """Throws away what was not flushed. Nothing below the folder answers from now on.
+
+        Raises:
+            TargetError: If the device is not volatile.
+        """
+        if self._device is None:
+            raise TargetError(
+                f"{self.place.text}: the power of this placement cannot be cut",
+                advice="use a volatile one, for example volatile:ext4",
+            )
+        self._device.cut_power()
+        self._powerless = True
+
+    def recover_mount(self) -> None:
+        """Brings the device back after a power loss and mounts it: the file system recovers.
+
+        No process may use it any more.
+
+        Raises:
+            TargetError: If the file system cannot be mounted: the power loss broke it.
+        """
+        if not self._powerless or self._device is None:
+            return
+        mounts.unmount({"folder": str(self.folder)})
+        source = self._device.restore_power()
+        self._mount(str(source), self._device.size_bytes)
+        self._powerless = False
+
+    def reading(self, factor: str) -> FactorReading:
+        """The placement as asked for and as the kernel shows it.
+
+        Args:
+            factor: `storage.data` or `storage.log`.
+        """
+        found = self.place
+        if self._folder is not None and self.place.kind != "folder":
+            shown = mounts.at(self.folder)
+            found = replace(
+                self.place,
+                file_system=shown["file_system"] if shown else None,
+                mount_options=tuple(self._options_in_force()),
+                size_bytes=self._shown_bytes(),
+            )
+        return FactorReading(
+            factor=factor,
+            requested=self.place.text,
+            read_back=found.text,
+            unsafe=self.place.unsafe is not None,
+            how="mount",
+        )
+
+    def inventory(self) -> dict[str, Any]:
+        """Device, mount, server and free space, as they are now."""
+        if self._folder is None:
+            return {"placement": self.place.text}
+        usage = shutil.disk_usage(self.folder)
+        return {
+            "placement": self.place.text,
+            "unsafe": self.place.unsafe,
+            "folder": str(self.folder),
+            "mount": mounts.at(self.folder),
+            "device": self._device.facts() if self._device is not None else None,
+            "total_bytes": usage.total,
+            "free_bytes": usage.free,
+        }
+
+    def _make_device(self, work: Path, owner: str, size_bytes: int) -> str:
+        """Makes what is mounted. Returns its name for mount."""
+        name = f"loadstone-{secrets.token_hex(6)}"
+        if self.place.kind == "tmpfs":
+            return name
+        if self.place.kind == "zram":
+            self._device = ZramDevice(self._changes, self.place, size_bytes)
+        elif self.place.kind == "loop":
+            tree.check_space(work, size_bytes, self.place.text)
+            self._device = LoopDevice(self._changes, work, name, self.place, size_bytes)
+        else:
+            tree.check_space(work, size_bytes, self.place.text)
+            socket = self._socket(work, owner)
+            network = VolatileDevice if self.place.kind == "volatile" else NetworkDevice
+            self._device = network(
+                self._changes, work, socket, name, place=self.place, size_bytes=size_bytes
+            )
+        return str(self._device.make())
+
+    def _socket(self, work: Path, owner: str) -> Path:
+        """Path of a socket; elsewhere if it would be too long for the kernel."""
+        if len(str(work / SOCKET).encode()) <= SOCKET_PATH_LIMIT:
+            return work / SOCKET
+        folder, entry = tree.make(self._changes.journal, tree.DEFAULT_PARENT, self._account, owner)
+        self._changes.add(entry)
+        return folder / SOCKET
+
+    def _mount(self, source: str, size_bytes: int) -> None:
+        file_system = str(self.place.file_system)
+        chosen = list(self.place.mount_options)
+        if file_system == "tmpfs":
+            chosen.append(f"size={size_bytes}")
+        mounts.mount(source, self.folder, file_system, chosen)
+        shown = mounts.shown_options(self.folder)
+        for option in self.place.mount_options:
+            if not options.in_force(file_system, option, shown):
+                raise TargetError(
+                    f"{self.place.text}: {option} is not in force; the kernel shows "
+                    f"{','.join(shown)}",
+                    advice="leave the option out, or see what this kernel makes of it",
+                )
+
+    def _options_in_force(self) -> list[str]:
+        shown = mounts.shown_options(self.folder)
+        file_system = str(self.place.file_system)
+        return [
+            option
+            for option in self.place.mount_options
+            if options.in_force(file_system, option, shown)
+        ]
+
+    def _shown_bytes(self) -> int:
+        if self._device is not None:
+            return self._device.size_bytes
+        return shutil.disk_usage(self.folder).total

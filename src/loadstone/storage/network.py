@@ -1,0 +1,150 @@
+"""Network storage: an image served by nbdkit, brought to the kernel by nbdfuse and a loop device.
+
+The server listens on a Unix socket whose path nobody else has, and is known by it. Filters of
+nbdkit change what the storage promises: see nbdkit-fua-filter(1) and nbdkit-delay-filter(1).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import undoes
+from loadstone.storage import loop, mounts, processes, programs
+from loadstone.storage.device import IMAGE, Changes, Device, make_image
+from loadstone.storage.place import Place
+
+END_SERVER = "storage-end-nbdkit"
+END_FUSE = "storage-end-nbdfuse"
+SOCKET = "nbd.sock"
+SOCKET_PATH_LIMIT = 107
+
+
+class NetworkDevice(Device):
+    """An image on a server of its own."""
+
+    def __init__(
+        self,
+        changes: Changes,
+        work: Path,
+        socket: Path,
+        name: str,
+        *,
+        place: Place,
+        size_bytes: int,
+    ) -> None:
+        self._changes = changes
+        self._work = work
+        self._socket = socket
+        self._name = name
+        self.place = place
+        self._asked_bytes = size_bytes
+        self.device: Path | None = None
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def make(self) -> Path:
+        """Makes the image and starts what serves it."""
+        image, folder = self._work / IMAGE, self._work / "device"
+        make_image(image, self.place, self._asked_bytes)
+        folder.mkdir()
+        socket = str(self._socket)
+        self._changes.before(f"serve {image} with nbdkit", END_SERVER, socket=socket)
+        self._start_server()
+        self._changes.before(
+            f"bring {image} to {folder} with nbdfuse", END_FUSE, socket=socket, folder=str(folder)
+        )
+        self._start_fuse()
+        self._changes.before(f"attach {folder} to a loop device", loop.DETACH, name=self._name)
+        return self.attach()
+
+    def attach(self) -> Path:
+        """Makes what nbdfuse shows a block device."""
+        self.device = loop.attach(self._work / "device" / "disk", self._name)
+        return self.device
+
+    def facts(self) -> dict[str, Any]:
+        """Of the loop device, the image and the server."""
+        image = self._work / IMAGE
+        server = processes.serving("nbdkit", str(self._socket))
+        return {
+            **loop.facts(self._made()),
+            "image": str(image),
+            "image_bytes": image.stat().st_blocks * 512,
+            "server": server[0].cmdline() if server else None,
+        }
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the loop device."""
+        return int(loop.facts(self._made())["size_bytes"])
+
+    def flush(self) -> None:
+        """Flushes the loop device, which has the server flush."""
+        loop.flush(self._made())
+
+    def server_arguments(self) -> list[str]:
+        """Filters, plugin and parameters of nbdkit."""
+        filters, parameters = [], []
+        if self.place.write_delay_ms:
+            filters.append("delay")
+            parameters.append(f"wdelay={self.place.write_delay_ms}ms")
+        if self.place.writes is not None:
+            filters.append("fua")
+            mode = "force" if self.place.writes == "sync" else "discard"
+            parameters.append(f"fuamode={mode}")
+        image = f"file={self._work / IMAGE}"
+        return [*(f"--filter={name}" for name in filters), "file", image, *parameters]
+
+    def _start_server(self) -> None:
+        self._socket.unlink(missing_ok=True)
+        ready = self._work / "nbdkit.pid"
+        self._processes["nbdkit"] = processes.start(
+            [
+                str(programs.needed("nbdkit")),
+                "--foreground",
+                "--unix",
+                str(self._socket),
+                "--pidfile",
+                str(ready),
+                *self.server_arguments(),
+            ],
+            ready,
+            self._work / "nbdkit.log",
+            {**os.environ, "TMPDIR": str(self._work)},
+        )
+
+    def _start_fuse(self) -> None:
+        ready = self._work / "nbdfuse.pid"
+        self._processes["nbdfuse"] = processes.start(
+            [
+                str(programs.needed("nbdfuse")),
+                "--pidfile",
+                str(ready),
+                str(self._work / "device" / "disk"),
+                "--unix",
+                str(self._socket),
+            ],
+            ready,
+            self._work / "nbdfuse.log",
+            os.environ,
+        )
+
+    def _made(self) -> Path:
+        if self.device is None:
+            raise TargetError("the device was not made yet")
+        return self.device
+
+
+@undoes(END_SERVER)
+def _end_server(data: dict[str, Any]) -> None:
+    processes.end("nbdkit", data["socket"], gently=True)
+
+
+@undoes(END_FUSE)
+def end_fuse(data: dict[str, Any]) -> None:
+    """Ends nbdfuse and what it mounted, also when its server has gone."""
+    processes.end("nbdfuse", data["socket"], gently=True)
+    mounts.unmount({"folder": data["folder"]})

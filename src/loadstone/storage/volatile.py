@@ -1,0 +1,71 @@
+"""A device whose unflushed writes a power loss takes.
+
+nbdkit's cache filter keeps every write in a file of its own until the device is flushed
+(nbdkit-cache-filter(1), `cache=writeback`), as the write cache of a disk does. Power is cut by
+SIGKILL to nbdkit: the kernel removes that file, and the image holds what was flushed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loadstone.storage import loop, processes
+from loadstone.storage.device import IMAGE
+from loadstone.storage.network import NetworkDevice, end_fuse
+
+_WRITE_THROUGH = "write through"
+_WRITE_BACK = "write back"
+
+
+class VolatileDevice(NetworkDevice):
+    """An image behind a volatile write cache.
+
+    `async` storage, which answers flushes without doing them, is made with the kernel's own switch:
+    a device that is said to write through is sent no flushes. So that what was there before the
+    load does not count as unflushed, `flush` turns the switch for a moment.
+    """
+
+    def server_arguments(self) -> list[str]:
+        """As of network storage, and the cache."""
+        delay = self.place.write_delay_ms
+        arguments = ["--filter=delay"] if delay else []
+        arguments += ["--filter=fua"] if self.place.writes == "sync" else []
+        arguments += ["--filter=cache", "file", f"file={self._work / IMAGE}"]
+        arguments += ["cache=writeback", "cache-min-block-size=4K"]
+        arguments += [f"wdelay={delay}ms"] if delay else []
+        return arguments + (["fuamode=force"] if self.place.writes == "sync" else [])
+
+    def attach(self) -> Path:
+        """As of network storage; where flushes are ignored, they no longer reach it."""
+        device = super().attach()
+        self._ignore_flushes()
+        return device
+
+    def flush(self) -> None:
+        """Brings everything to the image."""
+        if self.place.writes == "async":
+            loop.set_write_cache(self._made(), _WRITE_BACK)
+        super().flush()
+        self._ignore_flushes()
+
+    def cut_power(self) -> None:
+        """Kills the server: what was not flushed is gone."""
+        processes.end("nbdkit", str(self._socket), gently=False)
+        self._processes["nbdkit"].wait()
+
+    def restore_power(self) -> Path:
+        """Starts all anew on the image as it was left."""
+        loop.detach({"name": self._name})
+        folder = self._work / "device"
+        end_fuse({"socket": str(self._socket), "folder": str(folder)})
+        self._processes["nbdfuse"].wait()
+        self._start_server()
+        self._start_fuse()
+        return self.attach()
+
+    def _ignore_flushes(self) -> None:
+        if self.place.writes == "async":
+            loop.set_write_cache(self._made(), _WRITE_THROUGH)
+
+    def _image(self) -> Path:
+        return self._work / "disk.img"
