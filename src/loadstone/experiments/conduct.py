@@ -12,9 +12,10 @@ from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import Stages, design_of, repeated
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
+from loadstone.experiments.lab import Lab
 from loadstone.experiments.model import Experiment, TrialPlan
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.trial import Lab, run_trial
+from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
 from loadstone.factors.registry import apply_changes, refuse_impossible, refuse_unsafe
 from loadstone.results.files import full_disk_said

@@ -1,0 +1,108 @@
+"""The load of a trial: the driver runs, its frames are kept, and the probes look on."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.findings import Findings
+from loadstone.experiments.lab import Lab
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.driver import Driver
+from loadstone.load.frames import Event, parse_frame
+from loadstone.load.profiles import run_plan
+from loadstone.load.totals import MEASURE
+from loadstone.probes.host import HostProbe
+from loadstone.probes.sampler import Sampler
+from loadstone.results.folder import TrialFolder
+
+_LOOK_EVERY_S = 1.0
+"""How often the server is looked at while load runs."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load that runs."""
+
+    driver: Driver
+    sampler: Sampler
+    marks: queue.SimpleQueue[Event | None]
+    """Events of the measured phase; None when the driver has ended."""
+
+    def next_mark(self, lab: Lab, until_s: float | None = None) -> Event | None:
+        """Waits for the next event of the measured phase, with an eye on the server.
+
+        Args:
+            lab: Whose target is looked at once a second.
+            until_s: Give up waiting at this time of the trial's clock.
+
+        Returns:
+            None when the driver has ended.
+
+        Raises:
+            TimeoutError: At `until_s`.
+            TargetError: If the server has ended.
+        """
+        while True:
+            left = _LOOK_EVERY_S if until_s is None else until_s - self.driver.clock_s()
+            if left <= 0:
+                raise TimeoutError
+            try:
+                return self.marks.get(timeout=min(left, _LOOK_EVERY_S))
+            except queue.Empty:
+                lab.target.check_alive()
+
+
+@contextmanager
+def running_load(
+    folder: TrialFolder, lab: Lab, findings: Findings, profile: ProfileSpec, **options: Any
+) -> Iterator[Load]:
+    """Runs the load under the eyes of the probes for as long as the block lasts.
+
+    The first signal of the user lets the driver finish what is in flight and end.
+
+    Args:
+        folder: Keeps frames and samples.
+        lab: The target and who watches.
+        findings: Take up what the driver says.
+        profile: How load arrives.
+        **options: Further fields of the driver's plan.
+    """
+    plan, workload, target = findings.plan, findings.workload, lab.target
+    connection = target.connection()
+    driver_plan = run_plan(
+        profile, workload.driver_workload(), workload.pacing(), connection, plan.seed
+    )
+    marks: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+
+    def take(frame: dict[str, Any]) -> None:
+        folder.write_frame(frame)
+        value = parse_frame(frame)
+        findings.load.add(value)
+        if isinstance(value, Event) and value.phase_kind == MEASURE:
+            marks.put(value)
+        lab.observer.frame(frame)
+
+    driver = Driver({**driver_plan, **options}, take, password=connection.password)
+
+    def stop() -> None:
+        # Called by a signal handler, whose thread may hold the driver's lock.
+        threading.Thread(target=driver.stop, daemon=True).start()
+
+    def tell_end() -> None:
+        with contextlib.suppress(LoadstoneError):
+            driver.wait()
+        marks.put(None)
+
+    with lab.interrupts.gently(stop), driver:
+        driver.wait_hello()
+        threading.Thread(target=tell_end, daemon=True).start()
+        probes = [HostProbe(folder.path), *target.probes()]
+        with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
+            yield Load(driver, sampler, marks)
