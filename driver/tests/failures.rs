@@ -170,10 +170,7 @@ fn one_item_that_fails_fails_the_load() {
         return;
     };
     block_on(async {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/tests/sql/schema.sql"
-        );
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sql/schema.sql");
         let schema = std::fs::read_to_string(path).expect(path);
         let mut connection = server.connect().await;
         connection.run(&schema).await.expect("the schema");

@@ -19,6 +19,12 @@ const SEED: u64 = 20;
 /// With two warehouses a serializable transaction may fail many times before it gets through.
 const MOST_ATTEMPTS: u32 = 10_000;
 
+/// What is made after the load; the functions are those that Loadstone installs.
+const KEYS_AND_FUNCTIONS: [&str; 2] = [
+    "tests/sql/indexes.sql",
+    "../src/loadstone/workloads/oltp/procedures.postgresql.sql",
+];
+
 /// Conditions of clause 3.3.2 as counts of rows that break them, and two of our own: the stock's order
 /// count is that of the lines, and a new order leaves nothing behind when it is rolled back.
 const CONDITIONS: [(&str, &str); 8] = [
@@ -132,10 +138,7 @@ async fn apply(server: &Server, database: &str, files: &[&str]) {
         .await
         .expect(database);
     for file in files {
-        let path = format!(
-            "{}/../src/loadstone/workloads/oltp/{file}",
-            env!("CARGO_MANIFEST_DIR")
-        );
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
         let sql = std::fs::read_to_string(&path).expect(&path);
         connection.run(&sql).await.expect(file);
     }
@@ -207,10 +210,7 @@ async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
     let mut connection = Connection::connect(&server.database(database))
         .await
         .expect(database);
-    let path = format!(
-        "{}/tests/sql/schema.sql",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/tests/sql/schema.sql", env!("CARGO_MANIFEST_DIR"));
     connection
         .run(&std::fs::read_to_string(&path).expect(&path))
         .await
@@ -281,7 +281,7 @@ fn order_entry_from_the_load_to_its_consistency() {
             .filter_map(|d| d.split(':').next()?.parse::<f64>().ok())
             .sum();
         assert_eq!(rows, counted, "the fact counts what is there");
-        apply(&server, "loaded", &["indexes.sql", "procedures.sql"]).await;
+        apply(&server, "loaded", &KEYS_AND_FUNCTIONS).await;
         check_conditions(&server, "loaded").await;
 
         a_missing_row_is_an_error_and_no_loss(&server).await;
