@@ -114,6 +114,11 @@ class MountedPlace:
             mounts.write_back(self.folder)
             self._device.flush()
 
+    def freeze(self) -> None:
+        """Stops a volatile device in its tracks, so that several lose their power at once."""
+        if isinstance(self._device, VolatileDevice):
+            self._device.freeze()
+
     def power_loss(self) -> None:
         """Throws away what was not flushed. Nothing below the folder answers from now on.
 

@@ -7,9 +7,10 @@ SIGKILL to nbdkit: the kernel removes that file, and the image holds what was fl
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
-from loadstone.storage import loop, processes
+from loadstone.storage import loop
 from loadstone.storage.device import IMAGE
 from loadstone.storage.network import NetworkDevice, end_fuse
 
@@ -48,9 +49,13 @@ class VolatileDevice(NetworkDevice):
         super().flush()
         self._ignore_flushes()
 
+    def freeze(self) -> None:
+        """Answers nothing and writes nothing from now on."""
+        self._processes["nbdkit"].send_signal(signal.SIGSTOP)
+
     def cut_power(self) -> None:
         """Kills the server: what was not flushed is gone."""
-        processes.end("nbdkit", str(self._socket), gently=False)
+        self._processes["nbdkit"].kill()
         self._processes["nbdkit"].wait()
 
     def restore_power(self) -> Path:

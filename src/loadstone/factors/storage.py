@@ -1,0 +1,79 @@
+"""Factors `storage.data` and `storage.log`: where the data of an owned server lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Level, StorageSpec, TargetSpec
+from loadstone.experiments.problems import near
+from loadstone.factors.base import FactorInfo, FactorKind, Parts
+from loadstone.storage import support
+from loadstone.storage.place import Place, parse
+
+DEFAULT = "default"
+"""The level that means: as without the factor (a plain folder; the log with the data)."""
+
+
+class StorageFactor(FactorKind):
+    """A placement of the data, or of the log apart from them."""
+
+    prefix: ClassVar[str] = "storage"
+    about: ClassVar[str] = "where the data or the log lie: storage.data=loop:ext4,noatime"
+
+    def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
+        """Reads the placement and asks whether this machine can make it."""
+        _check_name(name)
+        place = _place(level)
+        return FactorInfo(
+            f"{self.prefix}.{name}",
+            level,
+            "restart",
+            unsafe=place is not None and support.unsafe_here(place) is not None,
+            refused=_refused(parts.target),
+            unavailable=support.unavailable(place) if place is not None else None,
+        )
+
+    def apply(self, parts: Parts, name: str, level: Level) -> Parts:
+        """Puts the placement into the target's storage, in its one spelling."""
+        _check_name(name)
+        place = _place(level)
+        storage = parts.target.storage.model_copy(update={name: place.text if place else None})
+        return replace(parts, target=parts.target.model_copy(update={"storage": storage}))
+
+
+def unsafe_placements(target: TargetSpec) -> list[str]:
+    """The placements of a target that can lose acknowledged commits: `storage.data=tmpfs`.
+
+    Raises:
+        WrongInputError: If a placement cannot be read.
+    """
+    found = []
+    for name in StorageSpec.model_fields:
+        text = getattr(target.storage, name)
+        if text is not None and support.unsafe_here(parse(text)) is not None:
+            found.append(f"storage.{name}={text}")
+    return found
+
+
+def _check_name(name: str) -> None:
+    if name not in StorageSpec.model_fields:
+        raise WrongInputError(
+            f"there is no factor storage.{name}; {near(name, StorageSpec.model_fields)}"
+        )
+
+
+def _place(level: Level) -> Place | None:
+    """The placement that a level names; None for the default."""
+    if not isinstance(level, str):
+        raise WrongInputError(
+            f"{level!r} is no placement", advice="write for example loop:ext4,noatime or tmpfs"
+        )
+    return None if level == DEFAULT else parse(level)
+
+
+def _refused(target: TargetSpec) -> str | None:
+    if "://" in target.server:
+        return "the server at an address keeps its data where it does; Loadstone did not start it"
+    return None

@@ -1,0 +1,136 @@
+"""What this machine allows: asked before anything runs, answered with None or one line why not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from loadstone.storage import programs
+from loadstone.storage.place import Place
+from loadstone.targets.local import filesystem
+
+_CAP_SYS_ADMIN = 21
+_IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
+_NBDKIT_FILTERS = {"volatile": ["cache"], "nbd": []}
+
+
+def unavailable(place: Place) -> str | None:
+    """Why this machine cannot make a placement, or None.
+
+    Args:
+        place: A placement.
+    """
+    return next(_reasons(place), None)
+
+
+def unsafe_here(place: Place) -> str | None:
+    """Why commits can be lost on a placement, by itself or by what its folder lies on here."""
+    if place.unsafe is not None or place.kind != "folder" or place.path is None:
+        return place.unsafe
+    folder = Path(place.path)
+    if not folder.is_dir():
+        return None
+    found = filesystem.of(folder)
+    options = str(found.get("options", "")).split(",")
+    if found.get("kind") in _IN_MEMORY:
+        return f"{folder} is in memory ({found['kind']}): a power loss takes it"
+    if {"nobarrier", "barrier=0"} & set(options):
+        return f"{folder} is mounted nobarrier: the write cache of its disk is never flushed"
+    return None
+
+
+def _reasons(place: Place) -> Iterator[str]:
+    if place.kind == "folder":
+        if not Path(str(place.path)).is_dir():
+            yield f"there is no folder {place.path}"
+        return
+    yield from _rights()
+    file_system = str(place.file_system)
+    yield from _said(_kernel_file_system(file_system))
+    if place.kind == "tmpfs":
+        return
+    yield from _said(programs.absent(f"mkfs.{file_system}"))
+    if place.kind == "zram":
+        yield from _zram(place.algorithm)
+        return
+    if not Path("/dev/loop-control").exists():
+        yield "this kernel has no loop devices (/dev/loop-control is absent)"
+    if place.kind != "loop":
+        yield from _network(place)
+
+
+def _rights() -> Iterator[str]:
+    if os.geteuid() != 0:
+        yield "file systems are made and mounted by root only, and Loadstone does not run as root"
+    elif not _has_capability(_CAP_SYS_ADMIN):
+        yield "this process may not mount: the container takes the right (CAP_SYS_ADMIN) from root"
+
+
+def _network(place: Place) -> Iterator[str]:
+    yield from _said(_kernel_file_system("fuse"))
+    if not Path("/dev/fuse").exists():
+        yield "/dev/fuse is absent: give it to the container, or load the module fuse"
+    yield from _said(programs.absent("nbdkit"))
+    yield from _said(programs.absent("nbdfuse"))
+    wanted = list(_NBDKIT_FILTERS[place.kind])
+    wanted += ["delay"] if place.write_delay_ms else []
+    wanted += ["fua"] if place.writes is not None else []
+    for name in wanted:
+        if not _nbdkit_has(name):
+            yield f"nbdkit's filter {name} is missing: install the package nbdkit"
+
+
+def _zram(algorithm: str | None) -> Iterator[str]:
+    control = Path("/sys/class/zram-control")
+    if not control.exists():
+        yield "this kernel has no compressed memory devices: load the module zram"
+    shown = next(Path("/sys/block").glob("zram*/comp_algorithm"), None)
+    if algorithm is not None and shown is not None:
+        known = shown.read_text().replace("[", " ").replace("]", " ").split()
+        if algorithm not in known:
+            yield f"this kernel's zram has no {algorithm}: it has {', '.join(sorted(set(known)))}"
+
+
+def _kernel_file_system(name: str) -> str | None:
+    """Why the kernel cannot mount a file system, or None; modules count if they can be loaded."""
+    listed = Path("/proc/filesystems").read_text().split()
+    if name in listed or _module_exists(name):
+        return None
+    return f"this kernel has no file system {name}, and no module of that name can be loaded"
+
+
+def _module_exists(name: str) -> bool:
+    modprobe = programs.find("modprobe")
+    if modprobe is None:
+        return False
+    asked = subprocess.run(
+        [str(modprobe), "--dry-run", "--quiet", name], capture_output=True, check=False
+    )
+    return asked.returncode == 0
+
+
+def _nbdkit_has(name: str) -> bool:
+    program = programs.find("nbdkit")
+    if program is None:
+        return False
+    asked = subprocess.run(
+        [str(program), f"--filter={name}", "null", "--dump-plugin"],
+        capture_output=True,
+        check=False,
+    )
+    return asked.returncode == 0
+
+
+def _has_capability(number: int) -> bool:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "CapEff":
+            return bool(int(value, 16) >> number & 1)
+    return False
+
+
+def _said(reason: str | None) -> Iterator[str]:
+    if reason is not None:
+        yield reason

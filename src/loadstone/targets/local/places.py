@@ -1,0 +1,202 @@
+"""Where an owned server keeps its data and its log: plain folders, or placements.
+
+What an engine does with it::
+
+    places = Places(journal, root, account, owner)      # root: the engine's own marked folder
+    layout = places.use(spec.storage, data_bytes)       # before data are put back; server stopped
+    ... put data into layout.data and, if it is not None, the log into layout.log ...
+    places.make_durable()                               # the last thing of `settle`
+    places.power_loss()                                 # crash("power-loss"); then kill the server
+    places.recover()                                    # first thing of the next `start`
+    places.close()                                      # server ended
+
+Paths change when the placement does: take them from the last layout, never keep them. What is
+written in an absolute path (a configuration, a link to the log) must be written anew after `use`.
+Everything is journalled, so `loadstone recover` removes what a killed run left.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import LoadstoneError, TargetError
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import StorageSpec
+from loadstone.results.record import FactorReading
+from loadstone.storage.mounted import MountedPlace, size_for
+from loadstone.storage.place import parse
+from loadstone.targets.local.account import Account
+
+_FREE_SHARE = 0.8
+"""Of the free space that a placement without a size of its own may take."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The folders for data and log; both exist, belong to the server's account, and are its own."""
+
+    data: Path
+    log: Path | None
+    """None: the log is kept with the data."""
+
+
+class Places:
+    """The placements of one server."""
+
+    def __init__(self, journal: Journal, root: Path, account: Account, owner: str) -> None:
+        """Makes nothing yet.
+
+        Args:
+            journal: Told before each change.
+            root: A folder that Loadstone made for this server (`tree.make`): plain data, images and
+                mount points lie in it.
+            account: Of the server.
+            owner: Mark of folders that are made elsewhere.
+        """
+        self._journal = journal
+        self._root = root
+        self._account = account
+        self._owner = owner
+        self._open: dict[str, MountedPlace] = {}
+        self._plain = root / "data"
+
+    @property
+    def layout(self) -> Layout:
+        """The folders as the last `use` made them; before that, plain ones."""
+        data, log = self._open.get("data"), self._open.get("log")
+        return Layout(
+            _files(data.folder) if data else self._plain, _files(log.folder) if log else None
+        )
+
+    def use(self, spec: StorageSpec, data_bytes: int | None = None) -> Layout:
+        """Makes the placements that are asked for; those that are already in use stay as they are.
+
+        The server must be stopped. A new placement is empty; the data on an old one are gone.
+
+        Args:
+            spec: Of the trial.
+            data_bytes: Size of the data that will be put there, which decides the size of a
+                placement that names none: four times as much and 2 GB, as far as space is free.
+
+        Raises:
+            TargetError: If one cannot be made; none of the wanted is left half made.
+            WrongInputError: If a placement cannot be read.
+        """
+        wanted = {
+            role: parse(text)
+            for role, text in (("data", spec.data), ("log", spec.log))
+            if text is not None
+        }
+        for role, held in list(self._open.items()):
+            if wanted.get(role) != held.place or held.powerless:
+                self._close(role)
+        for role, place in wanted.items():
+            if role not in self._open:
+                self._make(role, MountedPlace(self._journal, place, self._account), data_bytes)
+        self._make_plain(needed="data" not in wanted)
+        return self.layout
+
+    def make_durable(self) -> None:
+        """Brings all that was written so far to the medium, even where flushes are ignored.
+
+        Called when a trial's start state is complete: a later power loss then takes only what the
+        load has written.
+        """
+        for place in self._open.values():
+            place.make_durable()
+
+    def power_loss(self) -> None:
+        """Throws away what was not flushed, on all devices at once.
+
+        The server's reads and writes fail from now on: kill it, then call `recover`.
+
+        Raises:
+            TargetError: If data or log lie on a device whose power cannot be cut; nothing is lost.
+        """
+        kinds = {role: each.place for role, each in self._open.items()}
+        firm = [place.text for place in kinds.values() if place.kind != "volatile"]
+        if "data" not in kinds or firm:
+            raise TargetError(
+                f"the power of {firm[0] if firm else 'the plain data folder'} cannot be cut",
+                advice="put the data, and the log if it lies apart, on volatile placements: "
+                "storage.data: volatile:ext4",
+            )
+        for each in self._open.values():
+            each.freeze()
+        for each in self._open.values():
+            each.power_loss()
+
+    def recover(self) -> None:
+        """Mounts again what lost its power; nothing if all have theirs. The server must be dead.
+
+        Raises:
+            TargetError: If a file system cannot be mounted any more.
+        """
+        for place in self._open.values():
+            place.recover_mount()
+
+    def close(self) -> None:
+        """Removes all placements and the plain folder. The server must have ended.
+
+        Raises:
+            LoadstoneError: If something could not be removed; it stays in the journal.
+        """
+        failures: list[LoadstoneError] = []
+        for role in list(self._open):
+            try:
+                self._close(role)
+            except LoadstoneError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def readings(self) -> list[FactorReading]:
+        """One for each placement in use, as the kernel shows it."""
+        return [place.reading(f"storage.{role}") for role, place in self._open.items()]
+
+    def inventory(self) -> dict[str, Any]:
+        """Device, mount, image and server of each placement in use."""
+        return {role: place.inventory() for role, place in self._open.items()}
+
+    def _make(self, role: str, place: MountedPlace, data_bytes: int | None) -> None:
+        work = self._root / "places" / f"{role}-{secrets.token_hex(3)}"
+        work.mkdir(parents=True)
+        for folder in (work.parent, work):
+            folder.chmod(0o711)  # the server's account must pass, and see nothing
+        try:
+            folder = place.open(work, self._owner, self._size(data_bytes))
+            files = _files(folder)
+            files.mkdir(mode=0o700)
+            self._account.own(files)
+            place.make_durable()
+        except BaseException:
+            place.close()
+            raise
+        self._open[role] = place
+
+    def _size(self, data_bytes: int | None) -> int:
+        wanted = size_for(data_bytes)
+        free = int(shutil.disk_usage(self._root).free * _FREE_SHARE)
+        return wanted if wanted <= free else free >> 20 << 20
+
+    def _close(self, role: str) -> None:
+        self._open[role].close()
+        del self._open[role]
+
+    def _make_plain(self, *, needed: bool) -> None:
+        """The plain data folder is there exactly when it is used, so that none is used unseen."""
+        if not needed:
+            if self._plain.exists():
+                shutil.rmtree(self._plain)
+        elif not self._plain.exists():
+            self._plain.mkdir(mode=0o700)
+            self._account.own(self._plain)
+
+
+def _files(folder: Path) -> Path:
+    """Within the root of a file system, which may hold a lost+found."""
+    return folder / "files"
