@@ -11,22 +11,23 @@ from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import Change, Experiment
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
 from loadstone.factors.check import check_experiment
+from loadstone.factors.in_force import unsafe_in
+from loadstone.factors.refusals import refuse_impossible, refuse_unsafe
 from loadstone.factors.registry import (
     FACTORS,
     apply_changes,
     examine,
     factor_kind,
     full_name,
-    refuse_impossible,
-    refuse_unsafe,
 )
-from loadstone.factors.target import is_unsafe, unsafe_settings
+from loadstone.factors.target import is_unsafe
 from loadstone.targets.base import SettingInfo
 
 EXAMPLES = {
     "target": ("target.work_mem", "8MB"),
     "workload": ("workload.warehouses", 2),
     "profile": ("profile.users", 3),
+    "host": ("host.vm.swappiness", 10),
 }
 
 
@@ -73,7 +74,7 @@ def test_every_kind_refuses_what_it_does_not_know(prefix: str):
         examine(experiment(), change(f"{prefix}.no_such_thing", 1))
 
 
-@pytest.mark.parametrize("factor", ["users", "host.users", "profile.", ".users", ""])
+@pytest.mark.parametrize("factor", ["users", "hosts.users", "profile.", ".users", ""])
 def test_a_factor_needs_a_prefix_that_is_known(factor: str):
     with pytest.raises(WrongInputError, match="is no factor"):
         factor_kind(factor)
@@ -144,7 +145,7 @@ def test_every_spelling_of_an_unsafe_level_is_unsafe(level: Any, unsafe: bool):
 def test_unsafe_settings_are_named_and_refused_without_leave():
     base = experiment(design={"kind": "compare", "factor": "target.fsync", "levels": ["on", "off"]})
     variants = design_of(base).variants(base)
-    assert unsafe_settings(apply_changes(base, variants[1].changes).target) == ["fsync=off"]
+    assert unsafe_in(apply_changes(base, variants[1].changes)) == ["fsync=off"]
     with pytest.raises(RefusedError, match=r"unsafe: fsync=off \(in 'fsync=off'\)") as caught:
         refuse_unsafe(base, variants, allowed=False)
     assert "--allow-unsafe" in (caught.value.advice or "")

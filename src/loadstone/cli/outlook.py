@@ -11,7 +11,7 @@ from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
 from loadstone.factors.check import changes_of
 from loadstone.factors.registry import apply_changes, examine
-from loadstone.factors.target import unsafe_settings
+from loadstone.factors.in_force import parts_of, unsafe_in
 
 AROUND_TRIAL_S = 8.0
 """About what restoring, starting, warming and checking a server take; it grows with the data."""
@@ -90,7 +90,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
 
 def _trial(plan: TrialPlan) -> TrialLine:
     return TrialLine(
-        plan.order, plan.trial, plan.block, plan.variant.name, unsafe_settings(plan.target)
+        plan.order, plan.trial, plan.block, plan.variant.name, unsafe_in(parts_of(plan))
     )
 
 

@@ -17,7 +17,8 @@ from loadstone.experiments.model import Experiment, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
-from loadstone.factors.registry import apply_changes, refuse_impossible, refuse_unsafe
+from loadstone.factors.refusals import refuse_impossible, refuse_unavailable, refuse_unsafe
+from loadstone.factors.registry import apply_changes
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice, Status, TrialResult
@@ -103,6 +104,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
                 f"which {target.engine} does not offer",
                 advice="choose another target: loadstone list targets",
             )
+    refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_unsafe(experiment, variants, allowed=allow_unsafe)
 
 
@@ -231,5 +233,9 @@ def _disturbed(result: TrialResult) -> Notice:
 def write_design(folder: ExperimentFolder, stages: Stages, options: RunOptions) -> None:
     """Writes what is compared with what, as far as it is known."""
     folder.write_design(
-        stages.variants, [asdict(pair) for pair in stages.pairs], options.command, stages.kept
+        stages.variants,
+        [asdict(pair) for pair in stages.pairs],
+        options.command,
+        stages.kept,
+        stages.skipped,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.model import TrialPlan
-from loadstone.factors.target import unsafe_settings
+from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import MEASURE, LoadLog
 from loadstone.results.record import (
@@ -113,7 +113,7 @@ class Findings:
             order=self.plan.order,
             status=self._status(notices, moved),
             notices=notices,
-            unsafe=unsafe_settings(self.plan.target),
+            unsafe=unsafe_in(parts_of(self.plan)),
             started_at=self.started_at,
             finished_at=datetime.now(UTC).isoformat(),
             metrics=self._metrics(measured),

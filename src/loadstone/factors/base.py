@@ -72,3 +72,10 @@ class FactorKind(ABC):
         Raises:
             WrongInputError: If the level is none of the factor, or does not go with the rest.
         """
+
+    def check(self, parts: Parts) -> None:  # noqa: B027 - most families have nothing to say
+        """Looks at levels that are right alone and wrong together, once all changes are made.
+
+        Raises:
+            WrongInputError: If some do not go with each other.
+        """

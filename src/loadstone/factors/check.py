@@ -5,7 +5,7 @@ The model has checked the types before; this asks the workload, the target and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from loadstone.errors import LoadstoneError, WrongInputError
@@ -15,11 +15,13 @@ from loadstone.experiments.model import (
     CompareDesign,
     Experiment,
     LadderDesign,
+    Level,
     SweepDesign,
     Variant,
 )
 from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.registry import apply_changes, examine
+from loadstone.host import process, sysctl
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9")
 """Of the response time of an operation: `new-order p95` is a metric too."""
@@ -30,6 +32,7 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems = design_of(experiment).problems(experiment)
     problems += _target_problems(experiment)
     problems += _setting_problems(experiment)
+    problems += _host_problems(experiment)
     problems += _factor_problems(experiment)
     if not problems:
         problems += _variant_problems(experiment)
@@ -60,6 +63,30 @@ def _setting_problems(experiment: Experiment) -> list[Problem]:
     return problems
 
 
+def _host_problems(experiment: Experiment) -> list[Problem]:
+    """Settings of this machine that all trials share, and how processes are started."""
+    target, profile = experiment.target, experiment.profile
+    named: list[tuple[Path, str, Level | None]] = [
+        *((("host", name), name, level) for name, level in experiment.host.items()),
+        (("target", "process", "cpus"), process.SERVER_CPUS, target.process.cpus),
+        (("target", "process", "nofile"), process.SERVER_NOFILE, target.process.nofile),
+        (("profile", "cpus"), process.GENERATOR_CPUS, profile.cpus),
+    ]
+    problems = []
+    for path, name, level in named:
+        if level is not None:
+            change = Change(factor=f"host.{name}", level=level)
+            problems += _said(path, partial(_examine_host, experiment, change))
+    for name, message in sysctl.exclusive(experiment.host):
+        problems.append(Problem(("host", name), message))
+    return problems
+
+
+def _examine_host(experiment: Experiment, change: Change) -> None:
+    """Without the experiment's other host settings: each is asked for itself."""
+    examine(experiment.model_copy(update={"host": {}}), change)
+
+
 def _factor_problems(experiment: Experiment) -> list[Problem]:
     problems = []
     for path, change in changes_of(experiment):
@@ -88,6 +115,8 @@ def changes_of(experiment: Experiment) -> Iterator[tuple[Path, Change]]:
 def _variant_problems(experiment: Experiment) -> list[Problem]:
     """Levels that are right alone and wrong together."""
     problems = []
+    for path, step in _steps(experiment):
+        problems += [Problem(path, message) for _, message in sysctl.exclusive(step)]
     for variant in design_of(experiment).variants(experiment):
         found = _said(("design",), partial(_refuse_unfit, experiment, variant))
         problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
@@ -103,6 +132,21 @@ def _refuse_unfit(experiment: Experiment, variant: Variant) -> None:
     lacking = workload.needs() - target.capabilities
     if lacking:
         raise WrongInputError(f"{target.engine} does not offer {', '.join(sorted(lacking))}")
+
+
+def _steps(experiment: Experiment) -> Iterator[tuple[Path, list[str]]]:
+    """The host settings that one step changes at once."""
+    design = experiment.design
+    if isinstance(design, LadderDesign):
+        for index, rung in enumerate(design.rungs):
+            path: Path = ("design", "rungs", index, "change")
+            yield path, _host_names(rung.change)
+    elif isinstance(design, SweepDesign):
+        yield ("design", "factors"), _host_names(design.factors)
+
+
+def _host_names(factors: Iterable[str]) -> list[str]:
+    return [factor.partition(".")[2] for factor in factors if factor.startswith("host.")]
 
 
 def _metric_problems(experiment: Experiment) -> list[Problem]:

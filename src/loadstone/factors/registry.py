@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 
-from loadstone.errors import RefusedError, WrongInputError
-from loadstone.experiments.model import Change, Experiment, ProfileSpec, Variant
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Change, Experiment, ProfileSpec
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
+from loadstone.factors.host import HostFactor
 from loadstone.factors.profile import ProfileFactor
-from loadstone.factors.target import TargetFactor, unsafe_settings
+from loadstone.factors.target import TargetFactor
 from loadstone.factors.workload import WorkloadFactor
 
 FACTORS: dict[str, FactorKind] = {
-    kind.prefix: kind for kind in (TargetFactor(), WorkloadFactor(), ProfileFactor())
+    kind.prefix: kind for kind in (TargetFactor(), WorkloadFactor(), ProfileFactor(), HostFactor())
 }
 
 
@@ -36,7 +38,19 @@ def examine(experiment: Experiment, change: Change) -> FactorInfo:
         WrongInputError: If the factor or the level does not exist.
     """
     kind, name = factor_kind(change.factor)
-    return kind.examine(Parts.of(experiment), name, change.level)
+    return kind.examine(base_parts(experiment), name, change.level)
+
+
+def base_parts(experiment: Experiment) -> Parts:
+    """The parts before any change; start options among the host's settings go where they belong.
+
+    Raises:
+        WrongInputError: If the experiment's host settings do not exist or have wrong levels.
+    """
+    parts = replace(Parts.of(experiment), host={})
+    for name, level in experiment.host.items():
+        parts = FACTORS["host"].apply(parts, name, level)
+    return parts
 
 
 def apply_changes(experiment: Experiment, changes: Iterable[Change]) -> Parts:
@@ -45,10 +59,12 @@ def apply_changes(experiment: Experiment, changes: Iterable[Change]) -> Parts:
     Raises:
         WrongInputError: If a level is none of its factor, or does not go with the rest.
     """
-    parts = Parts.of(experiment)
+    parts = base_parts(experiment)
     for change in changes:
         kind, name = factor_kind(change.factor)
         parts = kind.apply(parts, name, change.level)
+    for kind in FACTORS.values():
+        kind.check(parts)
     return parts
 
 
@@ -81,41 +97,3 @@ def full_name(workload: str, name: str) -> str:
             advice="write it with its prefix",
         )
     return f"{owners[0] if owners else 'target'}.{name}"
-
-
-def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
-    """Stops before a setting that can lose acknowledged commits is applied without leave.
-
-    Raises:
-        RefusedError: If there is one and it is not allowed.
-    """
-    if allowed:
-        return
-    found: dict[str, str] = {}
-    for variant in variants:
-        for setting in unsafe_settings(apply_changes(experiment, variant.changes).target):
-            found.setdefault(setting, variant.name)
-    if not found:
-        return
-    settings = ", ".join(f"{setting} (in {name!r})" for setting, name in found.items())
-    raise RefusedError(
-        f"unsafe: {settings}: commits that were acknowledged can be lost in a crash",
-        advice="if the data may be lost, add --allow-unsafe; every figure will carry the word",
-    )
-
-
-def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None:
-    """Stops before a factor, or a setting of all trials, that its engine cannot change.
-
-    Raises:
-        WrongInputError: If a factor or level does not exist.
-        RefusedError: If the engine refuses it, with the reason.
-    """
-    settings = [
-        Change(factor=f"target.{name}", level=level)
-        for name, level in experiment.target.settings.items()
-    ]
-    for change in [*settings, *changes]:
-        info = examine(experiment, change)
-        if info.refused:
-            raise RefusedError(f"{change.factor} cannot be changed: {info.refused}")

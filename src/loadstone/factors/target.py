@@ -33,19 +33,6 @@ def is_unsafe(info: SettingInfo, level: Level) -> bool:
     return _spelling(level) in {_spelling(unsafe) for unsafe in info.unsafe_levels}
 
 
-def unsafe_settings(target: TargetSpec) -> list[str]:
-    """The settings of a target under which acknowledged commits can be lost, as `name=level`.
-
-    Raises:
-        WrongInputError: If the engine does not know one of the settings.
-    """
-    return [
-        f"{name}={level_text(level)}"
-        for name, level in target.settings.items()
-        if is_unsafe(_setting(target, name, level), level)
-    ]
-
-
 def level_text(level: Level) -> str:
     """A level as it is written in a file."""
     return str(level).lower() if isinstance(level, bool) else str(level)

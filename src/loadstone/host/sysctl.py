@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from loadstone.host.sysctl_known import EXCLUSIVE, KNOWN, REFUSED, KnownSysctl, 
 
 PREFIXES = ("vm", "kernel", "net", "fs")
 
-_COUNTERPARTS = {one: other for pair in EXCLUSIVE for one, other in (pair, pair[::-1])}
+COUNTERPARTS = {one: other for pair in EXCLUSIVE for one, other in (pair, pair[::-1])}
+"""Sysctl: the one that the kernel sets to 0 when it is written."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Sysctl(HostSetting):
 
     def companions(self) -> list[Path]:
         """The counterpart that the kernel sets to 0 when this one is written."""
-        other = _COUNTERPARTS.get(self.name)
+        other = COUNTERPARTS.get(self.name)
         path = path_of(other, self.machine) if other else None
         return [path] if path and path.exists() else []
 
@@ -43,7 +44,7 @@ class Sysctl(HostSetting):
 
     def probed(self, path: Path) -> bool:
         """Writing the 0 of a counterpart would set the one in force to 0."""
-        return self.name not in _COUNTERPARTS or read(path) != "0"
+        return self.name not in COUNTERPARTS or read(path) != "0"
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,17 @@ def all_known(machine: Machine) -> Iterator[Sysctl]:
         yield setting(name, machine)
 
 
+def exclusive(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Those of the names that exclude each other: name, and what is wrong."""
+    given = set(names)
+    for one, other in EXCLUSIVE:
+        if one in given and other in given:
+            message = (
+                f"host.{other} and host.{one} exclude each other: setting one zeroes the other"
+            )
+            yield other, message
+
+
 def problems(wanted: dict[str, str], machine: Machine) -> Iterator[tuple[str, str]]:
     """Sysctls that do not go with each other: name, and what is wrong.
 
@@ -109,12 +121,7 @@ def problems(wanted: dict[str, str], machine: Machine) -> Iterator[tuple[str, st
         wanted: Name: level of all that one trial sets.
         machine: Says the others' present values.
     """
-    for one, other in EXCLUSIVE:
-        if one in wanted and other in wanted:
-            yield (
-                other,
-                f"host.{other} and host.{one} exclude each other: setting one zeroes the other",
-            )
+    yield from exclusive(wanted)
     for unit in ("ratio", "bytes"):
         limit, background = f"vm.dirty_{unit}", f"vm.dirty_background_{unit}"
         if limit not in wanted and background not in wanted:
@@ -131,7 +138,7 @@ def problems(wanted: dict[str, str], machine: Machine) -> Iterator[tuple[str, st
 
 def _number(name: str, wanted: dict[str, str], machine: Machine) -> int:
     """The value in force in the trial; 0 where the counterpart is set or nothing is known."""
-    if _COUNTERPARTS[name] in wanted:
+    if COUNTERPARTS[name] in wanted:
         return 0
     value = wanted.get(name) or read(path_of(name, machine))
     return int(value) if isinstance(value, str) and value.isdigit() else 0

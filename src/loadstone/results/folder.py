@@ -107,6 +107,7 @@ class ExperimentFolder:
         pairs: Sequence[Mapping[str, str]],
         command: str,
         kept: Mapping[str, bool] | None = None,
+        skipped: Sequence[BaseModel] = (),
     ) -> None:
         """Writes `design.json`; again when a ladder has decided a rung.
 
@@ -115,6 +116,7 @@ class ExperimentFolder:
             pairs: `candidate`, `baseline` and `role` of each comparison.
             command: What the user typed.
             kept: Rung: whether it stayed, if the design decides that.
+            skipped: Rungs that this machine cannot climb.
         """
         document: dict[str, Any] = {
             "variants": [variant.model_dump(mode="json") for variant in variants],
@@ -123,6 +125,8 @@ class ExperimentFolder:
         }
         if kept is not None:
             document["kept"] = dict(kept)
+        if skipped:
+            document["skipped"] = [rung.model_dump(mode="json") for rung in skipped]
         write_json(self.path / DESIGN_FILE, document)
 
     def trial(self, plan: TrialPlan) -> TrialFolder:

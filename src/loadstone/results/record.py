@@ -100,6 +100,14 @@ class FactorReading(Record):
     how: str = Field(default="", description="`reload`, `restart`, `plan`.")
 
 
+class SkippedRung(Record):
+    """A rung of a ladder that this machine cannot climb; the later ones build on the rest."""
+
+    name: str
+    change: dict[str, Level]
+    reason: str = Field(description="Which factor, absent or denied, and what says so.")
+
+
 class Fingerprint(Record):
     """What a start state is, in figures that must be equal in trials that are compared."""
 
@@ -153,6 +161,42 @@ class DriftRecord(Record):
     disturbed: bool
 
 
+class DurabilityRecord(Record):
+    """What a crash under load left of the commits that the server had acknowledged."""
+
+    failure: Literal["kill", "power-loss"]
+    crashed_at_s: float = Field(description="Time of the failure, on the trial's clock.")
+    acknowledged: int = Field(description="Commits acknowledged before the failure.")
+    lost: int = Field(default=0, description="Those of them that are not in the data any more.")
+    lost_span_s: float | None = Field(
+        default=None, description="From the earliest lost commit's acknowledgement to the failure."
+    )
+    in_doubt: int = Field(
+        default=0, description="Operations under way at the failure: they may be there or not."
+    )
+    recovery_s: float | None = Field(
+        default=None,
+        description="From the start of the server to its first answer; None: it did not recover.",
+    )
+    conditions_failed: list[str] = Field(
+        default=[], description="Consistency conditions that do not hold after the recovery."
+    )
+    examples: list[str] = Field(default=[], description="The first lost commits, with their time.")
+    problem: str = Field(
+        default="", description="Why the server did not recover, or its data cannot be read."
+    )
+    storage: str = Field(default="", description="Where the data lay, for a power loss.")
+
+    @property
+    def outcome(self) -> Literal["survived", "lost commits", "corrupt", "did not recover"]:
+        """The gravest thing that was found."""
+        if self.recovery_s is None:
+            return "did not recover"
+        if self.conditions_failed or self.problem:
+            return "corrupt"
+        return "lost commits" if self.lost else "survived"
+
+
 class TrialResult(Record):
     """The record of one trial."""
 
@@ -180,6 +224,9 @@ class TrialResult(Record):
     steady_state: SteadyStateRecord | None = None
     drift: DriftRecord | None = None
     generator: GeneratorHealth | None = None
+    durability: DurabilityRecord | None = Field(
+        default=None, description="Of a crash trial; it has no figures of performance."
+    )
     repeat_command: str = ""
 
     def metric(self, name: str) -> MetricValue | None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
 from loadstone.experiments.problems import Problem
-from loadstone.results.record import TrialResult
+from loadstone.results.record import SkippedRung, TrialResult
 
 BASELINE = "baseline"
 """Name of the first variant where a design has no better one."""
@@ -43,6 +43,11 @@ class Stages(ABC):
         """Rung: whether it was kept; None where nothing is decided on the way."""
         return None
 
+    @property
+    def skipped(self) -> list[SkippedRung]:
+        """Rungs that this machine cannot climb, with the reasons."""
+        return []
+
     @abstractmethod
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """The next trials, in order; none when the experiment is done.
@@ -55,10 +60,17 @@ class Stages(ABC):
 class AllAtOnce(Stages):
     """One stage: every variant in every block."""
 
-    def __init__(self, variants: list[Variant], pairs: list[Pair], plans: list[TrialPlan]) -> None:
+    def __init__(
+        self,
+        variants: list[Variant],
+        pairs: list[Pair],
+        plans: list[TrialPlan],
+        skipped: Sequence[SkippedRung] = (),
+    ) -> None:
         self._variants = variants
         self._pairs = pairs
         self._plans = plans
+        self._skipped = list(skipped)
 
     @property
     def variants(self) -> list[Variant]:
@@ -69,6 +81,11 @@ class AllAtOnce(Stages):
     def pairs(self) -> list[Pair]:
         """All of them."""
         return self._pairs
+
+    @property
+    def skipped(self) -> list[SkippedRung]:
+        """All of them."""
+        return self._skipped
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """Everything at the first call, nothing afterwards."""
@@ -104,7 +121,11 @@ class Design(ABC):
             first_block=self.first_block(experiment),
             allow_unsafe=allow_unsafe,
         )
-        return AllAtOnce(variants, self.pairs(experiment), plans)
+        return AllAtOnce(variants, self.pairs(experiment), plans, self.skipped(experiment))
+
+    def skipped(self, experiment: Experiment) -> list[SkippedRung]:
+        """What the file names and this machine cannot do, where a design can go on without."""
+        return []
 
     def first_block(self, experiment: Experiment) -> int:
         """Number of the first block."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import Pair, Stages
 from loadstone.experiments.model import Experiment, Rung, TrialPlan, Variant
-from loadstone.results.record import MetricValue, Status, TrialResult
+from loadstone.results.record import MetricValue, SkippedRung, Status, TrialResult
 
 OnTop = Callable[[Variant, Rung], Variant]
 
@@ -28,7 +28,9 @@ class Climb(Stages):
         baseline: Variant,
         rungs: Sequence[Rung],
         on_top: OnTop,
+        *,
         allow_unsafe: bool,
+        skipped: Sequence[SkippedRung] = (),
     ) -> None:
         self._experiment = experiment
         self._baseline = baseline
@@ -36,6 +38,7 @@ class Climb(Stages):
         self._rungs = list(rungs)
         self._on_top = on_top
         self._allow_unsafe = allow_unsafe
+        self._skipped = list(skipped)
         self._variants = [baseline]
         self._pairs: list[Pair] = []
         self._kept: dict[str, bool] = {}
@@ -58,6 +61,11 @@ class Climb(Stages):
     def kept(self) -> dict[str, bool] | None:
         """The fate of every rung that was decided."""
         return dict(self._kept)
+
+    @property
+    def skipped(self) -> list[SkippedRung]:
+        """Rungs that are not tried, because this machine cannot."""
+        return self._skipped
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """Decides on the rung that was tried, and hands out the next stage."""

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
 
+from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs.base import BASELINE, Design, Pair, Stages
 from loadstone.experiments.designs.climb import Climb
 from loadstone.experiments.model import Change, Experiment, LadderDesign, Rung, Variant
 from loadstone.experiments.problems import Problem
+from loadstone.factors.in_force import unavailable_in
+from loadstone.factors.registry import apply_changes
+from loadstone.results.record import SkippedRung
 
 
 class Ladder(Design):
@@ -19,11 +23,15 @@ class Ladder(Design):
     about: ClassVar[str] = "cumulative rungs, each against the one before and the baseline"
 
     def variants(self, experiment: Experiment) -> list[Variant]:
-        """The baseline and every rung on top of all before it."""
-        variants = [Variant(name=BASELINE, changes=[], step=[])]
-        for rung in _ladder(experiment).rungs:
+        """The baseline and every rung that this machine can climb, on top of all before it."""
+        variants = [_first()]
+        for rung in sort_out(experiment)[0]:
             variants.append(on_top(variants[-1], rung))
         return variants
+
+    def skipped(self, experiment: Experiment) -> list[SkippedRung]:
+        """The rungs that it cannot climb."""
+        return sort_out(experiment)[1]
 
     def pairs(self, experiment: Experiment) -> list[Pair]:
         """Each rung against the one before, and against the baseline."""
@@ -44,16 +52,19 @@ class Ladder(Design):
         """All at once, or rung by rung when only better ones are kept."""
         if _ladder(experiment).keep == "all":
             return super().stages(experiment, allow_unsafe=allow_unsafe)
-        first = self.variants(experiment)[0]
-        return Climb(experiment, first, _ladder(experiment).rungs, on_top, allow_unsafe)
+        rungs, skipped = sort_out(experiment)
+        return Climb(
+            experiment, _first(), rungs, on_top, allow_unsafe=allow_unsafe, skipped=skipped
+        )
 
     def trials_planned(self, experiment: Experiment) -> int:
         """Of `keep: better`: a pair per rung and, at last, the baseline against what was kept."""
         ladder = _ladder(experiment)
         if ladder.keep == "all":
             return super().trials_planned(experiment)
-        confirmation = 1 if len(ladder.rungs) > 1 else 0
-        return 2 * experiment.repeats * (len(ladder.rungs) + confirmation)
+        rungs = len(sort_out(experiment)[0])
+        confirmation = 1 if rungs > 1 else 0
+        return 2 * experiment.repeats * (rungs + confirmation)
 
 
 def on_top(below: Variant, rung: Rung) -> Variant:
@@ -67,6 +78,42 @@ def on_top(below: Variant, rung: Rung) -> Variant:
         previous=below.name,
         because=rung.because,
     )
+
+
+def sort_out(experiment: Experiment) -> tuple[list[Rung], list[SkippedRung]]:
+    """The rungs that this machine can climb, and those that it cannot.
+
+    Each is looked at on top of those before it: a disk queue is no factor once the data lie in
+    memory. What the base itself lacks is no reason to skip a rung; such an experiment is refused.
+    """
+    possible: list[Rung] = []
+    skipped: list[SkippedRung] = []
+    below = _first()
+    known = _lacking(experiment, below)
+    for rung in _ladder(experiment).rungs:
+        candidate = on_top(below, rung)
+        lacking = _lacking(experiment, candidate)
+        reasons = [
+            f"{factor} is {reason}" for factor, reason in lacking.items() if factor not in known
+        ]
+        if reasons:
+            change, reason = dict(rung.change), "; ".join(reasons)
+            skipped.append(SkippedRung(name=rung.name, change=change, reason=reason))
+        else:
+            possible.append(rung)
+            below = candidate
+    return possible, skipped
+
+
+def _lacking(experiment: Experiment, variant: Variant) -> dict[str, str]:
+    try:
+        return unavailable_in(apply_changes(experiment, variant.changes))
+    except LoadstoneError:
+        return {}  # it is wrong, and whoever checks the experiment says how
+
+
+def _first() -> Variant:
+    return Variant(name=BASELINE, changes=[], step=[])
 
 
 def rung_pairs(variants: Sequence[Variant]) -> list[Pair]:

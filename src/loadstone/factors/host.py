@@ -1,0 +1,131 @@
+"""Factors `host.<setting>`: the operating system, and how processes are started on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.factors.base import NEEDS_NOTHING, FactorInfo, FactorKind, Parts
+from loadstone.host import cpulist, process, sysctl
+from loadstone.host.machine import THIS_MACHINE
+from loadstone.host.place import at_address
+from loadstone.host.registry import host_setting
+from loadstone.host.settings import HostSetting
+
+NEEDS_HOST = "the host"
+"""Setting it changes the machine, for everything that runs on it."""
+NEEDS_RESTART = "restart"
+
+_NO_SERVER = "none"
+
+
+class HostFactor(FactorKind):
+    """A setting of this machine, or an option with which the server or the driver is started."""
+
+    prefix: ClassVar[str] = "host"
+    about: ClassVar[str] = "a setting of this machine: host.vm.dirty_ratio (list host shows all)"
+
+    def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
+        """Validates the level and asks the machine, without changing it."""
+        setting = host_setting(name, parts.target)
+        setting.check(level)
+        return FactorInfo(
+            f"{self.prefix}.{name}",
+            level,
+            _needs(name),
+            setting.unsafe(level),
+            refused=_refused(parts.target, name),
+            unavailable=_elsewhere(parts.target, name) or setting.unavailable(level),
+        )
+
+    def apply(self, parts: Parts, name: str, level: Level) -> Parts:
+        """Puts the level among the host's settings, or into the part that starts the process."""
+        text = host_setting(name, parts.target).check(level)
+        if name == process.GENERATOR_CPUS:
+            return replace(parts, profile=parts.profile.model_copy(update={"cpus": text}))
+        if name in process.SERVER_OPTIONS:
+            value = int(text) if name == process.SERVER_NOFILE else text
+            options = parts.target.process.model_copy(update={name.partition(".")[2]: value})
+            return replace(parts, target=parts.target.model_copy(update={"process": options}))
+        others = {each: value for each, value in parts.host.items() if each not in _zeroed_by(name)}
+        return replace(parts, host={**others, name: level})
+
+    def check(self, parts: Parts) -> None:
+        """Refuses levels that the kernel would not follow beside each other."""
+        wanted = {
+            name: host_setting(name, parts.target).check(level)
+            for name, level in parts.host.items()
+        }
+        for _, message in sysctl.problems(wanted, THIS_MACHINE):
+            raise WrongInputError(message)
+        online = wanted.get("cpu.online")
+        lists = (
+            (process.SERVER_CPUS, parts.target.process.cpus),
+            (process.GENERATOR_CPUS, parts.profile.cpus),
+        )
+        for name, text in lists:
+            cpus = text and host_setting(name).check(text)
+            offline = cpulist.parse(cpus) - cpulist.parse(online) if cpus and online else None
+            if offline:
+                raise WrongInputError(
+                    f"host.{name} names CPU {cpulist.shown(offline)}, "
+                    f"which host.cpu.online {online} takes away"
+                )
+
+
+def present(name: str, target: TargetSpec) -> str:
+    """The present value of a host setting, or why there is none; for people."""
+    value = host_setting(name, target).read()
+    return value if isinstance(value, str) else value.reason
+
+
+def listed(setting: HostSetting) -> dict[str, str]:
+    """A line of `loadstone list host`: the setting, its present value, whether it can be set."""
+    value = setting.read()
+    reason = setting.unavailable()
+    return {
+        "name": f"host.{setting.name}",
+        "now": value if isinstance(value, str) else reason or value.reason,
+        "takes": setting.levels.choices,
+        "about": setting.about,
+        "unavailable": reason or "",
+        "source": setting.source,
+    }
+
+
+def _needs(name: str) -> str:
+    if name in process.SERVER_OPTIONS:
+        return NEEDS_RESTART
+    return NEEDS_NOTHING if name == process.GENERATOR_CPUS else NEEDS_HOST
+
+
+def _refused(target: TargetSpec, name: str) -> str | None:
+    """Why a start option can never be one of this target."""
+    from loadstone.targets.registry import TARGETS
+
+    if name not in process.SERVER_OPTIONS:
+        return None
+    if target.engine == _NO_SERVER:
+        return "target none has no server"
+    if at_address(target):
+        return "Loadstone does not start the server at an address"
+    if target.engine in TARGETS and TARGETS[target.engine].in_process:
+        return f"{target.engine} runs in the driver: use host.{process.GENERATOR_CPUS}"
+    return None
+
+
+def _elsewhere(target: TargetSpec, name: str) -> str | None:
+    """Why the host of the server is not this one."""
+    if name == process.GENERATOR_CPUS or not at_address(target):
+        return None
+    host = urlsplit(target.server).hostname or ""
+    here = host in ("", "localhost", "::1") or host.startswith(("127.", "/", "%2f"))
+    return None if here else f"absent: the server runs on {host}, and this machine is another"
+
+
+def _zeroed_by(name: str) -> tuple[str, ...]:
+    other = sysctl.COUNTERPARTS.get(name)
+    return (other,) if other else ()

@@ -1,0 +1,81 @@
+"""What stops an experiment before anything of it is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from loadstone.errors import RefusedError
+from loadstone.experiments.model import Change, Experiment, Variant
+from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
+from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
+from loadstone.results.record import SkippedRung
+
+
+def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
+    """Stops before a setting that can lose acknowledged commits is applied without leave.
+
+    Raises:
+        RefusedError: If there is one and it is not allowed.
+    """
+    if allowed:
+        return
+    found: dict[str, str] = {}
+    for variant in variants:
+        for setting in unsafe_in(apply_changes(experiment, variant.changes)):
+            found.setdefault(setting, variant.name)
+    if not found:
+        return
+    settings = ", ".join(f"{setting} (in {name!r})" for setting, name in found.items())
+    raise RefusedError(
+        f"unsafe: {settings}: commits that were acknowledged can be lost in a crash",
+        advice="if the data may be lost, add --allow-unsafe; every figure will carry the word",
+    )
+
+
+def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None:
+    """Stops before a factor, or a setting of all trials, that can never be changed there.
+
+    Raises:
+        WrongInputError: If a factor or level does not exist.
+        RefusedError: If the engine refuses it, with the reason.
+    """
+    settings = [
+        change
+        for change in in_force(base_parts(experiment))
+        if change.factor.partition(".")[0] in FACTORS
+    ]
+    for change in [*settings, *changes]:
+        info = examine(experiment, change)
+        if info.refused:
+            raise RefusedError(f"{change.factor} cannot be changed: {info.refused}")
+
+
+def refuse_unavailable(
+    experiment: Experiment, variants: Sequence[Variant], skipped: Sequence[SkippedRung] = ()
+) -> None:
+    """Stops before a factor that this machine has not or does not let Loadstone change.
+
+    Args:
+        experiment: Its settings of all trials are looked at too.
+        variants: All that are to run.
+        skipped: Rungs that were left out for the same reason; one at least must be left.
+
+    Raises:
+        RefusedError: With each factor and its reason.
+    """
+    reasons = unavailable_in(base_parts(experiment))
+    for variant in variants:
+        for factor, reason in unavailable_in(apply_changes(experiment, variant.changes)).items():
+            reasons.setdefault(factor, reason)
+    if reasons:
+        raise _unavailable("this machine cannot run it", reasons)
+    if skipped and len(variants) == 1:
+        reasons = {f"rung {each.name!r}": each.reason for each in skipped}
+        raise _unavailable("this machine can climb no rung of the ladder", reasons)
+
+
+def _unavailable(what: str, reasons: Mapping[str, str]) -> RefusedError:
+    said = "; ".join(f"{name} is {reason}" for name, reason in reasons.items())
+    return RefusedError(
+        f"{what}: {said}", advice="loadstone list host shows what this machine allows"
+    )
