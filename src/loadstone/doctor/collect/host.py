@@ -1,0 +1,147 @@
+"""What there is to see of this machine. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadstone.doctor.facts import DiskFacts, HostFacts, PlaceFacts
+from loadstone.host.disks import disk_below
+from loadstone.host.machine import THIS_MACHINE, Absent, Machine
+from loadstone.probes.inventory import NOT_AVAILABLE, host_inventory
+from loadstone.probes.proc import parse_meminfo, parse_stat
+
+_CPU = "/sys/devices/system/cpu"
+_CLOCKS = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+_VIRTUAL_NAMES = ("vd", "xvd")
+_VIRTUAL_MODELS = ("virtual", "qemu", "vmware", "msft", "google persistentdisk", "elastic block")
+
+
+def host_facts(folder: Path, machine: Machine = THIS_MACHINE) -> HostFacts:
+    """This machine, and the place of a folder.
+
+    Args:
+        folder: Where the data of the server, or of experiments, lies.
+        machine: In tests another.
+    """
+    inventory = host_inventory(folder)
+    memory = parse_meminfo(machine.at("/proc/meminfo").read_text())
+    events = _counters(machine.at("/proc/vmstat"))
+    smt = _text(machine, f"{_CPU}/smt/active")
+    soft, hard = _limits(inventory)
+    return HostFacts(
+        name=str(inventory["name"]),
+        cores=_whole(_of(inventory, "limits").get("cpus_allowed")) or 1,
+        memory_bytes=_memory_limit(inventory, memory["MemTotal"]),
+        available_bytes=memory.get("MemAvailable"),
+        swap_total_bytes=memory.get("SwapTotal", 0),
+        swap_used_bytes=memory.get("SwapTotal", 0) - memory.get("SwapFree", 0),
+        swapped_in_pages=events.get("pswpin", 0),
+        oom_kills=events.get("oom_kill", 0),
+        huge_pages=memory.get("HugePages_Total", 0),
+        huge_pages_free=memory.get("HugePages_Free", 0),
+        huge_page_bytes=memory.get("Hugepagesize", 2 * 1024**2),
+        transparent_huge_pages=_known(inventory["transparent_huge_pages"]),
+        sysctl={
+            name: value
+            for name, value in _of(inventory, "sysctl").items()
+            if value != NOT_AVAILABLE
+        },
+        governor=_known(inventory["cpu_governor"]),
+        turbo=_turbo(machine),
+        smt=None if smt is None else smt == "1",
+        clock_source=_known(inventory["clock_source"]),
+        clock_sources=tuple((_text(machine, _CLOCKS) or "").split()),
+        virtualisation=_known(inventory["virtualisation"]),
+        steal_percent=_steal_percent(machine),
+        numa_nodes=len(list(machine.at("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
+        mitigations=_of(inventory, "mitigations"),
+        nofile=soft,
+        nofile_hard=hard,
+        place=_place(folder, inventory, machine),
+    )
+
+
+def _place(folder: Path, inventory: Mapping[str, Any], machine: Machine) -> PlaceFacts:
+    mount = _of(_of(inventory, "mounts"), str(folder))
+    options = f"{mount.get('options', '')},{mount.get('file_system_options', '')}"
+    name = disk_below(folder, machine)
+    return PlaceFacts(
+        folder=str(folder),
+        mounted_at=mount.get("folder", "?"),
+        file_system=mount.get("file_system", "unknown"),
+        options=tuple(dict.fromkeys(option for option in options.split(",") if option)),
+        size_bytes=mount.get("size_bytes"),
+        free_bytes=mount.get("free_bytes"),
+        disk=None if isinstance(name, Absent) else disk_facts(name, machine),
+    )
+
+
+def disk_facts(name: str, machine: Machine = THIS_MACHINE) -> DiskFacts:
+    """What the kernel says of a disk."""
+    queue = f"/sys/block/{name}/queue"
+    schedulers = (_text(machine, f"{queue}/scheduler") or "").split()
+    chosen = [word for word in schedulers if word.startswith("[")]
+    rotational = _text(machine, f"{queue}/rotational")
+    model = (_text(machine, f"/sys/block/{name}/device/model") or "").lower()
+    return DiskFacts(
+        name=name,
+        rotational=None if rotational is None else rotational == "1",
+        virtual=name.startswith(_VIRTUAL_NAMES) or any(word in model for word in _VIRTUAL_MODELS),
+        scheduler=chosen[0].strip("[]") if chosen else None,
+        schedulers=tuple(word.strip("[]") for word in schedulers),
+        read_ahead_kb=_whole(_text(machine, f"{queue}/read_ahead_kb")),
+    )
+
+
+def _memory_limit(inventory: Mapping[str, Any], total: int) -> int:
+    limit = _whole(_of(inventory, "cgroup").get("memory.max"))
+    return min(limit, total) if limit else total
+
+
+def _limits(inventory: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    soft, _, hard = str(_of(inventory, "limits").get("nofile", "")).partition(" / ")
+    return _whole(soft), _whole(hard)
+
+
+def _turbo(machine: Machine) -> bool | None:
+    off = _text(machine, f"{_CPU}/intel_pstate/no_turbo")
+    if off is not None:
+        return off == "0"
+    boost = _text(machine, f"{_CPU}/cpufreq/boost")
+    return None if boost is None else boost == "1"
+
+
+def _steal_percent(machine: Machine) -> float | None:
+    cpu = parse_stat(machine.at("/proc/stat").read_text()).cpu
+    return 100 * cpu.steal / cpu.total if cpu.total else None
+
+
+def _counters(path: Path) -> dict[str, int]:
+    try:
+        pairs = (line.split() for line in path.read_text().splitlines())
+        return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2}
+    except OSError:
+        return {}
+
+
+def _of(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A part of the inventory; empty if it could not be had."""
+    part = values.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _known(value: object) -> str | None:
+    return None if value == NOT_AVAILABLE else str(value)
+
+
+def _whole(text: object) -> int | None:
+    return int(text) if isinstance(text, str) and text.isdigit() else None
+
+
+def _text(machine: Machine, path: str) -> str | None:
+    try:
+        return machine.at(path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None

@@ -1,0 +1,276 @@
+"""What the doctor saw, as frozen values. What could not be seen is None, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class DiskFacts:
+    """The disk below a folder."""
+
+    name: str
+    rotational: bool | None = None
+    virtual: bool = False
+    """A disk of a hypervisor, whose `rotational` is the hypervisor's word."""
+    scheduler: str | None = None
+    schedulers: tuple[str, ...] = ()
+    """Those that can be chosen."""
+    read_ahead_kb: int | None = None
+
+
+@dataclass(frozen=True)
+class PlaceFacts:
+    """Where data lies: a folder, its mount and its disk."""
+
+    folder: str
+    mounted_at: str = "/"
+    file_system: str = "ext4"
+    options: tuple[str, ...] = ()
+    size_bytes: int | None = None
+    free_bytes: int | None = None
+    disk: DiskFacts | None = None
+
+    @property
+    def solid(self) -> bool:
+        """Whether the disk says that it does not rotate."""
+        return self.disk is not None and self.disk.rotational is False
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """This machine."""
+
+    name: str = ""
+    cores: int = 1
+    memory_bytes: int = 0
+    """What processes may have: of the machine, or the limit of the control group if smaller."""
+    available_bytes: int | None = None
+    swap_total_bytes: int = 0
+    swap_used_bytes: int = 0
+    swapped_in_pages: int = 0
+    """Since boot."""
+    oom_kills: int = 0
+    """Processes that the kernel killed for want of memory, since boot."""
+    huge_pages: int = 0
+    huge_pages_free: int = 0
+    huge_page_bytes: int = 2 * 1024**2
+    transparent_huge_pages: str | None = None
+    sysctl: Mapping[str, str] = field(default_factory=dict)
+    governor: str | None = None
+    turbo: bool | None = None
+    smt: bool | None = None
+    clock_source: str | None = None
+    clock_sources: tuple[str, ...] = ()
+    virtualisation: str | None = None
+    steal_percent: float | None = None
+    """Of all CPU time since boot."""
+    numa_nodes: int = 1
+    mitigations: Mapping[str, str] = field(default_factory=dict)
+    """Weakness of the processor: what the kernel does about it."""
+    nofile: int | None = None
+    """Soft limit of open files of this shell."""
+    nofile_hard: int | None = None
+    place: PlaceFacts | None = None
+    """Where the data of the server, or of experiments, lies."""
+
+    def number(self, sysctl: str) -> int | None:
+        """A kernel setting as a number, or None if there is no such setting here."""
+        text = self.sysctl.get(sysctl, "")
+        return int(text) if text.lstrip("-").isdigit() else None
+
+
+@dataclass(frozen=True)
+class LogMessage:
+    """How often a message is in a server's log."""
+
+    count: int
+    last: str
+    """The last such line, shortened."""
+
+
+@dataclass(frozen=True)
+class LogFacts:
+    """What a server's log says."""
+
+    path: str
+    read_bytes: int
+    span_s: float | None
+    """From the first to the last time stamp of what was read."""
+    messages: Mapping[str, LogMessage] = field(default_factory=dict)
+
+    def per_hour(self, message: str) -> float | None:
+        """The rate of a message; None below a minute of log, where a rate says nothing."""
+        if self.span_s is None or self.span_s < 60:
+            return None
+        return self.messages[message].count / self.span_s * 3600
+
+
+@dataclass(frozen=True)
+class ProcessFacts:
+    """The server's process, where it runs on this machine."""
+
+    pid: int
+    nofile: int | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a server."""
+
+    text: str
+    """As it may be written: `128MB`, `on`."""
+    number: float | None = None
+    """In bytes, seconds, or as it stands if it has no unit."""
+    source: str = "default"
+    """`default`, or where it was set."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a server, by name."""
+
+    by_name: Mapping[str, Setting] = field(default_factory=dict)
+
+    def text(self, name: str) -> str | None:
+        """A setting as it is written; None if the server has none of that name."""
+        found = self.by_name.get(name)
+        return found.text if found else None
+
+    def number(self, name: str) -> float | None:
+        """A setting in bytes, seconds or as it stands."""
+        found = self.by_name.get(name)
+        return found.number if found else None
+
+    def on(self, name: str) -> bool:
+        """Whether a setting is on; False also where there is none of that name."""
+        return (self.text(name) or "").lower() in ("on", "1", "true", "yes")
+
+    def off(self, name: str) -> bool:
+        """Whether a setting is there and off."""
+        return (self.text(name) or "").lower() in ("off", "0", "false", "no")
+
+
+@dataclass(frozen=True)
+class PostgreSQLActivity:
+    """Counters of a running PostgreSQL. None: not allowed to see it, or an older version."""
+
+    uptime_s: float = 0.0
+    data_bytes: int = 0
+    sessions: int = 0
+    idle_in_transaction_s: tuple[float, ...] = ()
+    """Age of each session that has a transaction open and does nothing."""
+    checkpoints_timed: int = 0
+    checkpoints_requested: int = 0
+    checkpoints_span_s: float = 0.0
+    wal_bytes: int | None = None
+    wal_full_pages: int | None = None
+    wal_span_s: float = 0.0
+    blocks_hit: int = 0
+    blocks_read: int = 0
+    temp_files: int = 0
+    temp_bytes: int = 0
+    statistics_span_s: float = 0.0
+    oldest_xid_age: int = 0
+    archived_failed: int = 0
+    archive_fails_now: bool = False
+    """The last try to archive failed."""
+    inactive_slots: tuple[tuple[str, int], ...] = ()
+    """Replication slots without a reader, and the bytes of WAL that each keeps."""
+    jit_available: bool = False
+    huge_pages_status: str | None = None
+    """`on`, `off` or `unknown`: what `huge_pages = try` led to."""
+
+
+@dataclass(frozen=True)
+class PostgreSQLFacts:
+    """A PostgreSQL: running, or planned by an experiment file (then without activity)."""
+
+    settings: Settings
+    version: str = "18.0"
+    local: bool = True
+    """Whether it runs on this machine, so that the host's facts are its own."""
+    activity: PostgreSQLActivity | None = None
+    process: ProcessFacts | None = None
+    log: LogFacts | None = None
+    expected_bytes: int | None = None
+    """Data that an experiment would load."""
+
+    @property
+    def major(self) -> int:
+        """Its major version."""
+        return int(self.version.split(".")[0])
+
+    @property
+    def data_bytes(self) -> int | None:
+        """Size of all databases, or what an experiment would load."""
+        return self.activity.data_bytes if self.activity else self.expected_bytes
+
+
+@dataclass(frozen=True)
+class MariaDBFacts:
+    """A MariaDB: running, or planned by an experiment file (then without status)."""
+
+    settings: Settings
+    status: Mapping[str, str] = field(default_factory=dict)
+    """`SHOW GLOBAL STATUS`; empty if it does not run."""
+    version: str = "10.11"
+    local: bool = True
+    data_bytes: int | None = None
+    crash_unsafe_tables: int | None = None
+    """Tables of users in an engine without crash recovery."""
+    process: ProcessFacts | None = None
+    log: LogFacts | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a server to see counters of."""
+        return bool(self.status)
+
+    def count(self, name: str) -> float:
+        """A status counter; 0 if the server has none of that name."""
+        try:
+            return float(self.status.get(name, "0") or 0)
+        except ValueError:
+            return 0.0
+
+    @property
+    def uptime_s(self) -> float:
+        """Seconds since the start, at least 1."""
+        return max(self.count("Uptime"), 1.0)
+
+
+@dataclass(frozen=True)
+class SQLiteFacts:
+    """A SQLite database: a file, or planned by an experiment file."""
+
+    path: str
+    page_bytes: int | None = None
+    pages: int | None = None
+    free_pages: int | None = None
+    journal_mode: str | None = None
+    synchronous: str | None = None
+    """Of each connection, so known of an experiment only."""
+    wal_bytes: int = 0
+    hot_journal: bool = False
+    """A rollback journal lies beside the file and nobody uses it: a transaction was cut off."""
+    damage: str | None = None
+    """What `quick_check` found wrong."""
+    checked: str = "not checked"
+    """How far the quick look at its integrity went."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the rules look at."""
+
+    host: HostFacts
+    server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts | None = None
+
+    @property
+    def server_host(self) -> HostFacts | None:
+        """The machine that the server runs on, if it is this one."""
+        if isinstance(self.server, (PostgreSQLFacts, MariaDBFacts)) and not self.server.local:
+            return None
+        return self.host

@@ -1,0 +1,17 @@
+"""All rules. Importing this registers them, in the order in which they are told."""
+
+from loadstone.doctor.rules import (  # noqa: F401
+    host_memory,
+    host_processor,
+    host_storage,
+    mariadb_log,
+    mariadb_memory,
+    messages,
+    postgresql_memory,
+    postgresql_wal,
+    postgresql_work,
+    sqlite,
+)
+from loadstone.doctor.rules.base import RULES
+
+__all__ = ["RULES"]

@@ -1,0 +1,138 @@
+"""How a rule is written: a function of facts under a decorator that says the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loadstone.doctor.facts import Facts, HostFacts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.model import Advice, Rule, Severity, Source, Subject
+
+RULES: dict[str, Rule] = {}
+"""Every rule by its name, in the order in which they are told."""
+
+Host = Callable[[HostFacts], Advice | None]
+PostgreSQL = Callable[[PostgreSQLFacts, HostFacts | None], Advice | None]
+MariaDB = Callable[[MariaDBFacts, HostFacts | None], Advice | None]
+SQLite = Callable[[SQLiteFacts, HostFacts], Advice | None]
+
+NOT_SPEED = "nothing to measure: this is about safety, not about speed"
+
+
+def register(  # noqa: PLR0917 - the fields of a rule, in their order
+    subject: Subject,
+    name: str,
+    about: str,
+    severity: Severity,
+    source: Source,
+    look: Callable[[Facts], Advice | None],
+) -> None:
+    """Adds a rule.
+
+    Raises:
+        ValueError: If there is one of that name.
+    """
+    full = f"{subject}.{name}"
+    if full in RULES:
+        raise ValueError(f"there are two rules {full}")
+    RULES[full] = Rule(subject, full, about, severity, source, look)
+
+
+def host_rule(name: str, about: str, severity: Severity, source: Source) -> Callable[[Host], Host]:
+    """A rule about this machine."""
+
+    def decorate(judge: Host) -> Host:
+        register("host", name, about, severity, source, lambda facts: judge(facts.host))
+        return judge
+
+    return decorate
+
+
+def postgresql_rule(
+    name: str, about: str, severity: Severity, source: Source
+) -> Callable[[PostgreSQL], PostgreSQL]:
+    """A rule about a PostgreSQL; its host is None if that is another machine."""
+
+    def decorate(judge: PostgreSQL) -> PostgreSQL:
+        def look(facts: Facts) -> Advice | None:
+            server = facts.server
+            return judge(server, facts.server_host) if isinstance(server, PostgreSQLFacts) else None
+
+        register("postgresql", name, about, severity, source, look)
+        return judge
+
+    return decorate
+
+
+def mariadb_rule(
+    name: str, about: str, severity: Severity, source: Source
+) -> Callable[[MariaDB], MariaDB]:
+    """A rule about a MariaDB; its host is None if that is another machine."""
+
+    def decorate(judge: MariaDB) -> MariaDB:
+        def look(facts: Facts) -> Advice | None:
+            server = facts.server
+            return judge(server, facts.server_host) if isinstance(server, MariaDBFacts) else None
+
+        register("mariadb", name, about, severity, source, look)
+        return judge
+
+    return decorate
+
+
+def sqlite_rule(
+    name: str, about: str, severity: Severity, source: Source
+) -> Callable[[SQLite], SQLite]:
+    """A rule about a SQLite database, which is always on this machine."""
+
+    def decorate(judge: SQLite) -> SQLite:
+        def look(facts: Facts) -> Advice | None:
+            server = facts.server
+            return judge(server, facts.host) if isinstance(server, SQLiteFacts) else None
+
+        register("sqlite", name, about, severity, source, look)
+        return judge
+
+    return decorate
+
+
+def kernel(section: str, page: str) -> Source:
+    """A page of the kernel's documentation."""
+    return Source(f"Linux kernel documentation: {section}", f"https://docs.kernel.org/{page}")
+
+
+def postgresql_manual(section: str, page: str) -> Source:
+    """A section of PostgreSQL's manual."""
+    return Source(f"PostgreSQL 18, {section}", f"https://www.postgresql.org/docs/18/{page}")
+
+
+def mariadb_manual(page: str, anchor: str, title: str) -> Source:
+    """A page of MariaDB's Knowledge Base."""
+    return Source(f"MariaDB Knowledge Base: {title}", f"https://mariadb.com/kb/en/{page}/{anchor}")
+
+
+def sqlite_manual(page: str, title: str) -> Source:
+    """A page of SQLite's documentation."""
+    return Source(f"SQLite: {title}", f"https://www.sqlite.org/{page}")
+
+
+def share(part: float, whole: float) -> float:
+    """Percent; 0 of nothing."""
+    return 100 * part / whole if whole else 0.0
+
+
+_UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
+
+
+def setting_size(size_bytes: float) -> str:
+    """Bytes as PostgreSQL writes them in a setting: the largest unit that divides them."""
+    whole = int(size_bytes)
+    for unit, name in _UNITS:
+        if whole >= unit and whole % unit == 0:
+            return f"{whole // unit}{name}"
+    return f"{max(whole // 1024, 1)}kB"
+
+
+def round_size(size_bytes: float) -> int:
+    """Down to a round size: whole 256 MB above 1 GB, else whole MB."""
+    step = 256 * 1024**2 if size_bytes >= 1024**3 else 1024**2
+    return max(int(size_bytes) // step * step, 1024**2)

@@ -1,0 +1,317 @@
+"""PostgreSQL's write-ahead log: checkpoints, durability, archive, checksums."""
+
+from __future__ import annotations
+
+from loadstone.doctor.facts import HostFacts, PostgreSQLFacts
+from loadstone.doctor.model import Advice, Measure, Severity
+from loadstone.doctor.rules.base import (
+    NOT_SPEED,
+    postgresql_manual,
+    postgresql_rule,
+    round_size,
+    setting_size,
+    share,
+)
+from loadstone.units import format_duration, format_size
+
+GB = 1024**3
+_SECTION = "19.5. Write Ahead Log"
+_PAGE = "runtime-config-wal.html"
+
+
+@postgresql_rule(
+    "max-wal-size",
+    "checkpoints are forced by the amount of log instead of the clock",
+    Severity.SPEED,
+    postgresql_manual("28.5. WAL Configuration", "wal-configuration.html"),
+)
+def max_wal_size(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """At least 5 requested checkpoints, more than the timed ones, and more than one an hour."""
+    activity, present = server.activity, server.settings.number("max_wal_size")
+    if activity is None or present is None or activity.checkpoints_requested < 5:
+        return None
+    span_s = max(activity.checkpoints_span_s, 1.0)
+    rare = activity.checkpoints_requested / span_s * 3600 <= 1
+    if activity.checkpoints_requested <= activity.checkpoints_timed or rare:
+        return None
+    proposed, formula = _enough_wal(server, present)
+    return Advice(
+        seen=f"{activity.checkpoints_requested} checkpoints were requested and "
+        f"{activity.checkpoints_timed} timed, in {format_duration(round(span_s))}; max_wal_size = "
+        f"{server.settings.text('max_wal_size')}",
+        why="after each checkpoint the first change of a page writes the whole page into the log: "
+        "frequent checkpoints multiply what is written. (CHECKPOINT by hand, backups and CREATE "
+        "DATABASE count as requested too: the server's log tells them apart.)",
+        change=f"max_wal_size = {setting_size(proposed)}: {formula}",
+        risk="none for data; recovery after a crash takes longer, and the log more disk",
+        measure=Measure(
+            "target.max_wal_size",
+            (server.settings.text("max_wal_size") or "1GB", setting_size(proposed)),
+            measure_s=120.0,
+        ),
+    )
+
+
+def _enough_wal(server: PostgreSQLFacts, present: float) -> tuple[int, str]:
+    """What lets checkpoints wait for the clock, and how it was reckoned.
+
+    A checkpoint is begun when max_wal_size / (1 + checkpoint_completion_target) was written since
+    the last (CalculateCheckpointSegments in xlog.c).
+    """
+    activity = server.activity
+    timeout_s = server.settings.number("checkpoint_timeout") or 300.0
+    target = server.settings.number("checkpoint_completion_target") or 0.9
+    rate = 0.0
+    if activity is not None and activity.wal_bytes and activity.wal_span_s > 60:
+        rate = activity.wal_bytes / activity.wal_span_s
+    by_rate = rate * timeout_s * (1 + target) * 1.25
+    proposed = round_size(max(by_rate, 4 * present, GB))
+    return proposed, (
+        f"the largest of 1 GB, four times the present, and log rate {format_size(rate)}/s x "
+        f"checkpoint_timeout {timeout_s:g} s x (1 + checkpoint_completion_target {target:g}) x "
+        f"1.25 "
+        f"= {format_size(by_rate)}"
+    )
+
+
+@postgresql_rule(
+    "checkpoint-completion-target",
+    "checkpoints are written in bursts",
+    Severity.LOOK,
+    postgresql_manual(
+        f"{_SECTION}: checkpoint_completion_target", f"{_PAGE}#GUC-CHECKPOINT-COMPLETION-TARGET"
+    ),
+)
+def completion_target(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """Below 0.8."""
+    present = server.settings.number("checkpoint_completion_target")
+    if present is None or present >= 0.8:
+        return None
+    return Advice(
+        seen=f"checkpoint_completion_target = {present:g}",
+        why="the writes of a checkpoint are squeezed into part of the time until the next, and "
+        "transactions wait behind them; the manual does not recommend less than the default",
+        change="checkpoint_completion_target = 0.9, the default",
+        risk="none for data; a little more log is kept",
+        measure=Measure(
+            "target.checkpoint_completion_target",
+            (present, 0.9),
+            "watch the 99th percentile: bursts hide in it",
+            measure_s=120.0,
+        ),
+    )
+
+
+@postgresql_rule(
+    "fsync-off",
+    "nothing is ever forced to the disk",
+    Severity.DATA,
+    postgresql_manual(f"{_SECTION}: fsync", f"{_PAGE}#GUC-FSYNC"),
+)
+def fsync_off(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """Fsync is off."""
+    if not server.settings.off("fsync"):
+        return None
+    return Advice(
+        seen="fsync = off",
+        why="a crash of the machine can damage the database beyond recovery, not only lose commits",
+        change="fsync = on. Where speed matters more than the last commits, synchronous_commit = "
+        "off gives most of it without the damage",
+        risk="each commit waits for the disk: slower, by what the comparison shows",
+        measure=Measure("target.fsync", ("off", "on"), crash="power-loss"),
+    )
+
+
+@postgresql_rule(
+    "full-page-writes-off",
+    "a page that was half written at a crash cannot be repaired",
+    Severity.DATA,
+    postgresql_manual(f"{_SECTION}: full_page_writes", f"{_PAGE}#GUC-FULL-PAGE-WRITES"),
+)
+def full_page_writes_off(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """full_page_writes is off."""
+    if not server.settings.off("full_page_writes"):
+        return None
+    return Advice(
+        seen="full_page_writes = off",
+        why="a disk writes 8 kB in pieces; after a power loss a page can be half old and half new, "
+        "which the log can repair only from a whole page",
+        change="full_page_writes = on; a larger max_wal_size makes it cheap, as whole pages are "
+        "written once for each checkpoint",
+        risk="more log; only a file system that writes 8 kB as one (ZFS) can do without",
+        measure=Measure(
+            "target.full_page_writes", ("off", "on"), measure_s=120.0, crash="power-loss"
+        ),
+    )
+
+
+@postgresql_rule(
+    "synchronous-commit-off",
+    "commits are acknowledged before they are on disk",
+    Severity.DATA,
+    postgresql_manual(f"{_SECTION}: synchronous_commit", f"{_PAGE}#GUC-SYNCHRONOUS-COMMIT"),
+)
+def synchronous_commit_off(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """synchronous_commit is off for everybody."""
+    if not server.settings.off("synchronous_commit"):
+        return None
+    delay_s = server.settings.number("wal_writer_delay") or 0.2
+    return Advice(
+        seen="synchronous_commit = off for all sessions",
+        why=f"a crash of the server loses what was committed in up to three times wal_writer_delay "
+        f"({format_duration(3 * delay_s)}); the database stays consistent",
+        change="synchronous_commit = on, and off only in transactions that may be lost (SET LOCAL)",
+        risk="each commit waits for the disk: slower, by what the comparison shows",
+        measure=Measure("target.synchronous_commit", ("off", "on"), crash="kill"),
+    )
+
+
+@postgresql_rule(
+    "damage-hidden",
+    "damage of the data is passed over in silence",
+    Severity.DATA,
+    postgresql_manual("19.17. Developer Options", "runtime-config-developer.html"),
+)
+def damage_hidden(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """One of the options for rescuing a damaged database is on."""
+    names = (
+        "zero_damaged_pages",
+        "ignore_checksum_failure",
+        "ignore_invalid_pages",
+        "ignore_system_indexes",
+    )
+    found = [name for name in names if server.settings.on(name)]
+    if not found:
+        return None
+    return Advice(
+        seen=", ".join(f"{name} = on" for name in found),
+        why="made for rescuing what is left of a damaged database: in daily use they lose rows "
+        "without a word",
+        change=", ".join(f"{name} = off" for name in found),
+        risk="queries that meet damage fail, as they should",
+        measure=NOT_SPEED,
+    )
+
+
+@postgresql_rule(
+    "data-checksums-off",
+    "pages that the disk spoiled are not noticed",
+    Severity.DATA,
+    postgresql_manual("28.2. Data Checksums", "checksums.html"),
+)
+def data_checksums_off(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """data_checksums is off in a running server."""
+    if server.activity is None or not server.settings.off("data_checksums"):
+        return None
+    return Advice(
+        seen="data_checksums = off",
+        why="a page that storage returns wrong is used, and copied to standbys and backups; the "
+        "default since version 18 is on",
+        change="stop the server, pg_checksums --enable, start it; or initdb --data-checksums",
+        risk="none for data; some CPU for each page read or written, and hint bits go into the log",
+        measure="fixed by initdb, so no factor; Loadstone's own servers have checksums on",
+    )
+
+
+@postgresql_rule(
+    "wal-compression",
+    "whole pages are most of the log",
+    Severity.LOOK,
+    postgresql_manual(f"{_SECTION}: wal_compression", f"{_PAGE}#GUC-WAL-COMPRESSION"),
+)
+def wal_compression(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """Off, more than 1 GB of log was written, and more than half of it was whole pages."""
+    activity = server.activity
+    if activity is None or not server.settings.off("wal_compression"):
+        return None
+    if not activity.wal_bytes or activity.wal_bytes < GB or activity.wal_full_pages is None:
+        return None
+    pages = share(activity.wal_full_pages * 8192, activity.wal_bytes)
+    if pages <= 50:
+        return None
+    return Advice(
+        seen=f"wal_compression = off; up to {min(pages, 100):.0f} % of "
+        f"{format_size(activity.wal_bytes)} of "
+        "log are whole pages",
+        why="whole pages compress well: less log to write, to send and to keep",
+        change="wal_compression = lz4 (or on: pglz); first a larger max_wal_size, which avoids "
+        "them",
+        risk="none for data, says the manual; CPU for each whole page",
+        measure=Measure("target.wal_compression", ("off", "on"), measure_s=120.0),
+    )
+
+
+@postgresql_rule(
+    "archive-failing",
+    "log that should be archived is not",
+    Severity.DATA,
+    postgresql_manual("25.3. Continuous Archiving", "continuous-archiving.html"),
+)
+def archive_failing(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """Archiving is on, and the last try failed or nothing says where to."""
+    if server.activity is None or server.settings.text("archive_mode") not in ("on", "always"):
+        return None
+    places = ("archive_command", "archive_library")
+    nowhere = not any(server.settings.text(name) not in (None, "", "(disabled)") for name in places)
+    if not server.activity.archive_fails_now and not nowhere:
+        return None
+    told = (
+        "no archive_command"
+        if nowhere
+        else f"{server.activity.archived_failed} failures, the last try among them"
+    )
+    return Advice(
+        seen=f"archive_mode = {server.settings.text('archive_mode')}; {told}",
+        why="the log is kept until it is archived: the disk fills and the server stops; and no "
+        "point-in-time recovery reaches past the first gap",
+        change="repair archive_command (pg_stat_archiver and the server's log say why it fails), "
+        "or "
+        "archive_mode = off",
+        risk="off: no recovery to a point in time",
+        measure=NOT_SPEED,
+    )
+
+
+@postgresql_rule(
+    "no-archive",
+    "only whole backups can be restored",
+    Severity.NOTE,
+    postgresql_manual("25.3. Continuous Archiving", "continuous-archiving.html"),
+)
+def no_archive(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """A running server with archiving off."""
+    if server.activity is None or server.settings.text("archive_mode") != "off":
+        return None
+    level = server.settings.text("wal_level")
+    return Advice(
+        seen=f"wal_level = {level}, archive_mode = off",
+        why="what was committed after the last backup is lost with the disk, unless a standby or "
+        "pg_receivewal has it",
+        change="wal_level = replica, archive_mode = on, archive_command or archive_library",
+        risk="none for data; wal_level = minimal loads faster",
+        measure=Measure(
+            "target.wal_level", ("minimal", "replica"), settings={"max_wal_senders": 0}
+        ),
+    )
+
+
+@postgresql_rule(
+    "inactive-slots",
+    "log is kept for standbys that do not come",
+    Severity.DATA,
+    postgresql_manual("26.2.6. Replication Slots", "warm-standby.html#STREAMING-REPLICATION-SLOTS"),
+)
+def inactive_slots(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
+    """A replication slot without a reader keeps more than 1 GB."""
+    slots = server.activity.inactive_slots if server.activity else ()
+    holding = [(name, size) for name, size in slots if size > GB]
+    if not holding:
+        return None
+    return Advice(
+        seen=", ".join(f"slot {name} keeps {format_size(size)}" for name, size in holding),
+        why="its log is never removed: the disk fills and the server stops",
+        change="start the reader again, or SELECT pg_drop_replication_slot(...); "
+        "max_slot_wal_keep_size sets a limit",
+        risk="a standby whose slot is dropped may have to be made anew",
+        measure=NOT_SPEED,
+    )
