@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from loadstone.experiments.journal import open_journals
+from loadstone.targets.local.processes import wait_ended
 from loadstone.targets.postgresql import processes, shared_memory
 
 VICTIM = Path(__file__).with_name("postgresql_victim.py")
@@ -140,7 +141,7 @@ def test_killed_within_initdb(tmp_path: Path) -> None:
     said = recover()
     assert "True False" in said, said
     assert_gone(remains)
-    assert processes.wait_ended(children, 0)
+    assert wait_ended(children, 0)
 
 
 def test_killed_with_its_server(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import TargetSpec
-from loadstone.targets.postgresql.address import is_address, parse, password
+from loadstone.targets.address import password
+from loadstone.targets.postgresql.address import is_address, parse
 
 
 def spec(server: str) -> TargetSpec:

@@ -1,7 +1,7 @@
 """The account of the operating system that an owned server runs as.
 
-PostgreSQL refuses to run as root. Where Loadstone is root, the server runs as `postgres` if there
-is such an account, else as `nobody`.
+Servers refuse to run as root, or should. Where Loadstone is root, the server runs as the account
+that its package made (`postgres`, `mysql`) if there is one, else as `nobody`.
 """
 
 from __future__ import annotations
@@ -65,21 +65,25 @@ class Account:
         return self.can_run(["/bin/sh", "-c", 'cd -- "$1" && ls >/dev/null', "sh", folder])
 
 
-def server_account() -> Account:
+def server_account(*preferred: str) -> Account:
     """The account for owned servers on this machine.
 
+    Args:
+        preferred: Names to try before `nobody`, where Loadstone is root; default: `postgres`.
+
     Raises:
-        TargetError: If Loadstone is root and there is neither `postgres` nor `nobody`.
+        TargetError: If Loadstone is root and there is none of them.
     """
     if os.geteuid() != 0:
         return Account(str(os.geteuid()), os.geteuid(), os.getegid(), switch=False)
-    for name in ("postgres", "nobody"):
+    names = (*(preferred or ("postgres",)), "nobody")
+    for name in names:
         try:
             found = pwd.getpwnam(name)
         except KeyError:
             continue
         return Account(found.pw_name, found.pw_uid, found.pw_gid, switch=True)
     raise TargetError(
-        "PostgreSQL does not run as root, and there is no account postgres or nobody",
-        advice="run Loadstone as an ordinary user, or make an account postgres",
+        f"a server must not run as root, and there is no account {' or '.join(names)}",
+        advice=f"run Loadstone as an ordinary user, or make an account {names[0]}",
     )

@@ -1,63 +1,13 @@
-"""An address of a server that somebody else runs."""
+"""The address of a PostgreSQL server, as people write it."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, field
-from pathlib import Path
-from urllib.parse import quote
-
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import TargetSpec
-from loadstone.targets.base import Connection
+from loadstone.targets.address import Address
 
 _SCHEMES = ("postgresql://", "postgres://")
 _KNOWN = frozenset({"host", "port", "user", "dbname"})
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where a server is, and where the password lies."""
-
-    host: str
-    port: int
-    user: str
-    database: str
-    password_reference: str | None = field(default=None)
-
-    @property
-    def shown(self) -> str:
-        """The address as people write it."""
-        user, database = quote(self.user, safe=""), quote(self.database, safe="")
-        if self.host.startswith("/"):
-            return f"postgresql://{user}@/{database}?host={quote(self.host)}&port={self.port}"
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"postgresql://{user}@{host}:{self.port}/{database}"
-
-    def connection(self, database: str | None = None) -> Connection:
-        """To this database of the server, or to the one that was named.
-
-        Raises:
-            WrongInputError: If the password is not where it was said to be.
-        """
-        return Connection(
-            protocol="postgresql",
-            host=self.host,
-            port=self.port,
-            user=self.user,
-            database=database or self.database,
-            password=password(self.password_reference),
-        )
-
-    def to_journal(self) -> dict[str, str | int | None]:
-        """What another process needs to connect; never the password itself."""
-        return {
-            "host": self.host,
-            "port": self.port,
-            "user": self.user,
-            "database": self.database,
-            "password_reference": self.password_reference,
-        }
 
 
 def is_address(server: str) -> bool:
@@ -103,25 +53,3 @@ def parse(spec: TargetSpec) -> Address:
     if not port.isdecimal():
         raise WrongInputError(f"the address has a port that is no number: {port!r}")
     return Address(host, int(port), parts["user"], parts["dbname"], spec.password)
-
-
-def password(reference: str | None) -> str | None:
-    """The password that `env:NAME` or `file:PATH` refers to.
-
-    Raises:
-        WrongInputError: If there is none.
-    """
-    if reference is None:
-        return None
-    kind, _, place = reference.partition(":")
-    if kind == "env":
-        found = os.environ.get(place)
-        if found is None:
-            raise WrongInputError(f"environment variable {place} with the password is not set")
-        return found
-    try:
-        return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
-    except OSError as error:
-        raise WrongInputError(
-            f"the file {place} with the password cannot be read: {error.strerror}"
-        ) from error

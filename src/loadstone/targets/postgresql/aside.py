@@ -14,7 +14,7 @@ from typing import Any
 
 from loadstone.errors import RefusedError, TargetError
 from loadstone.experiments.journal import undoes
-from loadstone.targets.postgresql.address import Address
+from loadstone.targets.address import Address
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.safety import content, marked_for
 from loadstone.targets.postgresql.values import quoted

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loadstone.errors import TargetError
 from loadstone.targets.base import Connection
 from loadstone.targets.postgresql.script import statements
+from loadstone.targets.served import SqlClient
 
 if TYPE_CHECKING:
     import psycopg
@@ -48,7 +49,7 @@ def connect(
         ) from error
 
 
-class Client:
+class Client(SqlClient):
     """One connection that is opened when it is needed, shared by threads one at a time."""
 
     def __init__(self, connection: Connection, application: str = "loadstone") -> None:
@@ -73,10 +74,6 @@ class Client:
             except psycopg.Error as error:
                 self._drop_if_broken()
                 raise TargetError(f"{_one_line(error)}, in: {_shortened(sql)}") from error
-
-    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """The first column of the only row of a query."""
-        return self.query(sql, parameters)[0][0]
 
     def execute(self, script: str) -> None:
         """Runs the statements of a script, each in a transaction of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -13,9 +14,12 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level
+from loadstone.experiments.model import Level, ProcessSpec
+from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection
 from loadstone.targets.local.account import Account
+from loadstone.targets.local.launch import launch, readings
+from loadstone.targets.local.processes import wait_ended
 from loadstone.targets.postgresql import processes, values
 from loadstone.targets.postgresql.binaries import Binaries
 
@@ -39,6 +43,8 @@ class Cluster:
         self.data = data
         self.socket = socket
         self.log = log
+        self.process = ProcessSpec()
+        """How the next start runs the server."""
         self._process: subprocess.Popen[bytes] | None = None
         self._entry: Entry | None = None
 
@@ -105,16 +111,18 @@ class Cluster:
         """
         self._note(journal)
         log_begin = self.log.stat().st_size if self.log.exists() else 0
+        server = [self.binaries.program("postgres"), "-D", self.data]
+        starting = launch(server, self.process, self.account)
         with self.log.open("ab") as log:
             self.account.own(self.log)
             self._process = subprocess.Popen(
-                [str(self.binaries.program("postgres")), "-D", str(self.data)],
+                starting.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=self.data,
                 start_new_session=True,
-                **self.account.process_options(),
+                **starting.options,
             )
         self._wait_until_ready(log_begin, blamed)
 
@@ -131,12 +139,18 @@ class Cluster:
         postmaster = processes.postmaster_of(self.data)
         if postmaster is not None:
             postmaster.send_signal(signal.SIGQUIT if immediate else signal.SIGINT)
-            if not processes.wait_ended([postmaster], STOP_S):
+            if not wait_ended([postmaster], STOP_S):
                 raise TargetError(
                     f"PostgreSQL in {self.data} does not stop within {STOP_S:g} s",
                     advice=f"see {self.log}",
                 )
         self._forget(journal)
+
+    def process_readings(self) -> list[FactorReading]:
+        """What the running server has of how it was to be started."""
+        if self._process is None:
+            raise TargetError("the PostgreSQL server does not run")
+        return readings(self.process, self._process.pid)
 
     def check_alive(self) -> None:
         """Raises a TargetError, with the end of its log, if the server has ended."""
@@ -226,7 +240,8 @@ class Cluster:
             self._process = None
         if self._entry is not None:
             processes.end_server(self.data)
-            (self.data / "postmaster.pid").unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the disk below it may have lost its power
+                (self.data / "postmaster.pid").unlink(missing_ok=True)
             journal.undone(self._entry)
             self._entry = None
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 
 from loadstone.results.record import Fingerprint
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.served import fingerprint_of
 
 
 def size_bytes(client: Client) -> int:
@@ -29,5 +28,4 @@ def take(client: Client, tables: Mapping[str, str]) -> Fingerprint:
             f"SELECT count(*), coalesce(sum({expression}), 0)::text FROM {table}"
         )[0]
         rows[table], sums[table] = int(count), str(total)
-    digest = hashlib.sha256(json.dumps([rows, sums], sort_keys=True).encode()).hexdigest()
-    return Fingerprint(rows=rows, sums=sums, size_bytes=size_bytes(client), digest=digest)
+    return fingerprint_of(rows, sums, size_bytes(client))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import time
 from pathlib import Path
 
 import psutil
 
 from loadstone.errors import TargetError
+from loadstone.targets.local import processes
+from loadstone.targets.local.processes import lives, signal_all, wait_ended
 from loadstone.targets.postgresql import shared_memory
 
 _BOOTSTRAP_S = 5.0
-_POLL_S = 0.005
 IMMEDIATE_S = 10.0
 """How long `end_server` waits for an immediate shutdown before it kills."""
 
@@ -42,7 +42,7 @@ def all_of(data: Path) -> list[psutil.Process]:
         with contextlib.suppress(psutil.Error, OSError):
             if process.name().startswith("postgres") and Path(process.cwd()) == data:
                 found[process.pid] = process
-    return [each for each in found.values() if _lives(each)]
+    return [each for each in found.values() if lives(each)]
 
 
 def kill_server(data: Path) -> None:
@@ -50,14 +50,14 @@ def kill_server(data: Path) -> None:
     postmaster = postmaster_of(data)
     if postmaster is not None:
         # While it is stopped it starts no children and sees none die.
-        _signal([postmaster], signal.SIGSTOP)
+        signal_all([postmaster], signal.SIGSTOP)
     for _ in range(10):
-        processes = all_of(data)
-        if not processes:
+        found = all_of(data)
+        if not found:
             return
-        _signal([each for each in processes if each != postmaster], signal.SIGKILL)
-        _signal([each for each in processes if each == postmaster], signal.SIGKILL)
-        wait_ended(processes, 5.0)
+        signal_all([each for each in found if each != postmaster], signal.SIGKILL)
+        signal_all([each for each in found if each == postmaster], signal.SIGKILL)
+        wait_ended(found, 5.0)
     raise TargetError(
         f"processes of PostgreSQL in {data} do not die: {[each.pid for each in all_of(data)]}",
         advice="see whether their disk still answers",
@@ -77,8 +77,8 @@ def end_server(data: Path) -> None:
     segment = shared_memory.segment_of(data)
     postmaster = postmaster_of(data)
     if postmaster is not None:
-        _signal(all_of(data), signal.SIGCONT)
-        _signal([postmaster], signal.SIGQUIT)
+        signal_all(all_of(data), signal.SIGCONT)
+        signal_all([postmaster], signal.SIGQUIT)
         wait_ended([postmaster], IMMEDIATE_S)
     kill_server(data)
     if segment is not None:
@@ -93,22 +93,8 @@ def _end_initdb(data: Path) -> None:
             if process.name() == "initdb" and f"--pgdata={data}" in process.cmdline():
                 found += [process, *process.children(recursive=True)]
     if found:
-        _signal(found[:1], signal.SIGKILL)
+        signal_all(found[:1], signal.SIGKILL)
         wait_ended(found, _BOOTSTRAP_S)
-
-
-def wait_ended(processes: list[psutil.Process], timeout_s: float) -> bool:
-    """Waits until all have ended; a zombie has, whether or not its parent takes note of it.
-
-    Returns:
-        Whether they ended in time.
-    """
-    deadline = time.monotonic() + timeout_s
-    while any(map(_lives, processes)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_S)
-    return True
 
 
 def cpu_s(data: Path) -> float | None:
@@ -116,34 +102,13 @@ def cpu_s(data: Path) -> float | None:
     postmaster = postmaster_of(data)
     if postmaster is None:
         return None
-    total = 0.0
-    with contextlib.suppress(psutil.NoSuchProcess):
-        for process in (postmaster, *postmaster.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                # cpu_times() counts children that ended and were waited for in children_*.
-                times = process.cpu_times()
-                total += times.user + times.system + times.children_user + times.children_system
-    return total
+    return processes.cpu_s(postmaster)
 
 
 def _serves(process: psutil.Process, data: Path) -> bool:
-    try:
-        words = process.cmdline()
-        if process.status() == psutil.STATUS_ZOMBIE or len(words) < 3:
-            return False
-    except (psutil.Error, OSError):
-        return False
-    return Path(words[0]).name in ("postgres", "postmaster") and words[1:3] == ["-D", str(data)]
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
-def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.send_signal(number)
+    return processes.has(
+        process,
+        lambda words: (
+            Path(words[0]).name in ("postgres", "postmaster") and words[1:3] == ["-D", str(data)]
+        ),
+    )

@@ -9,8 +9,8 @@ from typing import Any
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
 from loadstone.experiments.model import Level
+from loadstone.targets.address import Address
 from loadstone.targets.postgresql import settings, values
-from loadstone.targets.postgresql.address import Address
 from loadstone.targets.postgresql.aside import identifier, maintenance
 from loadstone.targets.postgresql.client import Client
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
-from loadstone.experiments.model import Failure, Level, TargetSpec
+from loadstone.experiments.model import Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
-from loadstone.targets.base import Connection, SettingInfo, Target, TargetContext
+from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.postgresql import address, binaries, catalog, ddl, fingerprint, remote
 from loadstone.targets.postgresql.owned import OwnedServer
@@ -18,12 +17,13 @@ from loadstone.targets.postgresql.server import Server
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
 from loadstone.targets.schema import Table
+from loadstone.targets.served import ServedTarget
 
 EMPTY = "empty"
 """Snapshot of the work database before any data was loaded."""
 
 
-class PostgreSQL(Target):
+class PostgreSQL(ServedTarget):
     """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
 
     engine = "postgresql"
@@ -58,41 +58,9 @@ class PostgreSQL(Target):
         self._server.open()
         self._server.snapshot(EMPTY)
 
-    def close(self) -> None:
-        """Removes the cluster, or gives the database at the address back as it was."""
-        self._server.close()
-
-    def start(self) -> None:
-        """Starts an owned server; one at an address cannot be."""
-        self._server.start()
-
-    def stop(self) -> None:
-        """Stops an owned server with a last checkpoint."""
-        self._server.stop()
-
-    def crash(self, failure: Failure) -> None:
-        """Kills all processes of an owned server at once."""
-        self._server.crash(failure)
-
-    def snapshot(self, key: str) -> None:
-        """Freezes, analyses, checkpoints and copies."""
-        self._server.snapshot(key)
-
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Puts the state back that `open` left."""
         return self._server.restore(EMPTY, spec)
-
-    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
-        """Puts the copy back, applies the settings and reads them back."""
-        return self._server.restore(key, spec)
-
-    def settle(self, cache: str) -> None:
-        """Brings the caches into their state, resets the statistics and checkpoints."""
-        self._server.settle(cache)
-
-    def check_alive(self) -> None:
-        """Looks whether an owned server still runs."""
-        self._server.check_alive()
 
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them bare: COPY is fastest without keys and indexes."""
@@ -109,18 +77,6 @@ class PostgreSQL(Target):
     def size_bytes(self) -> int:
         """Size of the work database."""
         return fingerprint.size_bytes(self._server.client)
-
-    def connection(self) -> Connection:
-        """To the work database."""
-        return self._server.connection()
-
-    def execute(self, script: str) -> None:
-        """Runs the statements of a script, each in a transaction of its own."""
-        self._server.client.execute(script)
-
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Runs one query; parameters are written `%s`."""
-        return self._server.client.query(sql, parameters)
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""
@@ -151,11 +107,3 @@ class PostgreSQL(Target):
             "size_bytes": self.size_bytes(),
             **self._server.inventory(),
         }
-
-    def log_path(self) -> Path | None:
-        """The log of an owned server since the last restore."""
-        return self._server.log_path()
-
-    def server_cpu_s(self) -> float | None:
-        """CPU seconds of an owned server since its start."""
-        return self._server.cpu_s()

@@ -1,0 +1,77 @@
+"""The address of a server that somebody else runs, and where its password lies."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from loadstone.errors import WrongInputError
+from loadstone.targets.base import Connection
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is. A `host` that begins with `/` is a Unix socket."""
+
+    host: str
+    port: int
+    user: str
+    database: str
+    password_reference: str | None = field(default=None)
+    protocol: str = "postgresql"
+    """As the driver names it."""
+
+    @property
+    def shown(self) -> str:
+        """The address as people write it."""
+        user, database = quote(self.user, safe=""), quote(self.database, safe="")
+        if self.host.startswith("/"):
+            part = f"host={quote(self.host)}&port={self.port}"
+            if self.protocol == "mysql":
+                part = f"socket={quote(self.host)}"
+            return f"{self.protocol}://{user}@/{database}?{part}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.protocol}://{user}@{host}:{self.port}/{database}"
+
+    def connection(self, database: str | None = None) -> Connection:
+        """To this database of the server, or to the one that was named.
+
+        Raises:
+            WrongInputError: If the password is not where it was said to be.
+        """
+        return Connection(
+            protocol=self.protocol,
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            database=self.database if database is None else database,
+            password=password(self.password_reference),
+        )
+
+    def to_journal(self) -> dict[str, str | int | None]:
+        """What another process needs to connect; never the password itself."""
+        return asdict(self)
+
+
+def password(reference: str | None) -> str | None:
+    """The password that `env:NAME` or `file:PATH` refers to.
+
+    Raises:
+        WrongInputError: If there is none.
+    """
+    if reference is None:
+        return None
+    kind, _, place = reference.partition(":")
+    if kind == "env":
+        found = os.environ.get(place)
+        if found is None:
+            raise WrongInputError(f"environment variable {place} with the password is not set")
+        return found
+    try:
+        return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        raise WrongInputError(
+            f"the file {place} with the password cannot be read: {error.strerror}"
+        ) from error

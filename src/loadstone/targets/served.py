@@ -1,0 +1,171 @@
+"""What targets have in common that are servers with one database to work in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadstone.experiments.model import Failure, TargetSpec
+from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.targets.base import Connection, Target
+
+
+class SqlClient(ABC):
+    """A connection of Loadstone's own to a server."""
+
+    @abstractmethod
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one statement and returns its rows, if it has any.
+
+        Raises:
+            TargetError: With the server's own message.
+        """
+
+    @abstractmethod
+    def execute(self, script: str) -> None:
+        """Runs the statements of a script, each in a transaction of its own.
+
+        Raises:
+            TargetError: With the server's message and the statement that failed.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Closes the connection; the next use opens another."""
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """The first column of the only row of a query."""
+        return self.query(sql, parameters)[0][0]
+
+
+class Server(ABC):
+    """A server with one database to work in, whoever owns it."""
+
+    client: SqlClient
+    """Connected to the work database."""
+
+    @abstractmethod
+    def open(self) -> None:
+        """Makes the work database usable, or refuses."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leaves everything as `open` found it."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Starts an owned server."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stops an owned server cleanly."""
+
+    @abstractmethod
+    def crash(self, failure: Failure) -> None:
+        """Lets an owned server fail."""
+
+    @abstractmethod
+    def snapshot(self, key: str) -> None:
+        """Keeps the data of the work database."""
+
+    @abstractmethod
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
+        """Puts kept data back, and starts the server as `spec` says."""
+
+    @abstractmethod
+    def settle(self, cache: str) -> None:
+        """Caches, statistics and checkpoint before load."""
+
+    @abstractmethod
+    def check_alive(self) -> None:
+        """Raises a TargetError if an owned server has ended."""
+
+    @abstractmethod
+    def connection(self) -> Connection:
+        """To the work database."""
+
+    @abstractmethod
+    def log_path(self) -> Path | None:
+        """The server's log."""
+
+    @abstractmethod
+    def cpu_s(self) -> float | None:
+        """CPU seconds of its processes so far."""
+
+    @abstractmethod
+    def inventory(self) -> dict[str, Any]:
+        """What is special to this way of having a server."""
+
+
+class ServedTarget(Target):
+    """A target whose engine is a server: owned by Loadstone, or at an address."""
+
+    _server: Server
+
+    def close(self) -> None:
+        """Removes the owned server, or gives the database at the address back as it was."""
+        self._server.close()
+
+    def start(self) -> None:
+        """Starts an owned server; one at an address cannot be."""
+        self._server.start()
+
+    def stop(self) -> None:
+        """Stops an owned server cleanly."""
+        self._server.stop()
+
+    def crash(self, failure: Failure) -> None:
+        """Kills all processes of an owned server at once."""
+        self._server.crash(failure)
+
+    def snapshot(self, key: str) -> None:
+        """Analyses, flushes and copies."""
+        self._server.snapshot(key)
+
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
+        """Puts the copy back, applies the settings and reads them back."""
+        return self._server.restore(key, spec)
+
+    def settle(self, cache: str) -> None:
+        """Brings the caches into their state, resets the statistics and checkpoints."""
+        self._server.settle(cache)
+
+    def check_alive(self) -> None:
+        """Looks whether an owned server still runs."""
+        self._server.check_alive()
+
+    def connection(self) -> Connection:
+        """To the work database."""
+        return self._server.connection()
+
+    def execute(self, script: str) -> None:
+        """Runs the statements of a script, each in a transaction of its own."""
+        self._server.client.execute(script)
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one query; parameters are written `%s`."""
+        return self._server.client.query(sql, parameters)
+
+    def log_path(self) -> Path | None:
+        """The log of an owned server since the last restore."""
+        return self._server.log_path()
+
+    def server_cpu_s(self) -> float | None:
+        """CPU seconds of an owned server since its start."""
+        return self._server.cpu_s()
+
+
+def fingerprint_of(rows: Mapping[str, int], sums: Mapping[str, str], size: int) -> Fingerprint:
+    """The fingerprint of data; its digest is the same on every engine that holds the same data.
+
+    Args:
+        rows: Table: number of rows.
+        sums: Table: sum over its rows, as a plain integer.
+        size: Bytes of the database.
+    """
+    digest = hashlib.sha256(json.dumps([rows, sums], sort_keys=True).encode()).hexdigest()
+    return Fingerprint(rows=dict(rows), sums=dict(sums), size_bytes=size, digest=digest)
