@@ -27,6 +27,7 @@ EXAMPLES = {
     "target": ("target.work_mem", "8MB"),
     "workload": ("workload.warehouses", 2),
     "profile": ("profile.users", 3),
+    "storage": ("storage.data", "loop:ext4,noatime"),
     "host": ("host.vm.swappiness", 10),
 }
 

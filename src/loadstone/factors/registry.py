@@ -10,11 +10,13 @@ from loadstone.experiments.model import Change, Experiment, ProfileSpec
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.factors.host import HostFactor
 from loadstone.factors.profile import ProfileFactor
+from loadstone.factors.storage import StorageFactor
 from loadstone.factors.target import TargetFactor
 from loadstone.factors.workload import WorkloadFactor
 
 FACTORS: dict[str, FactorKind] = {
-    kind.prefix: kind for kind in (TargetFactor(), WorkloadFactor(), ProfileFactor(), HostFactor())
+    kind.prefix: kind
+    for kind in (TargetFactor(), WorkloadFactor(), ProfileFactor(), StorageFactor(), HostFactor())
 }
 
 

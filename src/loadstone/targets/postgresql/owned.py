@@ -12,11 +12,12 @@ from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Failure, Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, TargetContext
 from loadstone.targets.local import copies, filesystem, tree
 from loadstone.targets.local.account import server_account
+from loadstone.targets.local.places import Places
 from loadstone.targets.postgresql import (
     binaries,
     processes,
@@ -45,6 +46,7 @@ class OwnedServer(Server):
         self.major = self._binaries.major
         self._trees: list[Entry] = []
         self._root: Path | None = None
+        self._places: Places | None = None
         self._cluster: Cluster | None = None
         self._settings: dict[str, Level] = {}
         self._last_reset: dict[str, Any] = {}
@@ -56,10 +58,12 @@ class OwnedServer(Server):
         root = self._root = self._make_tree(parent)
         if not binaries.reachable(self._binaries, self._account):
             self._binaries = self._copy_binaries(root)
-        data, log, socket = root / "data", root / "log", self._socket_folder(root)
-        for folder in (data, log, root / "snapshots"):
+        log, socket = root / "log", self._socket_folder(root)
+        for folder in (log, root / "snapshots"):
             folder.mkdir(mode=0o700)
             self._account.own(folder)
+        self._places = Places(self._context.journal, root, self._account, self._context.owner)
+        data = self._places.use(StorageSpec()).data
         self._cluster = Cluster(self._binaries, self._account, data, socket, log / "postgresql.log")
         self._cluster.initialise(self._context.journal)
         self._settings = self._merged(self._spec.settings)
@@ -80,13 +84,20 @@ class OwnedServer(Server):
         if self._cluster is not None:
             self._cluster.end(self._context.journal)
             self._cluster = None
+        if self._places is not None:
+            self._places.close()
+            self._places = None
         while self._trees:
             self._context.journal.undo(self._trees[-1])
             self._trees.pop()
 
     def start(self) -> None:
-        """Starts the server with the settings in force; does nothing if it runs."""
+        """Starts the server with the settings in force; does nothing if it runs.
+
+        After a power loss its file systems are mounted again first.
+        """
         cluster = self._opened()
+        self._used().recover()
         if processes.postmaster_of(cluster.data) is not None:
             return
         cluster.configure(self._settings)
@@ -98,12 +109,9 @@ class OwnedServer(Server):
         self._opened().stop(self._context.journal)
 
     def crash(self, failure: Failure) -> None:
-        """Kills all its processes."""
+        """Kills all its processes, after what its disks had not flushed was thrown away."""
         if failure == "power-loss":
-            raise TargetError(
-                "the data of PostgreSQL do not lie on a volatile device",
-                advice="storage.data: volatile:ext4",
-            )
+            self._used().power_loss()
         self._opened().crash()
         self._disconnect()
 
@@ -131,21 +139,26 @@ class OwnedServer(Server):
         began = time.monotonic()
         self._disconnect()
         cluster.stop(self._context.journal, immediate=True)
+        self._place(spec.storage, tree.size_bytes(kept))
+        placed = time.monotonic()
         with _copying(cluster.data):
             restored = snapshot.restore(kept, cluster.data, self._account)
         copied = time.monotonic()
         self._settings = self._merged(spec.settings)
+        cluster.process = spec.process
         cluster.log.unlink(missing_ok=True)
         self.start()
         readings = settings.read_back(self.client, self._settings, {}, "restart")
         self._last_reset = {
             "files": restored.files,
             "written_bytes": restored.written_bytes,
-            "copy_s": round(copied - began, 3),
+            "place_s": round(placed - began, 3),
+            "copy_s": round(copied - placed, 3),
             "start_s": round(time.monotonic() - copied, 3),
         }
         asked = {f"target.{name}" for name in spec.settings}
-        return [reading for reading in readings if reading.factor in asked]
+        own = [reading for reading in readings if reading.factor in asked]
+        return [*own, *self._used().readings(), *cluster.process_readings()]
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""
@@ -160,6 +173,7 @@ class OwnedServer(Server):
             done = f"server restarted, {count} files dropped from the page cache"
         state.reset_statistics(self.client, self.major)
         self.client.query("CHECKPOINT")
+        self._used().make_durable()
         self._last_reset |= {"cache": done, "settle_s": round(time.monotonic() - began, 3)}
 
     def check_alive(self) -> None:
@@ -190,6 +204,7 @@ class OwnedServer(Server):
             "data_folder": str(cluster.data),
             "data_folder_bytes": tree.size_bytes(cluster.data),
             "file_system": filesystem.of(cluster.data),
+            "places": self._used().inventory(),
             "last_reset": self._last_reset,
         }
 
@@ -198,6 +213,18 @@ class OwnedServer(Server):
         if self._cluster is None:
             raise TargetError("the PostgreSQL target is not open")
         return self._cluster
+
+    def _used(self) -> Places:
+        if self._places is None:
+            raise TargetError("the PostgreSQL target is not open")
+        return self._places
+
+    def _place(self, storage: StorageSpec, data_bytes: int) -> None:
+        """Makes the placements of a trial, for a stopped server whose data are put back next."""
+        cluster = self._opened()
+        layout = self._used().use(storage, data_bytes)
+        cluster.data = layout.data
+        snapshot.put_log(layout.data, layout.log, self._account)
 
     def _disconnect(self) -> None:
         if hasattr(self, "client"):

@@ -1,0 +1,107 @@
+"""How an owned server is started: on which processors, with how many open files.
+
+The options are part of the start command (`prlimit`, `taskset`), so that the server has them from
+its first instruction: it sizes its tables by them. Both programs replace themselves by the server,
+whose process id and command line are the same as without them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.experiments.model import Level, ProcessSpec
+from loadstone.host import cpulist
+from loadstone.host.process import SERVER_CPUS, SERVER_NOFILE
+from loadstone.results.record import FactorReading
+from loadstone.targets.local.account import Account
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command and the options of `subprocess.Popen` to run it with."""
+
+    command: list[str]
+    options: dict[str, Any]
+
+
+def launch(command: Sequence[str | Path], process: ProcessSpec, account: Account) -> Launch:
+    """The start command of a server, with what `process` asks for.
+
+    Only root may raise a limit above the hard one, so where the account is another the programs
+    run as root and the last of them (`setpriv`) changes the account.
+
+    Args:
+        command: The server and its arguments.
+        process: What the trial wants; nothing changes for what is None.
+        account: The account of the server.
+    """
+    options = account.process_options()
+    before: list[str] = []
+    if process.nofile is not None:
+        before += ["prlimit", f"--nofile={process.nofile}:{process.nofile}", "--"]
+    if process.cpus is not None:
+        before += ["taskset", "--cpu-list", process.cpus]
+    if process.nofile is not None and account.switch:
+        for option in ("user", "group", "extra_groups"):
+            options.pop(option)
+        ids = (f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups")
+        before += ["setpriv", *ids, "--"]
+    return Launch([*before, *map(str, command)], options)
+
+
+def readings(process: ProcessSpec, pid: int) -> list[FactorReading]:
+    """Reads from a running server what its start command asked for.
+
+    Args:
+        process: What the trial wants.
+        pid: Of the server's first process; the others have what it has.
+
+    Raises:
+        TargetError: If the server runs with something else, or is gone.
+    """
+    try:
+        found = []
+        if process.cpus is not None:
+            before = cpulist.shown(os.sched_getaffinity(0))
+            seen = cpulist.shown(os.sched_getaffinity(pid))
+            asked = cpulist.shown(cpulist.parse(process.cpus))
+            found.append(_reading(SERVER_CPUS, process.cpus, (asked, seen), before))
+        if process.nofile is not None:
+            soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+            limit = open_files_limit(pid)
+            found.append(_reading(SERVER_NOFILE, process.nofile, (process.nofile, limit), soft))
+    except OSError as error:
+        raise TargetError(f"the server's process {pid} cannot be read: {error.strerror}") from error
+    return found
+
+
+def open_files_limit(pid: int) -> int:
+    """The soft limit of open files of a process.
+
+    Raises:
+        OSError: If it is gone.
+    """
+    limits = Path(f"/proc/{pid}/limits").read_text()
+    match = re.search(r"^Max open files\s+(\d+)", limits, re.MULTILINE)
+    return int(match[1]) if match else 0
+
+
+def _reading(
+    name: str, requested: Level, asked_seen: tuple[Level, Level], before: Level
+) -> FactorReading:
+    asked, seen = asked_seen
+    if asked != seen:
+        raise TargetError(
+            f"host.{name} was asked to be {asked}, but the server runs with {seen}",
+            advice="loadstone list host shows what this machine allows",
+        )
+    return FactorReading(
+        factor=f"host.{name}", requested=requested, read_back=seen, before=before, how="restart"
+    )
