@@ -19,6 +19,7 @@ from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection
 from loadstone.targets.local.account import Account
 from loadstone.targets.local.launch import launch, readings
+from loadstone.targets.local.processes import wait_ended
 from loadstone.targets.postgresql import processes, values
 from loadstone.targets.postgresql.binaries import Binaries
 
@@ -110,7 +111,7 @@ class Cluster:
         """
         self._note(journal)
         log_begin = self.log.stat().st_size if self.log.exists() else 0
-        server = [self.binaries.program("postgres"), "-D", self.data]
+        server: list[str | Path] = [self.binaries.program("postgres"), "-D", self.data]
         starting = launch(server, self.process, self.account)
         with self.log.open("ab") as log:
             self.account.own(self.log)
@@ -138,7 +139,7 @@ class Cluster:
         postmaster = processes.postmaster_of(self.data)
         if postmaster is not None:
             postmaster.send_signal(signal.SIGQUIT if immediate else signal.SIGINT)
-            if not processes.wait_ended([postmaster], STOP_S):
+            if not wait_ended([postmaster], STOP_S):
                 raise TargetError(
                     f"PostgreSQL in {self.data} does not stop within {STOP_S:g} s",
                     advice=f"see {self.log}",
