@@ -13,14 +13,17 @@ from loadstone.experiments.model import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import MEASURE, LoadLog
+from loadstone.results.durability import crash_notices
 from loadstone.results.record import (
     CheckResult,
     DriftRecord,
+    DurabilityRecord,
     FactorReading,
     Fingerprint,
     GeneratorHealth,
     MetricValue,
     Notice,
+    OperationSummary,
     Status,
     SteadyStateRecord,
     TrialResult,
@@ -61,6 +64,7 @@ class Findings:
     checks: list[CheckResult] = field(default_factory=list)
     speed_before: dict[str, float] | None = None
     speed_after: dict[str, float] | None = None
+    durability: DurabilityRecord | None = None
 
     def failed(self, error: LoadstoneError | OSError) -> None:
         """Notes what ended the trial, in which step, and where to look."""
@@ -103,7 +107,8 @@ class Findings:
         measured = self.measured()
         moved = self._drift(speeds, disturbance)
         steady = self._steady_state() if measured else None
-        health = self.load.health()
+        measures = self.plan.crash is None
+        health = self.load.health() if measures else None
         notices = [*self.notices, *self._notices(health, moved, steady)]
         return TrialResult(
             experiment=self.plan.experiment,
@@ -117,7 +122,7 @@ class Findings:
             started_at=self.started_at,
             finished_at=datetime.now(UTC).isoformat(),
             metrics=self._metrics(measured),
-            operations=self.load.operations() if self.load.measured().duration_s > 0 else [],
+            operations=self._operations() if measures else [],
             phases=self.load.phases(),
             waits=self.waits,
             checks=self.checks,
@@ -127,6 +132,7 @@ class Findings:
             steady_state=steady,
             drift=moved,
             generator=health,
+            durability=self.durability,
             repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
         )
 
@@ -135,9 +141,14 @@ class Findings:
             return Status.INTERRUPTED
         if self.failure is not None:
             return Status.FAILED
+        if self.durability is not None:
+            return Status.VALID if self.durability.acknowledged else Status.INVALID
         if any(notice.severity == "error" for notice in notices):
             return Status.INVALID
         return Status.DISTURBED if moved and moved.disturbed else Status.VALID
+
+    def _operations(self) -> list[OperationSummary]:
+        return self.load.operations() if self.load.measured().duration_s > 0 else []
 
     def _metrics(self, measured: Measured | None) -> list[MetricValue]:
         if measured is None:
@@ -215,6 +226,9 @@ class Findings:
         steady: SteadyStateRecord | None,
     ) -> list[Notice]:
         found = [self.failure] if self.failure else []
+        if self.plan.crash is not None:
+            unsafe = unsafe_in(parts_of(self.plan))
+            return found + (crash_notices(self.durability, unsafe) if self.durability else [])
         measured = self.load.measured()
         if health is not None:
             found += generator_notices(health, self.plan.profile, measured)

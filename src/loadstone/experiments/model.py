@@ -200,6 +200,11 @@ class CrashDesign(Spec):
         "flushed to the disk is thrown away as well.",
     )
     crashes: int = Field(default=5, ge=1, le=1000, description="How often.")
+    first_block: int = Field(
+        default=1,
+        ge=1,
+        description="Number of the first crash, which decides the load and the moment drawn.",
+    )
 
 
 Design = Annotated[
@@ -289,6 +294,9 @@ class CrashPlan(Spec):
 
     failure: Failure
     after_s: float = Field(gt=0, description="Seconds of measured load before the failure.")
+    in_place_of: str = Field(
+        default="", description="Where the data would lie if no power loss was to be made."
+    )
 
 
 class TrialPlan(Spec):

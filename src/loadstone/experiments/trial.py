@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from loadstone.errors import InterruptedTrialError, LoadstoneError
+from loadstone.experiments.crash import crash
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
+from loadstone.host.process import GENERATOR_CPUS, affinity
+from loadstone.host.state import HostState
 from loadstone.load.driver import Driver
 from loadstone.probes.noise import machine_speed
 from loadstone.results.folder import TrialFolder
@@ -26,14 +29,17 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
     with folder, lab.journal.copied_to(folder.path / "journal.jsonl"):
         try:
             lab.reset(folder, findings)
-            _measure(folder, lab, findings)
+            if plan.crash is not None:
+                crash(folder, lab, findings, plan.crash)
+            else:
+                _measure(folder, lab, findings)
         except InterruptedTrialError:
             findings.interrupted = True
         except (LoadstoneError, OSError) as error:
             findings.failed(error)
         with lab.interrupts.shielded():
             folder.keep_log(lab.target.log_path())
-            result = findings.result(lab.speeds, lab.disturbance)
+            result = findings.result(lab.speeds_of(plan), lab.disturbance)
             folder.write_result(result)
     return result
 
@@ -43,7 +49,7 @@ def _measure(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
     lab.observer.step("measuring the machine")
     findings.step = "machine"
     findings.speed_before = machine_speed(folder.path)
-    lab.speeds.append(findings.speed_before)
+    lab.speeds_of(plan).append(findings.speed_before)
 
     lab.observer.step("running the load")
     findings.step = "load"
@@ -56,7 +62,7 @@ def _measure(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
     lab.observer.step("measuring the machine")
     findings.step = "machine"
     findings.speed_after = machine_speed(folder.path)
-    lab.speeds.append(findings.speed_after)
+    lab.speeds_of(plan).append(findings.speed_after)
 
 
 def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:

@@ -94,6 +94,7 @@ class Driver:
             written, from one reader thread. An exception in it stops the driver and is raised by
             `wait`.
         password: Handed over in the driver's environment, and nowhere else.
+        cpus: Processors that it may run on, as a list (`0-3,8`); default: those of Loadstone.
         binary: The driver; default: `find_driver`, with the version handshake.
         limits: Patience of the parent.
     """
@@ -104,6 +105,7 @@ class Driver:
         on_frame: OnFrame,
         *,
         password: str | None = None,
+        cpus: str | None = None,
         binary: Path | None = None,
         limits: Limits = Limits(),
     ) -> None:
@@ -112,6 +114,7 @@ class Driver:
         self.end: End | None = None
         self._plan = _with_password(plan, password)
         self._password = password
+        self._on_cpus = ["taskset", "--cpu-list", cpus] if cpus is not None else []
         self._on_frame = on_frame
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
@@ -137,7 +140,7 @@ class Driver:
         self._started_at = self._last_frame_at = time.monotonic()
         try:
             process = subprocess.Popen(
-                [self.binary.path],
+                [*self._on_cpus, str(self.binary.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -227,6 +230,10 @@ class Driver:
     def stop(self) -> None:
         """Asks for the end: no new operations, those in flight finish, then `end`."""
         self._say({"control": "stop"})
+
+    def kill(self) -> None:
+        """Ends the driver at once, and an engine in its process with it (SIGKILL)."""
+        self._kill()
 
     def set_rate(self, rate_per_s: float) -> None:
         """Sets a new constant rate from now on (open phases)."""

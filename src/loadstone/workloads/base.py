@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
+from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
+from loadstone.targets.dialect import Dialect
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,21 @@ class Measured:
     """Closed users kept the keying and think times of the workload's origin."""
 
 
+@dataclass(frozen=True)
+class Acknowledgement:
+    """A commit that the target acknowledged, as the driver noted it."""
+
+    t_s: float
+    """On the trial's clock."""
+    user: int
+    operation: str
+    keys: tuple[Any, ...]
+    """What it wrote, by the keys of its operation (driver protocol, "Acknowledgements")."""
+
+    def __str__(self) -> str:
+        return f"{self.operation} {', '.join(map(str, self.keys))}"
+
+
 class Workload(ABC):
     """Base of all workloads; a subclass is registered by `workloads.registry`."""
 
@@ -92,6 +109,8 @@ class Workload(ABC):
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
     """Name of the metric that verdicts are about by default."""
+    tells_lost_commits: ClassVar[bool] = False
+    """Crash trials can be made with it: it overrides `lost` and `consistency`."""
 
     def __init__(self, parameters: BaseModel) -> None:
         self.parameters = parameters
@@ -144,6 +163,36 @@ class Workload(ABC):
             measured: With the totals that the driver counted.
         """
 
+    def lost(
+        self, target: Target, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """The commits that were acknowledged and are not in the data, after a crash.
+
+        Args:
+            target: Recovered, without load.
+            acknowledged: All since the load began, in any order.
+
+        Raises:
+            WrongInputError: If the workload cannot tell.
+        """
+        raise WrongInputError(
+            f"workload {self.name} cannot tell which commits a crash has lost",
+            advice="make crash trials with oltp",
+        )
+
+    def consistency(self, target: Target) -> list[CheckResult]:
+        """Tests of the data that hold whatever was lost, as long as transactions are atomic.
+
+        Args:
+            target: Running, without load.
+        """
+        return []
+
     @abstractmethod
-    def fingerprint_tables(self) -> dict[str, str]:
-        """Table: SQL expression over a row, summed into the fingerprint."""
+    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
+        """Table: SQL expression over a row, summed into the fingerprint.
+
+        Args:
+            dialect: Of the engine that sums. The value is a 64-bit integer, the same on all engines
+                that hold the same data.
+        """

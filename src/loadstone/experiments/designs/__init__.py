@@ -2,6 +2,22 @@
 
 from loadstone.experiments.designs.arrange import repeated
 from loadstone.experiments.designs.base import Design, Pair, Stages
-from loadstone.experiments.designs.registry import DESIGNS, design_of
+from loadstone.experiments.designs.registry import (
+    DESIGNS,
+    crashes_of,
+    design_of,
+    stages_of,
+    trials_of,
+)
 
-__all__ = ["DESIGNS", "Design", "Pair", "Stages", "design_of", "repeated"]
+__all__ = [
+    "DESIGNS",
+    "Design",
+    "Pair",
+    "Stages",
+    "crashes_of",
+    "design_of",
+    "repeated",
+    "stages_of",
+    "trials_of",
+]

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from loadstone.experiments.designs.base import Design
+from loadstone.experiments.designs.base import Design, Stages
 from loadstone.experiments.designs.compare import Compare
+from loadstone.experiments.designs.crash import Crash, CrashesAfter
 from loadstone.experiments.designs.ladder import Ladder
 from loadstone.experiments.designs.run import Run
 from loadstone.experiments.designs.sweep import Sweep
-from loadstone.experiments.model import Experiment
+from loadstone.experiments.model import CrashDesign, Experiment
 
 DESIGNS: dict[str, Design] = {
-    design.kind: design for design in (Run(), Compare(), Ladder(), Sweep())
+    design.kind: design for design in (Run(), Compare(), Ladder(), Sweep(), Crash())
 }
 
 
 def design_of(experiment: Experiment) -> Design:
     """The design that arranges an experiment."""
     return DESIGNS[experiment.design.kind]
+
+
+def stages_of(experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
+    """The trials of an experiment: those of its design, then the crashes that it asks for."""
+    stages = design_of(experiment).stages(experiment, allow_unsafe=allow_unsafe)
+    if experiment.durability is None:
+        return stages
+    return CrashesAfter(experiment, experiment.durability, stages, allow_unsafe)
+
+
+def trials_of(experiment: Experiment) -> int:
+    """Trials at most, crashes included, without repeats of disturbed ones."""
+    planned = design_of(experiment).trials_planned(experiment)
+    return (
+        planned if isinstance(experiment.design, CrashDesign) else planned + crashes_of(experiment)
+    )
+
+
+def crashes_of(experiment: Experiment) -> int:
+    """Crash trials among them, at most."""
+    if isinstance(experiment.design, CrashDesign):
+        return design_of(experiment).trials_planned(experiment)
+    if experiment.durability is None:
+        return 0
+    return experiment.crashes * len(design_of(experiment).variants(experiment))

@@ -1,0 +1,165 @@
+"""Crash trials: the design `crash`, and the crashes that any other design can ask for at its end.
+
+A crash trial has the load of its block and ends early: at a moment that is drawn from the trial's
+seed, so that the same plan crashes at the same moment again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import ClassVar
+
+from loadstone.experiments.designs.arrange import arrange
+from loadstone.experiments.designs.base import BASELINE, AllAtOnce, Design, Pair, Stages
+from loadstone.experiments.model import (
+    CrashDesign,
+    CrashPlan,
+    Experiment,
+    Failure,
+    TargetSpec,
+    TrialPlan,
+    Variant,
+)
+from loadstone.results.record import SkippedRung, TrialResult
+from loadstone.storage import place
+
+LEAST_AFTER_S, MOST_AFTER_S = 2.0, 6.0
+"""Seconds of measured load before a failure, drawn uniformly."""
+PLAIN_FOLDER = "loop:ext4"
+"""What a plain folder counts as when its disk is to lose power: ext4 with its default options."""
+
+
+class Crash(Design):
+    """One configuration, crashed again and again under load."""
+
+    kind: ClassVar[str] = "crash"
+    about: ClassVar[str] = "one configuration, crashed under load: what was acknowledged survives?"
+
+    def variants(self, experiment: Experiment) -> list[Variant]:
+        """The base alone."""
+        return [Variant(name=BASELINE, changes=[], step=[])]
+
+    def pairs(self, experiment: Experiment) -> list[Pair]:
+        """Nothing to compare."""
+        return []
+
+    def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
+        """Crash trials and nothing else."""
+        variants = self.variants(experiment)
+        plans = crash_trials(experiment, _crash(experiment), variants, allow_unsafe=allow_unsafe)
+        return AllAtOnce(variants, [], plans)
+
+    def first_block(self, experiment: Experiment) -> int:
+        """As the file says: a crash can be made again."""
+        return _crash(experiment).first_block
+
+    def trials_planned(self, experiment: Experiment) -> int:
+        """The crashes."""
+        return _crash(experiment).crashes
+
+
+class CrashesAfter(Stages):
+    """The stages of another design, then crashes of every variant that they had."""
+
+    def __init__(
+        self, experiment: Experiment, failure: Failure, measured: Stages, allow_unsafe: bool
+    ) -> None:
+        self._experiment = experiment
+        self._design = CrashDesign(failure=failure, crashes=experiment.crashes)
+        self._measured = measured
+        self._allow_unsafe = allow_unsafe
+        self._crashed = False
+
+    @property
+    def variants(self) -> list[Variant]:
+        """Those of the design."""
+        return self._measured.variants
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Those of the design."""
+        return self._measured.pairs
+
+    @property
+    def kept(self) -> dict[str, bool] | None:
+        """As the design decides."""
+        return self._measured.kept
+
+    @property
+    def skipped(self) -> list[SkippedRung]:
+        """As the design says."""
+        return self._measured.skipped
+
+    def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
+        """The design's stages, and when they are done all crashes."""
+        measured = [result for result in results if result.durability is None]
+        plans = self._measured.next(measured)
+        if plans or self._crashed:
+            return plans
+        self._crashed = True
+        return crash_trials(
+            self._experiment,
+            self._design,
+            self.variants,
+            first_order=len(results) + 1,
+            allow_unsafe=self._allow_unsafe,
+        )
+
+
+def crash_trials(
+    experiment: Experiment,
+    design: CrashDesign,
+    variants: Sequence[Variant],
+    *,
+    first_order: int = 1,
+    allow_unsafe: bool = False,
+) -> list[TrialPlan]:
+    """Crashes of every variant, in randomised blocks as trials are.
+
+    Args:
+        experiment: Gives base and seed.
+        design: How they fail, and how often each.
+        variants: Each is in every block once.
+        first_order: Position of the first among all trials of the experiment.
+        allow_unsafe: The user's leave, kept in each plan.
+
+    Raises:
+        WrongInputError: If the data of a variant lie where no power can be cut.
+    """
+    plans = arrange(
+        experiment.model_copy(update={"repeats": design.crashes}),
+        variants,
+        first_block=design.first_block,
+        first_order=first_order,
+        allow_unsafe=allow_unsafe,
+    )
+    return [_crashed(plan, design.failure) for plan in plans]
+
+
+def _crashed(plan: TrialPlan, failure: Failure) -> TrialPlan:
+    after_s = random.Random(f"{plan.seed}/crash").uniform(LEAST_AFTER_S, MOST_AFTER_S)
+    crash, target = CrashPlan(failure=failure, after_s=round(after_s, 3)), plan.target
+    if failure == "power-loss":
+        crash = crash.model_copy(update={"in_place_of": target.storage.data or "a plain folder"})
+        target = on_volatile_devices(target)
+    trial = f"c{plan.trial[1:]}"
+    return plan.model_copy(update={"trial": trial, "crash": crash, "target": target})
+
+
+def on_volatile_devices(target: TargetSpec) -> TargetSpec:
+    """The target with its data, and its log if that lies apart, where a power loss can be made.
+
+    Raises:
+        WrongInputError: If there is no such form of a placement, with the reason.
+    """
+    storage = target.storage
+    data = place.parse(storage.data or PLAIN_FOLDER).volatile().text
+    log = place.parse(storage.log).volatile().text if storage.log else None
+    moved = storage.model_copy(update={"data": data, "log": log})
+    return target.model_copy(update={"storage": moved})
+
+
+def _crash(experiment: Experiment) -> CrashDesign:
+    assert isinstance(experiment.design, CrashDesign)  # noqa: S101
+    return experiment.design

@@ -1,0 +1,113 @@
+"""Which acknowledged commits are not in the data any more.
+
+Everything since the load is read once and compared as sets: a payment has no key of its own, so
+that payments are counted by all that they wrote.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.oltp.parameters import DELIVERY, NEW_ORDER, PAYMENT
+from loadstone.workloads.oltp.population import (
+    DELIVERED_PER_DISTRICT,
+    ORDERS_PER_DISTRICT,
+    Query,
+)
+
+Key = tuple[int, ...]
+
+_ORDERS = f"SELECT o_w_id, o_d_id, o_id, o_ol_cnt FROM orders WHERE o_id > {ORDERS_PER_DISTRICT}"
+_LINES = f"""SELECT ol_w_id, ol_d_id, ol_o_id, count(*) FROM order_line
+    WHERE ol_o_id > {ORDERS_PER_DISTRICT} GROUP BY ol_w_id, ol_d_id, ol_o_id"""
+_DELIVERED = f"""SELECT o_w_id, o_d_id, o_id FROM orders
+    WHERE o_id > {DELIVERED_PER_DISTRICT} AND o_carrier_id IS NOT NULL"""
+_UNDELIVERED = f"""SELECT DISTINCT ol_w_id, ol_d_id, ol_o_id FROM order_line
+    WHERE ol_o_id > {DELIVERED_PER_DISTRICT} AND ol_delivery_d IS NULL"""
+_LOADED_CENTS = 1000
+"""What the one payment of each customer that the load writes amounts to (clause 4.3.3.1)."""
+
+
+def lost_commits(
+    query: Query, dialect: Dialect, acknowledged: Sequence[Acknowledgement]
+) -> list[Acknowledgement]:
+    """The acknowledged commits whose rows are missing or not whole, in the order given.
+
+    Args:
+        query: Runs one query.
+        dialect: Of its engine.
+        acknowledged: Since the data was loaded.
+    """
+    by_operation: dict[str, list[Acknowledgement]] = {}
+    for each in acknowledged:
+        by_operation.setdefault(each.operation, []).append(each)
+    missing = [
+        *_without_rows(by_operation.get(NEW_ORDER, []), lambda: _orders(query)),
+        *_payments_missing(by_operation.get(PAYMENT, []), query, dialect),
+        *_undelivered(by_operation.get(DELIVERY, []), query),
+    ]
+    return sorted(missing, key=lambda each: each.t_s)
+
+
+def _without_rows(
+    acknowledged: Sequence[Acknowledgement], there: Callable[[], Collection[Key]]
+) -> list[Acknowledgement]:
+    known = there() if acknowledged else ()
+    return [each for each in acknowledged if each.keys not in known]
+
+
+def _orders(query: Query) -> set[Key]:
+    """New orders with all of their lines."""
+    lines = {_key(row): int(count) for *row, count in query(_LINES)}
+    orders = ((_key(row), int(count)) for *row, count in query(_ORDERS))
+    return {key for key, count in orders if lines.get(key) == count}
+
+
+def _payments_missing(
+    acknowledged: Sequence[Acknowledgement], query: Query, dialect: Dialect
+) -> list[Acknowledgement]:
+    """Of payments that wrote the same, the last acknowledged are taken for the missing ones."""
+    left = _payments(query, dialect) if acknowledged else Counter[Key]()
+    missing = []
+    for each in acknowledged:
+        left[each.keys] -= 1
+        if left[each.keys] < 0:
+            missing.append(each)
+    return missing
+
+
+def _payments(query: Query, dialect: Dialect) -> Counter[Key]:
+    """Payments since the load: how often each was made."""
+    keys = f"h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, {dialect.cents('h_amount')}"
+    loaded = (
+        f"CASE WHEN {dialect.cents('h_amount')} = {_LOADED_CENTS} "
+        "AND h_c_w_id = h_w_id AND h_c_d_id = h_d_id THEN 1 ELSE 0 END"
+    )
+    rows = query(
+        f"SELECT h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, cents, paid - loaded FROM ("
+        f"SELECT {keys} AS cents, count(*) AS paid, max({loaded}) AS loaded "
+        f"FROM history GROUP BY {keys}) AS payments WHERE paid > loaded"
+    )
+    return Counter({_key(row): int(count) for *row, count in rows})
+
+
+def _undelivered(acknowledged: Sequence[Acknowledgement], query: Query) -> list[Acknowledgement]:
+    """Deliveries of which an order has no carrier, or a line no date."""
+    if not acknowledged:
+        return []
+    delivered = {_key(row) for row in query(_DELIVERED)} - {
+        _key(row) for row in query(_UNDELIVERED)
+    }
+    return [
+        each
+        for each in acknowledged
+        if any((each.keys[0], *order) not in delivered for order in each.keys[1])
+    ]
+
+
+def _key(row: Sequence[Any]) -> Key:
+    return tuple(int(value) for value in row)
