@@ -10,8 +10,8 @@ from loadstone.cli.progress import load_duration_s
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
 from loadstone.factors.check import changes_of
-from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.in_force import parts_of, unsafe_in
+from loadstone.factors.registry import apply_changes, examine
 
 AROUND_TRIAL_S = 8.0
 """About what restoring, starting, warming and checking a server take; it grows with the data."""

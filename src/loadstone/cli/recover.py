@@ -38,7 +38,8 @@ def command(
 
 
 def _register_undoing() -> None:
-    """Imports the targets, which register how their changes are undone."""
+    """Imports the targets and the host's settings, which register how changes are undone."""
+    import loadstone.host.state
     import loadstone.targets.registry  # noqa: F401
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from loadstone.errors import InterruptedTrialError, LoadstoneError, WrongInputError
 from loadstone.experiments.data import DataStates
-from loadstone.experiments.designs import Stages, design_of, repeated
+from loadstone.experiments.designs import Stages, design_of, repeated, stages_of, trials_of
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab
@@ -17,8 +17,10 @@ from loadstone.experiments.model import Experiment, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
+from loadstone.factors.crashes import refuse_uncrashable
 from loadstone.factors.refusals import refuse_impossible, refuse_unavailable, refuse_unsafe
 from loadstone.factors.registry import apply_changes
+from loadstone.host.state import HostState
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice, Status, TrialResult
@@ -55,15 +57,15 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
         LoadstoneError: If it cannot be begun.
         InterruptedTrialError: After everything was written and put back, if it was interrupted.
     """
-    stages = design_of(experiment).stages(experiment, allow_unsafe=options.allow_unsafe)
     examine(experiment, allow_unsafe=options.allow_unsafe)
+    stages = stages_of(experiment, allow_unsafe=options.allow_unsafe)
     folder = ExperimentFolder.create(options.results, experiment.name)
     experiment = experiment.model_copy(update={"name": folder.name})
     folder.write_experiment(experiment)
     write_design(folder, stages, options)
-    observer.experiment_begins(
-        experiment, stages.variants, design_of(experiment).trials_planned(experiment)
-    )
+    observer.experiment_begins(experiment, stages.variants, trials_of(experiment))
+    for rung in stages.skipped:
+        observer.notice(rung.notice())
     interrupts = Interrupts()
     try:
         with (
@@ -105,6 +107,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
                 advice="choose another target: loadstone list targets",
             )
     refuse_unavailable(experiment, variants, design.skipped(experiment))
+    refuse_uncrashable(experiment)
     refuse_unsafe(experiment, variants, allowed=allow_unsafe)
 
 
@@ -123,6 +126,7 @@ def _lab(
         owner=experiment.name,
         force=options.force,
     )
+    host = HostState(journal)
     target = target_class(experiment.target.engine)(experiment.target, context)
     try:
         observer.step("starting the target")
@@ -134,19 +138,20 @@ def _lab(
             interrupts,
             observer,
             experiment.disturbance,
+            host,
         )
     finally:
         with interrupts.shielded():
             observer.step("putting things back")
-            _put_back(target, journal)
+            _put_back(target, host, journal)
 
 
-def _put_back(target: Target, journal: Journal) -> None:
-    """Closes the target; whatever it could not undo itself, the journal undoes."""
-    try:
+def _put_back(target: Target, host: HostState, journal: Journal) -> None:
+    """Closes the target and puts the host back; what that could not undo, the journal undoes."""
+    with ExitStack() as stack:
+        stack.callback(journal.close)
+        stack.callback(host.put_back)
         target.close()
-    finally:
-        journal.close()
 
 
 @dataclass
@@ -161,7 +166,7 @@ class _Climb:
 
     def __post_init__(self) -> None:
         self.results: list[TrialResult] = []
-        self._planned = design_of(self.experiment).trials_planned(self.experiment)
+        self._planned = trials_of(self.experiment)
         extra = self.experiment.extra_trials
         self._extra = max(2, self._planned // 5) if extra is None else extra
 

@@ -14,6 +14,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.model import ProfileSpec
+from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.driver import Driver
 from loadstone.load.frames import Event, parse_frame
 from loadstone.load.profiles import run_plan
@@ -89,7 +90,9 @@ def running_load(
             marks.put(value)
         lab.observer.frame(frame)
 
-    driver = Driver({**driver_plan, **options}, take, password=connection.password)
+    driver = Driver(
+        {**driver_plan, **options}, take, password=connection.password, cpus=profile.cpus
+    )
 
     def stop() -> None:
         # Called by a signal handler, whose thread may hold the driver's lock.
@@ -101,7 +104,9 @@ def running_load(
         marks.put(None)
 
     with lab.interrupts.gently(stop), driver:
-        driver.wait_hello()
+        pid = driver.wait_hello().pid
+        if profile.cpus is not None:
+            findings.readings.append(affinity(GENERATOR_CPUS, profile.cpus, pid))
         threading.Thread(target=tell_end, daemon=True).start()
         probes = [HostProbe(folder.path), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:

@@ -8,8 +8,6 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
-from loadstone.host.process import GENERATOR_CPUS, affinity
-from loadstone.host.state import HostState
 from loadstone.load.driver import Driver
 from loadstone.probes.noise import machine_speed
 from loadstone.results.folder import TrialFolder
@@ -49,7 +47,7 @@ def _measure(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
     lab.observer.step("measuring the machine")
     findings.step = "machine"
     findings.speed_before = machine_speed(folder.path)
-    lab.speeds_of(plan).append(findings.speed_before)
+    lab.speeds_of(findings.plan).append(findings.speed_before)
 
     lab.observer.step("running the load")
     findings.step = "load"
@@ -62,7 +60,7 @@ def _measure(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
     lab.observer.step("measuring the machine")
     findings.step = "machine"
     findings.speed_after = machine_speed(folder.path)
-    lab.speeds_of(plan).append(findings.speed_after)
+    lab.speeds_of(findings.plan).append(findings.speed_after)
 
 
 def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:

@@ -7,19 +7,21 @@ process that was started.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadstone.errors import WrongInputError
+from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import Level
 from loadstone.experiments.problems import near
 from loadstone.host import cpulist
 from loadstone.host.levels import Cpus, Levels, Whole
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine, Reading, read
 from loadstone.host.settings import HostSetting
+from loadstone.results.record import FactorReading
 
 SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS = "server.cpus", "server.nofile", "generator.cpus"
 SERVER_OPTIONS = (SERVER_CPUS, SERVER_NOFILE)
@@ -42,14 +44,12 @@ class StartOption(HostSetting):
 
     def read(self) -> Reading:
         """What a process that is started now would have."""
-        if self.name == SERVER_NOFILE:
-            return str(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-        return cpulist.shown(os.sched_getaffinity(0))
+        return _inherited(self.name)
 
     def unavailable(self, level: Level | None = None) -> str | None:
         """Whether the tool is there, the processors are online and the limit may be raised."""
         tool = "prlimit" if self.name == SERVER_NOFILE else "taskset"
-        if self.name in SERVER_OPTIONS and shutil.which(tool) is None:
+        if shutil.which(tool) is None:
             return f"absent: the program {tool} (of util-linux) is missing"
         if level is None:
             return None
@@ -93,6 +93,65 @@ def all_known(machine: Machine) -> Iterator[StartOption]:
     """Each of them."""
     for name in (SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS):
         yield setting(name, machine)
+
+
+def affinity(name: str, asked: str, pid: int) -> FactorReading:
+    """Reads on which processors a running process may run.
+
+    Args:
+        name: `server.cpus` or `generator.cpus`.
+        asked: The list that its start command was given.
+        pid: The process.
+
+    Raises:
+        TargetError: If it may run on others, or is gone.
+    """
+    try:
+        seen = cpulist.shown(os.sched_getaffinity(pid))
+    except OSError as error:
+        raise TargetError(f"process {pid} cannot be read: {error.strerror}") from error
+    return _compared(name, asked, (cpulist.shown(cpulist.parse(asked)), seen), _inherited(name))
+
+
+def open_files(asked: int, pid: int) -> FactorReading:
+    """Reads how many files a running server may open.
+
+    Raises:
+        TargetError: If it is another number, or the process is gone.
+    """
+    try:
+        limits = Path(f"/proc/{pid}/limits").read_text()
+    except OSError as error:
+        raise TargetError(f"process {pid} cannot be read: {error.strerror}") from error
+    match = re.search(r"^Max open files\s+(\d+)", limits, re.MULTILINE)
+    seen = int(match[1]) if match else 0
+    return _compared(SERVER_NOFILE, asked, (asked, seen), _inherited(SERVER_NOFILE))
+
+
+def _compared(
+    name: str, requested: Level, asked_seen: tuple[Level, Level], before: str
+) -> FactorReading:
+    """A reading, if the process has what was asked for.
+
+    Raises:
+        TargetError: If not.
+    """
+    asked, seen = asked_seen
+    if asked != seen:
+        raise TargetError(
+            f"host.{name} was asked to be {asked}, but the process runs with {seen}",
+            advice="loadstone list host shows what this machine allows",
+        )
+    return FactorReading(
+        factor=f"host.{name}", requested=requested, read_back=seen, before=before, how="restart"
+    )
+
+
+def _inherited(name: str) -> str:
+    """What a process has that is started without the option."""
+    if name == SERVER_NOFILE:
+        return str(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    return cpulist.shown(os.sched_getaffinity(0))
 
 
 def _most_files(machine: Machine) -> int:

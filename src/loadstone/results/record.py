@@ -107,6 +107,16 @@ class SkippedRung(Record):
     change: dict[str, Level]
     reason: str = Field(description="Which factor, absent or denied, and what says so.")
 
+    def notice(self) -> Notice:
+        """What is said of it, on the terminal and in reports."""
+        return Notice(
+            code="rung-skipped",
+            severity="warning",
+            message=f'rung "{self.name}" was skipped: {self.reason}',
+            advice="the rungs after it build on those before it; loadstone list host shows what "
+            "this machine allows",
+        )
+
 
 class Fingerprint(Record):
     """What a start state is, in figures that must be equal in trials that are compared."""

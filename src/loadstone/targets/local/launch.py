@@ -7,18 +7,13 @@ whose process id and command line are the same as without them.
 
 from __future__ import annotations
 
-import os
-import re
-import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import TargetError
-from loadstone.experiments.model import Level, ProcessSpec
-from loadstone.host import cpulist
-from loadstone.host.process import SERVER_CPUS, SERVER_NOFILE
+from loadstone.experiments.model import ProcessSpec
+from loadstone.host.process import SERVER_CPUS, affinity, open_files
 from loadstone.results.record import FactorReading
 from loadstone.targets.local.account import Account
 
@@ -66,42 +61,9 @@ def readings(process: ProcessSpec, pid: int) -> list[FactorReading]:
     Raises:
         TargetError: If the server runs with something else, or is gone.
     """
-    try:
-        found = []
-        if process.cpus is not None:
-            before = cpulist.shown(os.sched_getaffinity(0))
-            seen = cpulist.shown(os.sched_getaffinity(pid))
-            asked = cpulist.shown(cpulist.parse(process.cpus))
-            found.append(_reading(SERVER_CPUS, process.cpus, (asked, seen), before))
-        if process.nofile is not None:
-            soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-            limit = open_files_limit(pid)
-            found.append(_reading(SERVER_NOFILE, process.nofile, (process.nofile, limit), soft))
-    except OSError as error:
-        raise TargetError(f"the server's process {pid} cannot be read: {error.strerror}") from error
+    found = []
+    if process.cpus is not None:
+        found.append(affinity(SERVER_CPUS, process.cpus, pid))
+    if process.nofile is not None:
+        found.append(open_files(process.nofile, pid))
     return found
-
-
-def open_files_limit(pid: int) -> int:
-    """The soft limit of open files of a process.
-
-    Raises:
-        OSError: If it is gone.
-    """
-    limits = Path(f"/proc/{pid}/limits").read_text()
-    match = re.search(r"^Max open files\s+(\d+)", limits, re.MULTILINE)
-    return int(match[1]) if match else 0
-
-
-def _reading(
-    name: str, requested: Level, asked_seen: tuple[Level, Level], before: Level
-) -> FactorReading:
-    asked, seen = asked_seen
-    if asked != seen:
-        raise TargetError(
-            f"host.{name} was asked to be {asked}, but the server runs with {seen}",
-            advice="loadstone list host shows what this machine allows",
-        )
-    return FactorReading(
-        factor=f"host.{name}", requested=requested, read_back=seen, before=before, how="restart"
-    )
