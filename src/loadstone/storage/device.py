@@ -129,7 +129,9 @@ class LoopDevice(Device):
         """Makes the image and attaches it."""
         image = self._work / IMAGE
         make_image(image, self._place, self._asked_bytes)
-        self._changes.before(f"attach {image} to a loop device", loop.DETACH, name=self._name)
+        self._changes.before(
+            f"attach {image} to a loop device", loop.DETACH, name=self._name, file=str(image)
+        )
         self.device = loop.attach(image, self._name)
         return self.device
 

@@ -1,7 +1,9 @@
 """Loop devices, by the kernel's own interface.
 
 A device carries a name that is chosen before it is attached (`lo_file_name`, 63 bytes), so that it
-is found again by whoever must detach it, even when its file has gone. Layouts: linux/loop.h.
+is found again by whoever must detach it, even when its file has gone. Where the kernel cannot read
+the name because the file system of the file has died, the path of the file tells. Layouts:
+linux/loop.h.
 """
 
 from __future__ import annotations
@@ -64,12 +66,12 @@ def attach(file: Path, name: str) -> Path:
     raise TargetError("other programs took every free loop device", advice="try again")
 
 
-def named(name: str) -> list[Path]:
-    """The attached devices of that name."""
+def attached(name: str, file: Path) -> list[Path]:
+    """The devices that carry a name, or whose name cannot be read and that lie on this file."""
     found = []
     for entry in Path("/sys/block").glob("loop*/loop"):
         device = Path("/dev") / entry.parent.name
-        if _name_of(device) == name.encode():
+        if _is(device, name, file):
             found.append(device)
     return found
 
@@ -122,13 +124,13 @@ def detach(data: dict[str, Any]) -> None:
     Raises:
         TargetError: If one is still in use after some seconds; it then goes with its last user.
     """
+    name, file = data["name"], Path(data["file"])
     deadline = time.monotonic() + _DETACH_S
-    for device in named(data["name"]):
+    for device in attached(name, file):
         with contextlib.suppress(TargetError):  # it would stay set for the device's next user
             set_write_cache(device, "write back")
-        with contextlib.suppress(FileNotFoundError):
-            _clear(device, data["name"])
-        while device in named(data["name"]):
+        _clear(device, name, file)
+        while _is(device, name, file):
             if time.monotonic() > deadline:
                 raise TargetError(f"{device} is still in use", advice="see who has it mounted")
             time.sleep(_POLL_S)
@@ -168,30 +170,40 @@ def _use_direct_io(device: Path) -> None:
         os.close(descriptor)
 
 
+def _is(device: Path, name: str, file: Path) -> bool:
+    carried = _name_of(device)
+    if carried is not None:
+        return carried == name.encode()
+    backing = Path("/sys/block") / device.name / "loop" / "backing_file"
+    try:
+        return backing.read_text().rstrip("\n") == str(file)
+    except OSError:
+        return False
+
+
 def _name_of(device: Path) -> bytes | None:
+    """The name that a device carries; None if it is free, or its file does not answer."""
     try:
         descriptor = os.open(device, os.O_RDONLY)
     except OSError:
         return None
     try:
-        answer = fcntl.ioctl(descriptor, _GET_STATUS64, bytes(_INFO.size))
-        fields = _INFO.unpack(answer)
+        fields = _INFO.unpack(fcntl.ioctl(descriptor, _GET_STATUS64, bytes(_INFO.size)))
     except OSError:
         return None
     finally:
         os.close(descriptor)
-    name = fields[_NAME_FIELD]
-    assert isinstance(name, bytes)  # noqa: S101 - told to the type checker
-    return name.split(b"\0")[0]
+    return bytes(fields[_NAME_FIELD]).split(b"\0")[0]
 
 
-def _clear(device: Path, name: str) -> None:
-    descriptor = os.open(device, os.O_RDONLY)
-    try:
-        if _name_of(device) == name.encode():
-            fcntl.ioctl(descriptor, _CLR_FD, 0)
-    except OSError as error:
-        if error.errno != errno.ENXIO:  # somebody has detached it already
-            raise
-    finally:
-        os.close(descriptor)
+def _clear(device: Path, name: str, file: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        descriptor = os.open(device, os.O_RDONLY)
+        try:
+            if _is(device, name, file):
+                fcntl.ioctl(descriptor, _CLR_FD, 0)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # somebody has detached it already
+                raise
+        finally:
+            os.close(descriptor)

@@ -20,16 +20,17 @@ from loadstone.storage.volatile import VolatileDevice
 from loadstone.targets.local import tree
 from loadstone.targets.local.account import Account
 
-DEFAULT_BYTES = 32 << 30
+_LEAST_BYTES = 16 << 30
 _SPARE_BYTES = 2 << 30
 _GIB = 1 << 30
 
 
-def size_for(data_bytes: int | None) -> int:
-    """Size of a placement that names none: four times the data and 2 GB, in whole GB."""
-    if data_bytes is None:
-        return DEFAULT_BYTES
-    return -(-(4 * data_bytes + _SPARE_BYTES) // _GIB) * _GIB
+def size_for(data_bytes: int) -> int:
+    """Size of a placement that names none: four times the data and 2 GB, 16 GB at least.
+
+    An image takes space only where it was written, so this is a limit rather than a cost.
+    """
+    return max(_LEAST_BYTES, -(-(4 * data_bytes + _SPARE_BYTES) // _GIB) * _GIB)
 
 
 class MountedPlace:

@@ -57,7 +57,9 @@ class NetworkDevice(Device):
             f"bring {image} to {folder} with nbdfuse", END_FUSE, socket=socket, folder=str(folder)
         )
         self._start_fuse()
-        self._changes.before(f"attach {folder} to a loop device", loop.DETACH, name=self._name)
+        self._changes.before(
+            f"attach {folder}/disk to a loop device", loop.DETACH, **self._loop_entry()
+        )
         return self.attach()
 
     def attach(self) -> Path:
@@ -97,6 +99,10 @@ class NetworkDevice(Device):
             parameters.append(f"fuamode={mode}")
         image = f"file={self._work / IMAGE}"
         return [*(f"--filter={name}" for name in filters), "file", image, *parameters]
+
+    def _loop_entry(self) -> dict[str, str]:
+        """What `loop.detach` needs."""
+        return {"name": self._name, "file": str(self._work / "device" / "disk")}
 
     def _start_server(self) -> None:
         self._socket.unlink(missing_ok=True)

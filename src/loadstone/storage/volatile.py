@@ -60,7 +60,7 @@ class VolatileDevice(NetworkDevice):
 
     def restore_power(self) -> Path:
         """Starts all anew on the image as it was left."""
-        loop.detach({"name": self._name})
+        loop.detach(self._loop_entry())
         folder = self._work / "device"
         end_fuse({"socket": str(self._socket), "folder": str(folder)})
         self._processes["nbdfuse"].wait()

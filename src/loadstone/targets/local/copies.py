@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,15 +89,16 @@ def drop_from_page_cache(data: Path) -> int:
 
 
 def _files(top: Path) -> list[Path]:
-    return [
-        Path(where).relative_to(top) / name for where, _, names in os.walk(top) for name in names
-    ]
+    """Files below a folder, those behind a link to a folder (a log kept apart) included."""
+    return [Path(where).relative_to(top) / name for where, _, names in _walk(top) for name in names]
 
 
 def _folders(top: Path) -> list[Path]:
-    return [
-        Path(where).relative_to(top) / name for where, names, _ in os.walk(top) for name in names
-    ]
+    return [Path(where).relative_to(top) / name for where, names, _ in _walk(top) for name in names]
+
+
+def _walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    return os.walk(top, followlinks=True)
 
 
 def _remove_extras(data: Path, folders: set[Path], files: set[Path]) -> None:

@@ -21,14 +21,17 @@ import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any
+
+import psutil
 
 from loadstone.errors import LoadstoneError, TargetError
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.model import StorageSpec
 from loadstone.results.record import FactorReading
 from loadstone.storage.mounted import MountedPlace, size_for
-from loadstone.storage.place import parse
+from loadstone.storage.place import IN_MEMORY, Place, parse
 from loadstone.targets.local.account import Account
 
 _FREE_SHARE = 0.8
@@ -72,7 +75,7 @@ class Places:
             _files(data.folder) if data else self._plain, _files(log.folder) if log else None
         )
 
-    def use(self, spec: StorageSpec, data_bytes: int | None = None) -> Layout:
+    def use(self, spec: StorageSpec, data_bytes: int = 0) -> Layout:
         """Makes the placements that are asked for; those that are already in use stay as they are.
 
         The server must be stopped. A new placement is empty; the data on an old one are gone.
@@ -80,7 +83,7 @@ class Places:
         Args:
             spec: Of the trial.
             data_bytes: Size of the data that will be put there, which decides the size of a
-                placement that names none: four times as much and 2 GB, as far as space is free.
+                placement that names none: see `size_for`, as far as space or memory is free.
 
         Raises:
             TargetError: If one cannot be made; none of the wanted is left half made.
@@ -162,13 +165,13 @@ class Places:
         """Device, mount, image and server of each placement in use."""
         return {role: place.inventory() for role, place in self._open.items()}
 
-    def _make(self, role: str, place: MountedPlace, data_bytes: int | None) -> None:
+    def _make(self, role: str, place: MountedPlace, data_bytes: int) -> None:
         work = self._root / "places" / f"{role}-{secrets.token_hex(3)}"
         work.mkdir(parents=True)
         for folder in (work.parent, work):
             folder.chmod(0o711)  # the server's account must pass, and see nothing
         try:
-            folder = place.open(work, self._owner, self._size(data_bytes))
+            folder = place.open(work, self._owner, self._size(place.place, data_bytes))
             files = _files(folder)
             files.mkdir(mode=0o700)
             self._account.own(files)
@@ -178,10 +181,10 @@ class Places:
             raise
         self._open[role] = place
 
-    def _size(self, data_bytes: int | None) -> int:
-        wanted = size_for(data_bytes)
-        free = int(shutil.disk_usage(self._root).free * _FREE_SHARE)
-        return wanted if wanted <= free else free >> 20 << 20
+    def _size(self, place: Place, data_bytes: int) -> int:
+        in_memory = place.kind in IN_MEMORY
+        free = psutil.virtual_memory().available if in_memory else disk_usage(self._root).free
+        return min(size_for(data_bytes), int(free * _FREE_SHARE) >> 20 << 20)
 
     def _close(self, role: str) -> None:
         self._open[role].close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from loadstone.errors import TargetError
@@ -38,6 +39,26 @@ def restore(kept: Path, data: Path, account: Account) -> Restored:
     if (data / "postmaster.pid").exists():
         raise TargetError(f"{data} is in use: stop the server before its data are replaced")
     return copies.restore(kept, data, account)
+
+
+def put_log(data: Path, log: Path | None, account: Account) -> None:
+    """Has the WAL of a stopped server lie in a folder apart, or with the data.
+
+    What WAL was there is gone: it is put back by `restore`.
+
+    Args:
+        data: The data folder, perhaps empty.
+        log: The folder, or None.
+        account: Of the server.
+    """
+    wal = data / "pg_wal"
+    if wal.is_symlink():
+        wal.unlink()
+    elif log is not None and wal.exists():
+        shutil.rmtree(wal)
+    if log is not None:
+        wal.symlink_to(log)
+        account.own(wal)
 
 
 def _check_copyable(data: Path) -> None:
