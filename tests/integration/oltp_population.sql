@@ -1,37 +1,51 @@
--- The initial population of order entry (clause 4.3.3.1), written by the server itself: the right
--- cardinalities, keys and amounts, with plain texts. $W stands for the number of warehouses.
+-- The initial population of order entry (clause 4.3.3.1), written by the engine itself, in SQL that every
+-- engine reads: the right cardinalities, keys and amounts, with plain texts. `order_entry.py` fills in
+-- {warehouses}; {cent} and {rate}, which are what the engine keeps of 0.01 and 0.0001; {x24} and {x400}.
+CREATE TABLE digits (d integer NOT NULL);
+INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+CREATE TABLE numbers (n integer NOT NULL PRIMARY KEY);
+INSERT INTO numbers
+SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d
+FROM digits a CROSS JOIN digits b CROSS JOIN digits c CROSS JOIN digits e CROSS JOIN digits f;
+
 INSERT INTO item
-SELECT i, i, 'item ' || i, 1 + (i % 9900) / 100.0, 'data' FROM generate_series(1, 100000) i;
+SELECT n, n, 'an item', (100 + n % 9900) * {cent}, 'data' FROM numbers;
 
 INSERT INTO warehouse
-SELECT w, 'name', 'street', 'street', 'city', 'ST', '123411111', 0.1, 300000.00
-FROM generate_series(1, $W) w;
+SELECT n, 'name', 'street', 'street', 'city', 'ST', '123411111', 1000 * {rate}, 30000000 * {cent}
+FROM numbers WHERE n <= {warehouses};
+
+INSERT INTO stock
+SELECT i.n, w_id, 10 + i.n % 91, {dists}, 0, 0, 0, 'data'
+FROM warehouse CROSS JOIN numbers i;
 
 INSERT INTO district
-SELECT d, w, 'name', 'street', 'street', 'city', 'ST', '123411111', 0.1, 30000.00, 3001
-FROM generate_series(1, $W) w, generate_series(1, 10) d;
+SELECT n, w_id, 'name', 'street', 'street', 'city', 'ST', '123411111', 1000 * {rate},
+       3000000 * {cent}, 3001
+FROM warehouse CROSS JOIN numbers WHERE n <= 10;
 
 INSERT INTO customer
-SELECT c, d, w, 'first ' || c, 'OE', 'BARBARBAR', 'street', 'street', 'city', 'ST', '123411111',
-       '0123456789012345', now(), 'GC', 50000, 0.1, -10, 10, 1, 0, repeat('x', 400)
-FROM generate_series(1, $W) w, generate_series(1, 10) d, generate_series(1, 3000) c;
+SELECT n, d_id, d_w_id, 'first', 'OE', 'BARBARBAR', 'street', 'street', 'city', 'ST', '123411111',
+       '0123456789012345', CURRENT_TIMESTAMP, 'GC', 5000000 * {cent}, 1000 * {rate},
+       -1000 * {cent}, 1000 * {cent}, 1, 0, '{x400}'
+FROM district CROSS JOIN numbers WHERE n <= 3000;
 
 INSERT INTO history
-SELECT c_id, c_d_id, c_w_id, c_d_id, c_w_id, now(), 10, 'data' FROM customer;
+SELECT c_id, c_d_id, c_w_id, c_d_id, c_w_id, CURRENT_TIMESTAMP, 1000 * {cent}, 'data' FROM customer;
 
 INSERT INTO orders
-SELECT o, d, w, (o * 7 + d) % 3000 + 1, now(), CASE WHEN o < 2101 THEN o % 10 + 1 END, 5 + o % 11, 1
-FROM generate_series(1, $W) w, generate_series(1, 10) d, generate_series(1, 3000) o;
+SELECT n, d_id, d_w_id, (n * 7 + d_id) % 3000 + 1, CURRENT_TIMESTAMP,
+       CASE WHEN n < 2101 THEN n % 10 + 1 END, 5 + n % 11, 1
+FROM district CROSS JOIN numbers WHERE n <= 3000;
 
 INSERT INTO new_order
 SELECT o_id, o_d_id, o_w_id FROM orders WHERE o_id > 2100;
 
 INSERT INTO order_line
-SELECT o_id, o_d_id, o_w_id, line, (o_id * 37 + line * 101) % 100000 + 1, o_w_id,
+SELECT o_id, o_d_id, o_w_id, n, (o_id * 37 + n * 101) % 100000 + 1, o_w_id,
        CASE WHEN o_id < 2101 THEN o_entry_d END, 5,
-       CASE WHEN o_id < 2101 THEN 0 ELSE 0.01 * (1 + o_id * line % 999999) END, repeat('x', 24)
-FROM orders, generate_series(1, o_ol_cnt) line;
+       CASE WHEN o_id < 2101 THEN 0 ELSE (1 + o_id * n % 999999) * {cent} END, '{x24}'
+FROM orders CROSS JOIN numbers WHERE n <= o_ol_cnt;
 
-INSERT INTO stock
-SELECT i, w, 10 + i % 91, 'd', 'd', 'd', 'd', 'd', 'd', 'd', 'd', 'd', 'd', 0, 0, 0, 'data'
-FROM generate_series(1, $W) w, generate_series(1, 100000) i;
+DROP TABLE numbers;
+DROP TABLE digits;

@@ -1,18 +1,14 @@
 """Each consistency condition fails for the damage it is there to find, and for nothing else."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import psycopg
+import order_entry
 import pytest
+from order_entry import ENGINES, in_dialect, undone
 
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
-from loadstone.targets.base import TargetContext
-from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.base import Target
 from loadstone.workloads.oltp.conditions import CONDITIONS, check_conditions
-from loadstone.workloads.oltp.tables import TABLES
+from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 
 WAREHOUSES = 2
 
@@ -27,7 +23,7 @@ DAMAGES = {
         {"3.3.2.1", "3.3.2.8"},
     ),
     "a district's takings are off": (
-        "UPDATE district SET d_ytd = d_ytd - 0.01 WHERE d_w_id = 2 AND d_id = 10",
+        "UPDATE district SET d_ytd = d_ytd - {cent} WHERE d_w_id = 2 AND d_id = 10",
         {"3.3.2.1", "3.3.2.9"},
     ),
     "a district counter ran ahead": (
@@ -43,7 +39,7 @@ DAMAGES = {
     "an order is delivered out of its turn": (
         f"DELETE FROM new_order WHERE {NEW_ORDER.format(2500)};"
         f"UPDATE orders SET o_carrier_id = 5 WHERE {ORDER.format(2500)};"
-        f"UPDATE order_line SET ol_delivery_d = now() WHERE {LINES.format(2500)};"
+        f"UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE {LINES.format(2500)};"
         "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1, c_balance = c_balance + "
         f"(SELECT sum(ol_amount) FROM order_line WHERE {LINES.format(2500)}) "
         "WHERE c_w_id = 1 AND c_d_id = 1 "
@@ -89,7 +85,7 @@ DAMAGES = {
         {"3.3.2.10"},
     ),
     "a balance is off": (
-        "UPDATE customer SET c_balance = c_balance + 0.01 "
+        "UPDATE customer SET c_balance = c_balance + {cent} "
         "WHERE c_w_id = 2 AND c_d_id = 4 AND c_id = 3000",
         {"3.3.2.10", "3.3.2.12"},
     ),
@@ -111,33 +107,38 @@ DAMAGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def order_entry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection[Any]]:
-    """A server with a loaded order-entry database."""
-    journal = Journal(tmp_path_factory.mktemp("oltp") / "journal.jsonl", "pytest")
-    context = TargetContext(journal=journal, owner="test-oltp-conditions")
-    target = PostgreSQL(TargetSpec(engine="postgresql"), context)
-    population = (Path(__file__).parent / "oltp_population.sql").read_text()
-    try:
-        target.open()
-        target.create_tables(TABLES)
-        target.execute(population.replace("$W", str(WAREHOUSES)))
-        target.finish_tables(TABLES)
-        target.execute("ANALYZE;")
-        to = target.connection()
-        with psycopg.connect(
-            host=to.host, port=to.port, user=to.user, dbname=to.database, autocommit=True
-        ) as connection:
-            yield connection
-    finally:
-        target.close()
-        journal.close()
+FINGERPRINTS: dict[str, dict[str, str]] = {}
 
 
-def failing(connection: psycopg.Connection[Any]) -> set[str]:
-    results = check_conditions(lambda sql: connection.execute(sql).fetchall())
+@pytest.fixture(scope="module", params=ENGINES)
+def target(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    """An engine with a loaded order-entry database."""
+    if not order_entry.available(request.param):
+        pytest.skip(f"no {request.param} here")
+    with order_entry.opened(request.param, tmp_path_factory.mktemp("oltp")) as target:
+        order_entry.populate(target, WAREHOUSES)
+        target.snapshot("populated")
+        yield target
+
+
+def damage(target: Target, script: str) -> None:
+    target.execute(in_dialect(script, target.dialect))
+
+
+def failing(target: Target) -> set[str]:
+    results = check_conditions(target.query, target.dialect)
     assert len(results) == 12
     return {result.name.split()[-1] for result in results if not result.passed}
+
+
+def detail(target: Target, clause: str) -> str:
+    results = check_conditions(target.query, target.dialect)
+    result = next(each for each in results if each.name == f"consistency {clause}")
+    assert not result.passed
+    assert result.source == f"TPC-C 5.11, clause {clause}"
+    return result.detail
 
 
 def test_every_condition_has_a_damage():
@@ -146,34 +147,70 @@ def test_every_condition_has_a_damage():
     assert set().union(*(expected for _, expected in DAMAGES.values())) == clauses
 
 
-def test_a_loaded_database_passes(order_entry: psycopg.Connection[Any]):
-    assert failing(order_entry) == set()
+def test_a_loaded_database_passes(target: Target):
+    assert failing(target) == set()
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_fails_just_the_right_conditions(order_entry, damage):
-    script, expected = DAMAGES[damage]
-    with order_entry.transaction(force_rollback=True):
-        order_entry.execute(script)
-        assert failing(order_entry) == expected
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_fails_just_the_right_conditions(target, name):
+    script, expected = DAMAGES[name]
+    with undone(target):
+        damage(target, script)
+        assert failing(target) == expected
 
 
-def test_damage_undone_passes_again(order_entry):
-    with order_entry.transaction(force_rollback=True):
+def test_damage_undone_passes_again(target):
+    with undone(target):
         for script, _ in DAMAGES.values():
-            order_entry.execute(script)
-        assert failing(order_entry)
-    assert failing(order_entry) == set()
+            damage(target, script)
+        assert failing(target)
+    assert failing(target) == set()
 
 
-def test_a_violation_is_shown_with_its_figures(order_entry):
-    with order_entry.transaction(force_rollback=True):
-        order_entry.execute("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 2")
-        results = check_conditions(lambda sql: order_entry.execute(sql).fetchall())
-    second = next(result for result in results if result.name == "consistency 3.3.2.2")
-    assert not second.passed
-    assert second.detail.endswith(
-        "10 violations, for example d_w_id=2, d_id=1, d_next_o_id=3002, max_o_id=3000, "
-        "max_no_o_id=3000"
-    )
-    assert second.source == "TPC-C 5.11, clause 3.3.2.2"
+def test_a_violation_is_shown_with_its_figures(target):
+    with undone(target):
+        damage(target, "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 2")
+        assert detail(target, "3.3.2.2").endswith(
+            "10 violations, for example d_w_id=2, d_id=1, d_next_o_id=3002, max_o_id=3000, "
+            "max_no_o_id=3000"
+        )
+
+
+def test_money_is_shown_alike_on_every_engine(target):
+    with undone(target):
+        damage(
+            target,
+            "UPDATE customer SET c_balance = c_balance - 5 * {cent} "
+            "WHERE c_w_id = 2 AND c_d_id = 1 AND c_id = 7",
+        )
+        assert detail(target, "3.3.2.12").endswith(
+            "1 violations, for example c_w_id=2, c_d_id=1, c_id=7, c_balance=-10.05, "
+            "c_ytd_payment=10.00, sum_ol_amount=0.00"
+        )
+
+
+def test_the_same_data_has_the_same_fingerprint_on_every_engine(target):
+    found = target.fingerprint(fingerprint_tables(target.dialect))
+    FINGERPRINTS[target.engine] = found.sums
+    assert all(sums == found.sums for sums in FINGERPRINTS.values()), FINGERPRINTS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE customer SET c_balance = c_balance + {cent} WHERE c_w_id = 1 AND c_d_id = 1 "
+        "AND c_id = 1",
+        "UPDATE district SET d_tax = d_tax + {rate} WHERE d_w_id = 1 AND d_id = 1",
+        "UPDATE order_line SET ol_amount = ol_amount + {cent} WHERE ol_w_id = 1 AND ol_d_id = 1 "
+        "AND ol_o_id = 1 AND ol_number = 1",
+        "UPDATE item SET i_data = 'other' WHERE i_id = 1",
+        "DELETE FROM history WHERE h_c_w_id = 1 AND h_c_d_id = 1 AND h_c_id = 1",
+    ],
+)
+def test_a_changed_value_changes_the_fingerprint(target, change):
+    tables = fingerprint_tables(target.dialect)
+    before = target.fingerprint(tables)
+    with undone(target):
+        damage(target, change)
+        assert target.fingerprint(tables).digest != before.digest
+    assert target.fingerprint(tables).digest == before.digest

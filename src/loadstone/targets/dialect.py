@@ -24,7 +24,18 @@ class Dialect:
         Args:
             money: SQL expression.
         """
-        return f"({money})" if self.scaled_decimals else f"CAST(100 * ({money}) AS {self._wide})"
+        return self.unscaled(money, 2)
+
+    def unscaled(self, decimal: str, scale: int) -> str:
+        """A `decimal(p, scale)` or a sum of such, as an integer number of 10^-scale.
+
+        Args:
+            decimal: SQL expression.
+            scale: Digits after the point.
+        """
+        if self.scaled_decimals:
+            return f"({decimal})"
+        return f"CAST({10**scale} * ({decimal}) AS {self._wide})"
 
     @property
     def _wide(self) -> str:

@@ -6,8 +6,9 @@ from loadstone.errors import WrongInputError
 from loadstone.targets.base import Target
 from loadstone.targets.none import NoTarget
 from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.sqlite import SQLite
 
-TARGETS: dict[str, type[Target]] = {cls.engine: cls for cls in (PostgreSQL, NoTarget)}
+TARGETS: dict[str, type[Target]] = {cls.engine: cls for cls in (PostgreSQL, SQLite, NoTarget)}
 
 
 def target_class(engine: str) -> type[Target]:

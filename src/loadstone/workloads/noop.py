@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
+from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import Measured, MetricSpec, RunDriver, Workload
 
 
@@ -92,6 +93,6 @@ class Noop(Workload):
         count = sum(measured.total_operations.values())
         return [CheckResult(name="work was done", passed=count > 0, detail=f"{count} operations")]
 
-    def fingerprint_tables(self) -> dict[str, str]:
+    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
         """No tables."""
         return {}

@@ -12,10 +12,24 @@ same where there were none and goes on holding where there were some.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from loadstone.results.record import CheckResult
+from loadstone.targets.dialect import Dialect
 from loadstone.workloads.oltp.population import DELIVERED_PER_DISTRICT, Query
+
+
+@dataclass(frozen=True)
+class Money:
+    """A column of a violating row that is an amount, and what it is called."""
+
+    expression: str
+    name: str
+
+    def shown(self, value: Any) -> str:
+        """The amount, read as cents."""
+        return f"{self.name}={Decimal(int(value)).scaleb(-2)}"
 
 
 @dataclass(frozen=True)
@@ -25,26 +39,32 @@ class Condition:
     Attributes:
         clause: Of the specification.
         holds: The condition in words.
-        columns: What a violating row shows, its keys first.
+        columns: What a violating row shows, its keys first; with `AS` if it is no plain column.
         violations: `FROM ...` of the query for the violating rows.
     """
 
     clause: str
     holds: str
-    columns: tuple[str, ...]
+    columns: tuple[str | Money, ...]
     violations: str
 
-    def sql(self) -> str:
+    def sql(self, dialect: Dialect) -> str:
         """One row: how many rows violate the condition, then the first of them; or no row."""
+        columns = (
+            f"{dialect.cents(column.expression)} AS {column.name}_cents"
+            if isinstance(column, Money)
+            else column
+            for column in self.columns
+        )
         return (
             "SELECT count(*) OVER () AS violations, found.* FROM "
-            f"(SELECT {', '.join(self.columns)} {self.violations}) AS found "
+            f"(SELECT {', '.join(columns)} {self.violations}) AS found "
             "ORDER BY 2, 3 LIMIT 1"
         )
 
-    def check(self, query: Query) -> CheckResult:
+    def check(self, query: Query, dialect: Dialect) -> CheckResult:
         """Runs the query."""
-        rows = query(self.sql())
+        rows = query(self.sql(dialect))
         detail = f"{self.holds}: 0 violations" if not rows else self._describe(rows[0])
         return CheckResult(
             name=f"consistency {self.clause}",
@@ -54,9 +74,14 @@ class Condition:
         )
 
     def _describe(self, row: tuple[Any, ...]) -> str:
-        names = (column.split(" AS ")[-1] for column in self.columns)
-        example = ", ".join(f"{name}={value}" for name, value in zip(names, row[1:], strict=True))
-        return f"{self.holds}: {row[0]:,} violations, for example {example}"
+        shown = (_shown(*each) for each in zip(self.columns, row[1:], strict=True))
+        return f"{self.holds}: {row[0]:,} violations, for example {', '.join(shown)}"
+
+
+def _shown(column: str | Money, value: Any) -> str:
+    if isinstance(column, Money):
+        return column.shown(value)
+    return f"{column.split(' AS ')[-1]}={value}"
 
 
 _DELIVERED = """(
@@ -70,7 +95,7 @@ CONDITIONS = (
     Condition(
         "3.3.2.1",
         "w_ytd = sum(d_ytd) for each warehouse",
-        ("w_id", "w_ytd", "coalesce(ytd, 0) AS sum_d_ytd"),
+        ("w_id", Money("w_ytd", "w_ytd"), Money("coalesce(ytd, 0)", "sum_d_ytd")),
         """FROM warehouse
         LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS ytd FROM district GROUP BY d_w_id) AS d
             ON d_w_id = w_id
@@ -101,15 +126,20 @@ CONDITIONS = (
     Condition(
         "3.3.2.4",
         "sum(o_ol_cnt) = rows in order_line for each district",
-        ("d_w_id", "d_id", "coalesce(ordered, 0) AS sum_o_ol_cnt", "coalesce(lines, 0) AS lines"),
+        (
+            "d_w_id",
+            "d_id",
+            "coalesce(ordered, 0) AS sum_o_ol_cnt",
+            "coalesce(ol_rows, 0) AS order_lines",
+        ),
         """FROM district
         LEFT JOIN (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS ordered
                    FROM orders GROUP BY o_w_id, o_d_id) AS o
             ON o_w_id = d_w_id AND o_d_id = d_id
-        LEFT JOIN (SELECT ol_w_id, ol_d_id, count(*) AS lines
+        LEFT JOIN (SELECT ol_w_id, ol_d_id, count(*) AS ol_rows
                    FROM order_line GROUP BY ol_w_id, ol_d_id) AS l
             ON ol_w_id = d_w_id AND ol_d_id = d_id
-        WHERE coalesce(ordered, 0) <> coalesce(lines, 0)""",
+        WHERE coalesce(ordered, 0) <> coalesce(ol_rows, 0)""",
     ),
     Condition(
         "3.3.2.5",
@@ -123,12 +153,12 @@ CONDITIONS = (
     Condition(
         "3.3.2.6",
         "o_ol_cnt = rows in order_line for each order",
-        ("o_w_id", "o_d_id", "o_id", "o_ol_cnt", "coalesce(lines, 0) AS lines"),
+        ("o_w_id", "o_d_id", "o_id", "o_ol_cnt", "coalesce(ol_rows, 0) AS order_lines"),
         """FROM orders
-        LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS lines
+        LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS ol_rows
                    FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l
             ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-        WHERE o_ol_cnt <> coalesce(lines, 0)""",
+        WHERE o_ol_cnt <> coalesce(ol_rows, 0)""",
     ),
     Condition(
         "3.3.2.7",
@@ -142,7 +172,7 @@ CONDITIONS = (
     Condition(
         "3.3.2.8",
         "w_ytd = sum(h_amount) for each warehouse",
-        ("w_id", "w_ytd", "coalesce(paid, 0) AS sum_h_amount"),
+        ("w_id", Money("w_ytd", "w_ytd"), Money("coalesce(paid, 0)", "sum_h_amount")),
         """FROM warehouse
         LEFT JOIN (SELECT h_w_id, sum(h_amount) AS paid FROM history GROUP BY h_w_id) AS h
             ON h_w_id = w_id
@@ -151,7 +181,7 @@ CONDITIONS = (
     Condition(
         "3.3.2.9",
         "d_ytd = sum(h_amount) for each district",
-        ("d_w_id", "d_id", "d_ytd", "coalesce(paid, 0) AS sum_h_amount"),
+        ("d_w_id", "d_id", Money("d_ytd", "d_ytd"), Money("coalesce(paid, 0)", "sum_h_amount")),
         """FROM district
         LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS paid
                    FROM history GROUP BY h_w_id, h_d_id) AS h
@@ -165,9 +195,9 @@ CONDITIONS = (
             "c_w_id",
             "c_d_id",
             "c_id",
-            "c_balance",
-            "coalesce(delivered, 0) AS sum_ol_amount",
-            "coalesce(paid, 0) AS sum_h_amount",
+            Money("c_balance", "c_balance"),
+            Money("coalesce(delivered, 0)", "sum_ol_amount"),
+            Money("coalesce(paid, 0)", "sum_h_amount"),
         ),
         f"""FROM customer
         LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS paid
@@ -183,21 +213,21 @@ CONDITIONS = (
         (
             "d_w_id",
             "d_id",
-            "coalesce(orders, 0) AS orders",
-            "coalesce(new_orders, 0) AS new_orders",
-            "coalesce(deliveries, 0) AS deliveries",
+            "coalesce(o_rows, 0) AS all_orders",
+            "coalesce(no_rows, 0) AS new_orders",
+            "coalesce(delivered, 0) AS deliveries",
         ),
         f"""FROM district
-        LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS orders
+        LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS o_rows
                    FROM orders GROUP BY o_w_id, o_d_id) AS o
             ON o_w_id = d_w_id AND o_d_id = d_id
-        LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS new_orders
+        LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS no_rows
                    FROM new_order GROUP BY no_w_id, no_d_id) AS n
             ON no_w_id = d_w_id AND no_d_id = d_id
-        LEFT JOIN (SELECT c_w_id, c_d_id, sum(c_delivery_cnt) AS deliveries
+        LEFT JOIN (SELECT c_w_id, c_d_id, sum(c_delivery_cnt) AS delivered
                    FROM customer GROUP BY c_w_id, c_d_id) AS c
             ON c_w_id = d_w_id AND c_d_id = d_id
-        WHERE coalesce(orders, 0) - coalesce(new_orders, 0) - coalesce(deliveries, 0)
+        WHERE coalesce(o_rows, 0) - coalesce(no_rows, 0) - coalesce(delivered, 0)
               <> {DELIVERED_PER_DISTRICT}""",
     ),
     Condition(
@@ -207,9 +237,9 @@ CONDITIONS = (
             "c_w_id",
             "c_d_id",
             "c_id",
-            "c_balance",
-            "c_ytd_payment",
-            "coalesce(delivered, 0) AS sum_ol_amount",
+            Money("c_balance", "c_balance"),
+            Money("c_ytd_payment", "c_ytd_payment"),
+            Money("coalesce(delivered, 0)", "sum_ol_amount"),
         ),
         f"""FROM customer
         LEFT JOIN {_DELIVERED}
@@ -218,6 +248,11 @@ CONDITIONS = (
 )
 
 
-def check_conditions(query: Query) -> list[CheckResult]:
-    """Runs all twelve."""
-    return [condition.check(query) for condition in CONDITIONS]
+def check_conditions(query: Query, dialect: Dialect) -> list[CheckResult]:
+    """Runs all twelve.
+
+    Args:
+        query: Runs one query.
+        dialect: Of its engine.
+    """
+    return [condition.check(query, dialect) for condition in CONDITIONS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from loadstone.targets.dialect import Dialect
 from loadstone.workloads.oltp.population import (
     CUSTOMERS_PER_DISTRICT,
     DISTRICTS_PER_WAREHOUSE,
@@ -12,12 +13,7 @@ from loadstone.workloads.oltp.population import (
     Query,
 )
 
-_COUNTERS = """SELECT
-    (SELECT sum(d_next_o_id) FROM district) AS next_order_ids,
-    (SELECT sum(w_ytd) FROM warehouse) AS warehouse_ytd"""
-
 _ORDERS = "SELECT count(*) FROM orders"
-_PAYMENTS = "SELECT count(*), sum(h_amount), min(h_amount), max(h_amount) FROM history"
 _CUSTOMERS = """SELECT sum(payments), sum(deliveries), max(deliveries) FROM
     (SELECT sum(c_payment_cnt) AS payments, sum(c_delivery_cnt) AS deliveries
      FROM customer GROUP BY c_w_id, c_d_id) AS of_district"""
@@ -27,14 +23,21 @@ _LINES = f"""SELECT count(*), coalesce(sum(ol_quantity), 0),
     FROM order_line WHERE ol_o_id > {ORDERS_PER_DISTRICT}"""
 
 
-def read_counters(query: Query) -> dict[str, float]:
+def read_counters(query: Query, dialect: Dialect) -> dict[str, float]:
     """The counters that `observe` reads: one query over the two smallest tables.
+
+    Args:
+        query: Runs one query.
+        dialect: Of its engine.
 
     Returns:
         `next_order_ids`: sum of `d_next_o_id`; `warehouse_ytd`: sum of `w_ytd`.
     """
-    next_order_ids, warehouse_ytd = query(_COUNTERS)[0]
-    return {"next_order_ids": float(next_order_ids), "warehouse_ytd": float(warehouse_ytd)}
+    next_order_ids, ytd_cents = query(
+        "SELECT (SELECT sum(d_next_o_id) FROM district) AS next_order_ids, "
+        f"(SELECT {dialect.cents('sum(w_ytd)')} FROM warehouse) AS ytd_cents"
+    )[0]
+    return {"next_order_ids": float(next_order_ids), "warehouse_ytd": int(ytd_cents) / 100}
 
 
 @dataclass(frozen=True)
@@ -69,29 +72,35 @@ class Ledger:
     """The same by the counters of the stock."""
 
 
-def read_ledger(query: Query, warehouses: int) -> Ledger:
+def read_ledger(query: Query, dialect: Dialect, warehouses: int) -> Ledger:
     """Reads the ledger of a target without load.
 
     Args:
         query: Runs one query.
+        dialect: Of its engine.
         warehouses: Scale of the loaded database, which decides what the load left.
     """
     districts = warehouses * DISTRICTS_PER_WAREHOUSE
     loaded_customers = districts * CUSTOMERS_PER_DISTRICT
-    history, paid, least, greatest = query(_PAYMENTS)[0]
+    amounts = ", ".join(dialect.cents(f"{each}(h_amount)") for each in ("sum", "min", "max"))
+    history, paid, least, greatest = query(f"SELECT count(*), {amounts} FROM history")[0]
     payments, deliveries, most_deliveries = query(_CUSTOMERS)[0]
     return Ledger(
         orders=int(query(_ORDERS)[0][0]) - districts * ORDERS_PER_DISTRICT,
         payments=int(history) - loaded_customers,
         payments_of_customers=int(payments) - loaded_customers,
-        amount_paid=Decimal(paid),
-        least_payment=Decimal(least),
-        greatest_payment=Decimal(greatest),
+        amount_paid=_money(paid),
+        least_payment=_money(least),
+        greatest_payment=_money(greatest),
         deliveries=int(deliveries),
         most_deliveries=int(most_deliveries),
         ordered=_line_totals(query, _LINES),
         taken=_line_totals(query, _STOCK),
     )
+
+
+def _money(cents: int) -> Decimal:
+    return Decimal(int(cents)).scaleb(-2)
 
 
 def _line_totals(query: Query, sql: str) -> LineTotals:

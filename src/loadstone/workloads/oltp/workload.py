@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, ClassVar
 
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
-from loadstone.workloads.base import LoadRequest, Measured, RunDriver, Workload
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.base import Acknowledgement, LoadRequest, Measured, RunDriver, Workload
 from loadstone.workloads.oltp import accounting, fairness
 from loadstone.workloads.oltp.conditions import check_conditions
+from loadstone.workloads.oltp.durability import lost_commits
+from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.ledger import read_counters, read_ledger
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
 from loadstone.workloads.oltp.parameters import THINK_TIME_CAP, WAITS, OrderEntryParameters
@@ -30,6 +33,7 @@ class OrderEntry(Workload):
     Parameters = OrderEntryParameters
     metrics = METRICS
     headline = HEADLINE
+    tells_lost_commits = True
     parameters: OrderEntryParameters
 
     def needs(self) -> frozenset[str]:
@@ -104,7 +108,7 @@ class OrderEntry(Workload):
 
     def observe(self, target: Target) -> dict[str, float]:
         """The sums of the district counters and of the warehouses' takings."""
-        return read_counters(target.query)
+        return read_counters(target.query, target.dialect)
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`; those that have no meaning in this trial are left out."""
@@ -114,11 +118,11 @@ class OrderEntry(Workload):
         self, target: Target, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """The twelve consistency conditions, then the driver's counts against the data."""
-        after = read_counters(target.query)
-        ledger = read_ledger(target.query, self.parameters.warehouses)
+        after = read_counters(target.query, target.dialect)
+        ledger = read_ledger(target.query, target.dialect, self.parameters.warehouses)
         pace = fairness.check_pace(self.parameters, measured)
         return [
-            *check_conditions(target.query),
+            *check_conditions(target.query, target.dialect),
             accounting.check_new_orders(before, after, ledger, measured),
             accounting.check_payments(ledger, measured),
             accounting.check_amounts(before, after, ledger),
@@ -130,30 +134,24 @@ class OrderEntry(Workload):
             *([pace] if pace else []),
         ]
 
-    def fingerprint_tables(self) -> dict[str, str]:
-        """Per table its keys times its counters, so that a swap of two values shows as well.
+    def lost(
+        self, target: Target, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """New-orders, payments and deliveries that are not in the data, or not whole."""
+        return lost_commits(target.query, target.dialect, acknowledged)
 
-        The large factor makes the arithmetic 64 bits wide.
-        """
-        return {
-            "warehouse": "w_id * w_ytd",
-            "district": "(100 * d_w_id + d_id) * (d_ytd + d_next_o_id)",
-            "customer": f"{_key('c_w_id', 'c_d_id', 'c_id')} "
-            "* (1 + c_payment_cnt + 3 * c_delivery_cnt) + c_balance + 7 * c_ytd_payment",
-            "history": f"{_key('h_w_id', 'h_d_id', 'h_c_id')} + h_c_w_id * h_c_d_id + h_amount",
-            "new_order": _key("no_w_id", "no_d_id", "no_o_id"),
-            "orders": f"{_key('o_w_id', 'o_d_id', 'o_id')} % 999983 * o_c_id "
-            "+ o_ol_cnt * coalesce(o_carrier_id, 11)",
-            "order_line": f"{_key('ol_w_id', 'ol_d_id', 'ol_o_id')} * ol_number + ol_i_id "
-            "* ol_quantity + CASE WHEN ol_delivery_d IS NULL THEN ol_o_id ELSE 0 END",
-            "item": "10000000000 + i_id * i_price",
-            "stock": f"{_key('s_w_id', '0', 's_i_id')} % 999983 "
-            "* (1 + s_quantity + s_order_cnt) + s_ytd",
-        }
+    def consistency(self, target: Target) -> list[CheckResult]:
+        """The twelve consistency conditions, the stock, and the tables that nothing adds to."""
+        warehouses = self.parameters.warehouses
+        return [
+            *check_conditions(target.query, target.dialect),
+            accounting.check_stock(read_ledger(target.query, target.dialect, warehouses)),
+            check_fixed_tables(target.query, warehouses),
+        ]
 
-
-def _key(warehouse: str, district: str, row: str) -> str:
-    return f"(10000000000 * {warehouse} + 100000000 * {district} + {row})"
+    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
+        """Per table its keys times its counters, so that a swap of two values shows as well."""
+        return fingerprint_tables(dialect)
 
 
 def _script(name: str) -> str:
