@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loadstone.experiments.model import Variant
+from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import TrialFolder
 
 _VOLATILE = re.compile(
@@ -64,9 +65,28 @@ def _is_declared(key: str, declared: Iterable[str]) -> bool:
     parts = key.split(".")
     for factor in declared:
         kind, _, name = factor.partition(".")
+        if kind == "host" and key.startswith(_host_facts(name)):
+            return True
         if name in parts and (kind in parts or parts[0] not in _IN_PLAN):
             return True
     return False
+
+
+def _host_facts(name: str) -> tuple[str, ...]:
+    """How the facts begin that a host setting decides."""
+    family, _, option = name.partition(".")
+    if family == "server":
+        return (f"target.process.{option}",)
+    if family == "generator":
+        return (f"profile.{option}",)
+    if family == "queue":
+        return ("host.disks.",)
+    if family == "cpu":
+        return ("host.processor.", "host.cpu_governor", "host.cgroup.", "host.limits.cpus_allowed")
+    if family == "transparent_hugepages":
+        return ("host.transparent_huge_pages", "host.sysctl.vm.min_free_kbytes")
+    other = COUNTERPARTS.get(name, name)
+    return (f"host.sysctl.{name}", f"host.sysctl.{other}", "host.memory_bytes.HugePages")
 
 
 def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:

@@ -60,6 +60,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         metric=metric.name,
         metrics=metrics,
         variants=variants,
+        skipped=folder.design.skipped,
         comparisons=compared,
         trials=[_trial_report(trial) for trial in folder.trials],
         notices=notices(folder, variants, compared, uncompared, metric.name),

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from loadstone.experiments.model import Level
-from loadstone.results.record import Notice, Record, TrialResult
+from loadstone.results.record import Notice, Record, SkippedRung, TrialResult
 
 
 class MetricInfo(Record):
@@ -165,6 +165,9 @@ class ReportDocument(Record):
     metric: str = Field(description="Name of the metric that the verdicts are about.")
     metrics: list[MetricInfo]
     variants: list[VariantReport]
+    skipped: list[SkippedRung] = Field(
+        default=[], description="Rungs of the ladder that this machine could not climb."
+    )
     comparisons: list[ComparisonReport]
     trials: list[TrialReport]
     notices: list[Notice]

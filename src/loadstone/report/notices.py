@@ -29,6 +29,7 @@ def notices(
     found = [
         *_of_trials(folder.trials),
         *folder.notices,
+        *(rung.notice() for rung in folder.design.skipped),
         *_left_out(folder),
         *uncompared,
         *_unsafe(variants),

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, TrialPlan, Variant
-from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.results.record import Notice, SkippedRung, Status, TrialResult
 
 
 class PairRecord(BaseModel):
@@ -33,6 +33,7 @@ class DesignRecord(BaseModel):
     pairs: list[PairRecord]
     command: str = ""
     kept: dict[str, bool] | None = None
+    skipped: list[SkippedRung] = []
 
 
 @dataclass(frozen=True)

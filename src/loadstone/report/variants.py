@@ -44,18 +44,37 @@ def _report(
 
 
 def _level_before(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
-    """The factor's level in the variant before: declared there or in the base; else the default."""
+    """The factor's level in the variant before: declared there or in the base; else the default.
+
+    Of a setting of the host, which has no default, what was there before it was set.
+    """
     previous = next((v for v in folder.design.variants if v.name == variant.previous), None)
     for change in previous.changes if previous else []:
         if change.factor == factor:
             return change.level
-    return _base_level(folder.experiment, factor)
+    base = _base_level(folder.experiment, factor)
+    if base is None and factor.startswith("host."):
+        return _found(folder, variant, factor)
+    return base
+
+
+def _found(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
+    """What the first trial of a variant found before it set the factor."""
+    readings = [
+        reading
+        for trial in folder.trials_of(variant.name)
+        for reading in trial.result.factors
+        if reading.factor == factor
+    ]
+    return readings[0].before if readings else None
 
 
 def _base_level(experiment: Experiment, factor: str) -> Level | None:
     kind, _, name = factor.partition(".")
     if kind == "target":
         return experiment.target.settings.get(name)
+    if kind == "host":
+        return experiment.host.get(name)
     if kind == "workload":
         value = experiment.workload.parameters.get(name)
     else:
