@@ -13,7 +13,7 @@ from loadstone.targets.local import filesystem
 
 _CAP_SYS_ADMIN = 21
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
-_NBDKIT_FILTERS = {"volatile": ["cache"], "nbd": []}
+_NBDKIT_FILTERS = {"volatile": ["cache", "fua"], "nbd": []}
 
 
 def unavailable(place: Place) -> str | None:
@@ -76,7 +76,7 @@ def _network(place: Place) -> Iterator[str]:
     yield from _said(programs.absent("nbdfuse"))
     wanted = list(_NBDKIT_FILTERS[place.kind])
     wanted += ["delay"] if place.write_delay_ms else []
-    wanted += ["fua"] if place.writes is not None else []
+    wanted += ["fua"] if place.writes is not None and "fua" not in wanted else []
     for name in wanted:
         if not _nbdkit_has(name):
             yield f"nbdkit's filter {name} is missing: install the package nbdkit"
