@@ -72,12 +72,12 @@ def chosen(text: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a file of the kernel with one `write(2)`.
+    """Writes a file of the kernel with one `write(2)`, opened as a shell's `>` would.
 
     Raises:
         OSError: If the kernel takes it not.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
     try:
         os.write(descriptor, f"{text}\n".encode(errors="surrogateescape"))
     finally:
