@@ -12,7 +12,7 @@ from loadstone.cli.console import out, plain_table, say
 from loadstone.cli.options import Output
 from loadstone.errors import WrongInputError
 
-What = Literal["results", "workloads", "targets", "designs", "factors", "references"]
+What = Literal["results", "workloads", "targets", "designs", "factors", "host", "references"]
 
 Row = dict[str, Any]
 
@@ -32,6 +32,7 @@ def command(
     * `loadstone list`
     * `loadstone list --workload oltp --status invalid`
     * `loadstone list workloads`
+    * `loadstone list host` shows each setting of this machine as it is now
 
     Args:
         what: What is listed.
@@ -51,7 +52,7 @@ def command(
         _print(rows)
 
 
-_ONLY_IN_JSON = ("title", "parameters", "capabilities")
+_ONLY_IN_JSON = ("title", "parameters", "capabilities", "takes", "unavailable", "source")
 """Columns that would not leave the others enough room on a terminal of 80 columns."""
 
 
@@ -141,6 +142,13 @@ def _factors() -> list[Row]:
     return [{"prefix": f"{name}.", "about": kind.about} for name, kind in FACTORS.items()]
 
 
+def _host() -> list[Row]:
+    from loadstone.factors.host import listed
+    from loadstone.host.registry import all_known
+
+    return [listed(setting) for setting in all_known()]
+
+
 def _references() -> list[Row]:
     from loadstone.results.references.catalogue import list_references, load_reference
 
@@ -162,5 +170,6 @@ _KNOWN: dict[str, Callable[[], list[Row]]] = {
     "targets": _targets,
     "designs": _designs,
     "factors": _factors,
+    "host": _host,
     "references": _references,
 }

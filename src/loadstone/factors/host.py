@@ -86,9 +86,10 @@ def listed(setting: HostSetting) -> dict[str, str]:
     """A line of `loadstone list host`: the setting, its present value, whether it can be set."""
     value = setting.read()
     reason = setting.unavailable()
+    seen = value if isinstance(value, str) else ""
     return {
         "name": f"host.{setting.name}",
-        "now": value if isinstance(value, str) else reason or value.reason,
+        "now": f"{seen} ({reason})" if seen and reason else reason or seen,
         "takes": setting.levels.choices,
         "about": setting.about,
         "unavailable": reason or "",
