@@ -1,0 +1,133 @@
+"""A connection of Loadstone's own to the server: scripts, queries, and what PyMySQL needs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from loadstone.errors import TargetError
+from loadstone.targets.base import Connection
+from loadstone.targets.mariadb.script import statements
+from loadstone.targets.served import SqlClient
+
+if TYPE_CHECKING:
+    import pymysql
+
+MINE = "/* loadstone */ "
+"""Begins every statement of Loadstone's own, so that probes can tell it from load."""
+_SESSION = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_UNSIGNED_SUBTRACTION')"
+_LOST = (0, 2006, 2013, 2055)
+"""Client errors after which the connection is of no use."""
+
+
+def connect(connection: Connection, *, timeout_s: int = 10) -> pymysql.connections.Connection[Any]:
+    """Connects in autocommit mode.
+
+    Differences of unsigned numbers may be negative in its sessions, as in the SQL standard.
+
+    Raises:
+        TargetError: If the server cannot be reached or refuses.
+    """
+    import pymysql
+
+    local = connection.host.startswith("/")
+    place: dict[str, Any] = (
+        {"unix_socket": connection.host}
+        if local
+        else {"host": connection.host, "port": connection.port}
+    )
+    try:
+        return pymysql.connect(
+            **place,
+            user=connection.user,
+            password=connection.password or "",
+            database=connection.database or None,
+            charset="utf8mb4",
+            autocommit=True,
+            init_command=_SESSION,
+            connect_timeout=timeout_s,
+        )
+    except (pymysql.MySQLError, OSError) as error:
+        where = connection.host if local else f"{connection.host}:{connection.port}"
+        raise TargetError(
+            f"cannot connect to database {connection.database!r} at {where} as "
+            f"{connection.user!r}: {said(error)}",
+            advice="check that the server runs, and user, password and rights",
+        ) from error
+
+
+class Client(SqlClient):
+    """One connection that is opened when it is needed, shared by threads one at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._to = connection
+        self._lock = threading.RLock()
+        self._connection: pymysql.connections.Connection[Any] | None = None
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one statement and returns its rows, if it has any.
+
+        Raises:
+            TargetError: With the server's own message.
+        """
+        import pymysql
+
+        with self._lock:
+            connection = self._opened()
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute(MINE + sql, tuple(parameters) or None)
+                    return list(cursor.fetchall()) if cursor.description else []
+            except (pymysql.MySQLError, OSError) as error:
+                if isinstance(error, OSError) or (error.args and error.args[0] in _LOST):
+                    self.close()
+                raise TargetError(f"{said(error)}, in: {_shortened(sql)}") from error
+
+    def execute(self, script: str) -> None:
+        """Runs the statements of a script, each in a transaction of its own.
+
+        Raises:
+            TargetError: With the server's message and the statement that failed.
+        """
+        with self._lock:
+            for statement in statements(script):
+                self.query(statement)
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens another."""
+        with self._lock:
+            if self._connection is not None and self._connection.open:
+                _close(self._connection)
+            self._connection = None
+
+    def _opened(self) -> pymysql.connections.Connection[Any]:
+        if self._connection is None or not self._connection.open:
+            self._connection = connect(self._to)
+        return self._connection
+
+
+def _close(connection: pymysql.connections.Connection[Any]) -> None:
+    import pymysql
+
+    try:
+        connection.close()
+    except (pymysql.MySQLError, OSError):
+        connection._force_close()  # type: ignore[attr-defined]
+
+
+def said(error: BaseException) -> str:
+    """What the server said, in one line, with its number."""
+    if len(error.args) > 1 and isinstance(error.args[0], int):
+        return f"{' '.join(str(error.args[1]).split())} ({error.args[0]})"
+    return " ".join(str(error).split())
+
+
+def identifier(name: str) -> str:
+    """A name in the quotes of MariaDB."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _shortened(sql: str, limit: int = 200) -> str:
+    line = " ".join(sql.split())
+    return line if len(line) <= limit else line[:limit] + "…"

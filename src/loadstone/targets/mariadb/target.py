@@ -1,0 +1,120 @@
+"""The target `mariadb`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from loadstone.errors import TargetError
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.probes.base import Probe
+from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.targets.base import SettingInfo, TargetContext
+from loadstone.targets.dialect import Dialect
+from loadstone.targets.mariadb import binaries, ddl, fingerprint, settings
+from loadstone.targets.mariadb.owned import OwnedServer
+from loadstone.targets.mariadb.server import Server
+from loadstone.targets.schema import Table
+from loadstone.targets.served import ServedTarget
+
+_FIXED = (
+    "character_set_database",
+    "collation_database",
+    "innodb_checksum_algorithm",
+    "innodb_data_file_path",
+    "innodb_file_per_table",
+    "innodb_page_size",
+    "innodb_undo_tablespaces",
+    "lower_case_table_names",
+)
+
+
+class MariaDB(ServedTarget):
+    """MariaDB 10.6 or newer: `local`, `local:10.11`, or an address."""
+
+    engine = "mariadb"
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "procedures"})
+    dialect = Dialect("mariadb")
+    _server: Server
+
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        super().__init__(spec, context)
+        self._server = OwnedServer(spec, context)
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """Version and path of the server, or the address; nothing is started or reached."""
+        found = binaries.find(spec.server)
+        return {"engine": cls.engine, "version": found.version, "binaries": str(found.server)}
+
+    @classmethod
+    def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
+        """Asks the programs, or the server at the address."""
+        return settings.info(binaries.find(spec.server), spec, name, level)
+
+    @classmethod
+    def layout(cls, spec: TargetSpec) -> dict[str, Level]:
+        """Page size, tablespaces and row format, where they are not the defaults."""
+        return settings.layout(binaries.find(spec.server), spec.settings)
+
+    def open(self) -> None:
+        """Makes a server, or connects; refuses a database that is not Loadstone's."""
+        self._server.open()
+
+    def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """An empty database on pages of the size that `spec` wants."""
+        return self._server.empty(spec)
+
+    def create_tables(self, tables: Sequence[Table]) -> None:
+        """Makes them with their primary keys."""
+        self.execute(ddl.create(tables))
+
+    def finish_tables(self, tables: Sequence[Table]) -> None:
+        """Adds indexes and foreign keys, and looks for rows that refer to nothing.
+
+        Raises:
+            TargetError: If there is one.
+        """
+        self.execute(ddl.finish(tables))
+        for name, query in ddl.orphans(tables):
+            found = self.query(query)
+            if found:
+                raise TargetError(f"a row breaks foreign key {name}: {found[0]} is not there")
+
+    def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
+        """Rows and sums of the tables."""
+        return fingerprint.take(self._server.client, tables)
+
+    def size_bytes(self) -> int:
+        """Size of the work database."""
+        return fingerprint.size_bytes(self._server.client)
+
+    def probes(self) -> list[Probe]:
+        """Counters once a second, waits ten times a second."""
+        return []
+
+    def inventory(self) -> dict[str, Any]:
+        """Version, settings that are not the default, plugins, size, and where the data lie."""
+        client = self._server.client
+        return {
+            "engine": self.engine,
+            "version": client.value("SELECT version()"),
+            "version_text": client.value("SELECT concat(@@version_comment, ' ', version())"),
+            "settings": {
+                name.lower(): {"value": value, "unit": "", "source": origin.lower()}
+                for name, value, origin in client.query(
+                    "SELECT variable_name, global_value, global_value_origin "
+                    "FROM information_schema.SYSTEM_VARIABLES "
+                    "WHERE global_value_origin NOT IN ('COMPILE-TIME') ORDER BY variable_name"
+                )
+            },
+            "fixed": {name: str(client.value(f"SELECT @@{name}")) for name in _FIXED},
+            "extensions": dict(
+                client.query(
+                    "SELECT plugin_name, plugin_auth_version FROM information_schema.PLUGINS "
+                    "WHERE plugin_status = 'ACTIVE' AND plugin_type = 'STORAGE ENGINE'"
+                )
+            ),
+            "size_bytes": self.size_bytes(),
+            **self._server.inventory(),
+        }
