@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -39,7 +40,7 @@ def again(path: Path, short: ShortForm) -> Written:
         "workload": plan.workload.model_dump(),
         "target": plan.target.model_dump(exclude_none=True),
         "profile": durations_as_text(profile),
-        "design": {"kind": "run", "first_block": plan.block},
+        "design": _design(plan),
         "cache": plan.cache,
         "reload": plan.reload,
         "seed": plan.data_seed,
@@ -47,6 +48,13 @@ def again(path: Path, short: ShortForm) -> Written:
     draft = Draft(data)
     lay_over(draft, short)
     return draft.finish()
+
+
+def _design(plan: TrialPlan) -> dict[str, Any]:
+    if plan.crash is None:
+        return {"kind": "run", "first_block": plan.block}
+    failure = plan.crash.failure
+    return {"kind": "crash", "failure": failure, "crashes": 1, "first_block": plan.block}
 
 
 def _read(path: Path) -> TrialPlan:

@@ -85,6 +85,22 @@ def put_ladder(
         draft.put(("design", "reference"), reference, "--reference")
 
 
+def put_crash(draft: Draft, failure: str | None) -> None:
+    """Makes the draft a crash experiment, as `--failure` says; `--crashes` says how often.
+
+    Raises:
+        WrongInputError: If a file is given that is none, and no failure.
+    """
+    if failure is None and draft.file is None:
+        failure = "kill"
+    if failure is None:
+        _need(draft, "crash", "--failure kill")
+    else:
+        draft.put(("design",), {"kind": "crash", "failure": failure}, "--failure")
+    if ("crashes",) in draft.options:
+        draft.put(("design", "crashes"), draft.data.pop("crashes"), "--crashes")
+
+
 def _rung(draft: Draft, text: str, several: bool) -> dict[str, Any]:
     match = _RUNG.fullmatch(text)
     if match is None:

@@ -124,6 +124,8 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("data", ("target", "data")),
     ("name", ("name",)),
     ("repeats", ("repeats",)),
+    ("durability", ("durability",)),
+    ("crashes", ("crashes",)),
     ("cache", ("cache",)),
     ("metric", ("metric",)),
     ("confidence", ("confidence",)),

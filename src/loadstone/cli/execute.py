@@ -57,7 +57,9 @@ def execute(written: Written, execution: Execution) -> int:
     from loadstone.cli.answer import answer
 
     answer(path, as_json=execution.json, write_page=True)
-    return ExitCode.INTERRUPTED if interrupted else worst(observer.results)
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    return worst(observer.results, every_loss=experiment.design.kind == "crash")
 
 
 def check(written: Written) -> None:
@@ -71,20 +73,31 @@ def check(written: Written) -> None:
         refuse(written.source, problems)
 
 
-def worst(results: Sequence[TrialResult]) -> ExitCode:
+def worst(results: Sequence[TrialResult], *, every_loss: bool = False) -> ExitCode:
     """The exit code of the worst trial.
 
     A disturbed trial is none of the user's doing: it was kept, marked, and repeated if allowed.
+
+    Args:
+        results: Of all trials.
+        every_loss: A loss under unsafe settings counts too, as it does where it was asked for.
     """
     if any(result.status is Status.INTERRUPTED for result in results):
         return ExitCode.INTERRUPTED
     if any(result.status is Status.FAILED for result in results):
         return ExitCode.TARGET
-    if any(not check.passed for result in results for check in result.checks):
+    if any(_wrong_data(result, every_loss) for result in results):
         return ExitCode.FAILED_CHECK
     if any(result.status is Status.INVALID for result in results):
         return ExitCode.INVALID_TRIAL
     return ExitCode.OK
+
+
+def _wrong_data(result: TrialResult, every_loss: bool) -> bool:
+    """Whether a check failed, or a crash lost what it must not lose."""
+    if result.durability is None:
+        return any(not check.passed for check in result.checks)
+    return result.durability.outcome != "survived" and (every_loss or not result.unsafe)
 
 
 def _observer(execution: Execution) -> Collector:

@@ -60,6 +60,10 @@ class ShortForm:
     """Name of the experiment and of its folder of results."""
     repeats: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
     """Trials of each configuration; five can show a difference, three cannot."""
+    durability: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None
+    """After its trials each configuration is crashed so; acknowledged commits are looked for."""
+    crashes: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    """Crashes of each configuration."""
     cache: Annotated[Literal["warm", "cold"] | None, Parameter(group=EXPERIMENT)] = None
     """State of the caches at the start of each trial."""
     metric: Annotated[str | None, Parameter(group=EXPERIMENT)] = None

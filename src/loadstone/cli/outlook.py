@@ -6,8 +6,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadstone.cli.progress import load_duration_s
-from loadstone.experiments.designs import design_of
+from loadstone.cli.progress import trial_load_s
+from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
 from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
 from loadstone.factors.check import changes_of
 from loadstone.factors.in_force import parts_of, unsafe_in
@@ -15,6 +15,9 @@ from loadstone.factors.registry import apply_changes, examine
 
 AROUND_TRIAL_S = 8.0
 """About what restoring, starting, warming and checking a server take; it grows with the data."""
+
+AROUND_CRASH_S = 6.0
+"""What recovery and the search for what was acknowledged take beside that."""
 
 AROUND_NOTHING_S = 2.0
 """The same where there is no server: measuring the machine's own speed before and after."""
@@ -40,6 +43,8 @@ class TrialLine:
     block: int
     variant: str
     unsafe: list[str]
+    crash: str = ""
+    """How it ends: `power-loss after 3.2 s`; empty for a measured trial."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Outlook:
     experiment: Experiment
     variants: list[Variant]
     trials: list[TrialLine]
-    """Of the first stage; all of them unless rungs are decided on the way."""
+    """Of the first stage; all of them, crashes last, unless rungs are decided on the way."""
     trials_at_most: int
     factors: list[FactorLine]
     settings: list[FactorLine]
@@ -72,25 +77,33 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
     """
     design = design_of(experiment)
     variants = design.variants(experiment)
-    stages = design.stages(experiment, allow_unsafe=True)
+    stages = stages_of(experiment, allow_unsafe=True)
     plans = stages.next([])
-    at_most = design.trials_planned(experiment)
+    at_most = trials_of(experiment)
+    crashes = crashes_of(experiment)
+    if len(plans) == at_most - crashes:
+        plans += stages.next([])
     return Outlook(
         experiment=experiment,
         variants=variants,
-        trials=[_trial(plan) for plan in plans],
+        trials=[_trial(order, plan) for order, plan in enumerate(plans, start=1)],
         trials_at_most=at_most,
         factors=_factors(experiment),
         settings=_settings(experiment),
-        duration_s=_trial_s(plans) * at_most,
+        duration_s=_trial_s(plans) * at_most + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
     )
 
 
-def _trial(plan: TrialPlan) -> TrialLine:
+def _trial(order: int, plan: TrialPlan) -> TrialLine:
     return TrialLine(
-        plan.order, plan.trial, plan.block, plan.variant.name, unsafe_in(parts_of(plan))
+        order,
+        plan.trial,
+        plan.block,
+        plan.variant.name,
+        unsafe_in(parts_of(plan)),
+        f"{plan.crash.failure} after {plan.crash.after_s:.1f} s" if plan.crash else "",
     )
 
 
@@ -115,7 +128,7 @@ def _trial_s(plans: list[TrialPlan]) -> float:
     from loadstone.workloads.registry import workload_class
 
     served = bool(workload_class(plans[0].workload.name).requires)
-    load = sum(load_duration_s(plan.profile) for plan in plans) / len(plans)
+    load = sum(map(trial_load_s, plans)) / len(plans)
     return load + (AROUND_TRIAL_S if served else AROUND_NOTHING_S)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.table import Table
 
-from loadstone.cli.changes import put_compare, put_ladder, put_sweep
+from loadstone.cli.changes import put_compare, put_crash, put_ladder, put_sweep
 from loadstone.cli.console import out, plain_table
 from loadstone.cli.draft import Draft, begin
 from loadstone.cli.execute import check
@@ -36,6 +36,7 @@ def command(
     keep: Annotated[Literal["all", "better"] | None, Parameter(group=EXPERIMENT)] = None,
     vary: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="FACTOR=A,B"), Words] = (),
     matrix: Annotated[Literal["full", "one-at-a-time"] | None, Parameter(group=EXPERIMENT)] = None,
+    failure: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None,
     as_file: Annotated[bool, Parameter(), Flag] = False,
     json: Annotated[bool, Parameter(), Flag] = False,
     short: ShortForm = ShortForm(),  # noqa: B008
@@ -56,6 +57,7 @@ def command(
         keep: As in `ladder`.
         vary: As in `sweep`.
         matrix: As in `sweep`.
+        failure: As in `crash`.
         as_file: Print the experiment as a file that means the same.
         json: Print one JSON document on standard output and nothing else there.
         short: Options of the experiment.
@@ -67,6 +69,8 @@ def command(
         put_ladder(draft, rung, several=several, keep=keep, reference=None)
     if vary or matrix is not None:
         put_sweep(draft, vary, matrix)
+    if failure is not None:
+        put_crash(draft, failure)
     _rename(draft, short)
     written = draft.finish()
     check(written)
@@ -146,7 +150,8 @@ def _trial_table(outlook: Outlook) -> Table:
     )
     table = plain_table("", "block", "trial", "variant", "", title=title)
     for trial in outlook.trials:
-        mark = f"unsafe: {', '.join(trial.unsafe)}" if trial.unsafe else ""
+        marks = [trial.crash, f"unsafe: {', '.join(trial.unsafe)}" if trial.unsafe else ""]
+        mark = "; ".join(filter(None, marks))
         table.add_row(str(trial.order), str(trial.block), trial.trial, trial.variant, mark)
     return table
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from loadstone.experiments.model import Experiment, ProfileSpec, TrialPlan, Variant
 from loadstone.experiments.observer import Observer
+from loadstone.results.durability import crash_text
 from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.units import format_duration
 
@@ -83,14 +84,26 @@ def trial_line(result: TrialResult) -> str:
             if figure.value < 1000
             else (f"  {figure.value:,.0f} {figure.unit}")
         )
-    text += f"  {result.status.value}"
+    if result.durability is not None:
+        text += f"  {crash_text(result.durability)}"
+    text += f"  {result.status.value}" if result.durability is None else ""
     if result.unsafe:
         text += "  unsafe"
+    if result.durability is not None and result.status is Status.VALID:
+        return text
     failed = [check.name for check in result.checks if not check.passed]
     if failed:
         return f"{text}: check failed: {', '.join(failed)}"
     errors = [notice.message for notice in result.notices if notice.severity == "error"]
     return f"{text}: {errors[0]}" if errors and result.status is not Status.VALID else text
+
+
+def _mark(result: TrialResult) -> tuple[str, str]:
+    """A crash that lost something ended as planned, and is nothing to be glad of."""
+    record = result.durability
+    if record is not None and record.outcome != "survived":
+        return "✗", "yellow" if result.unsafe else "red"
+    return MARKS[result.status]
 
 
 def again_line(result: TrialResult) -> str:
@@ -153,7 +166,7 @@ class Display(Collector):
     def trial_ends(self, result: TrialResult) -> None:
         """Leaves a line for the trial."""
         super().trial_ends(result)
-        mark, style = MARKS[result.status]
+        mark, style = _mark(result)
         line = Text(f"{mark} ", style=style)
         line.append(f"{self._number}/{self._of} {trial_line(result)}", style="default")
         self._console.print(line)
@@ -235,7 +248,7 @@ class LoadState:
     def bar(self, now: float, plan: TrialPlan | None) -> RenderableType:
         """The phase with its bar and the time left in it."""
         elapsed = now - self.phase_began
-        total = phase_duration_s(plan.profile, self.kind) if plan is not None else None
+        total = phase_duration_s(_until_failure(plan), self.kind) if plan is not None else None
         row = Table.grid(padding=(0, 2))
         if total:
             bar = ProgressBar(total=total, completed=min(elapsed, total), width=30)
@@ -260,6 +273,17 @@ class LoadState:
             if value:
                 text.append(f"   {name} {value}", style="default")
         return text
+
+
+def trial_load_s(plan: TrialPlan) -> float:
+    """Length of the load of a trial, which a failure may end early, in seconds."""
+    return load_duration_s(_until_failure(plan))
+
+
+def _until_failure(plan: TrialPlan) -> ProfileSpec:
+    if plan.crash is None:
+        return plan.profile
+    return plan.profile.model_copy(update={"measure": plan.crash.after_s})
 
 
 def load_duration_s(profile: ProfileSpec) -> float:

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from loadstone.errors import InterruptedTrialError, LoadstoneError, WrongInputError
 from loadstone.experiments.data import DataStates
-from loadstone.experiments.designs import Stages, design_of, repeated, stages_of, trials_of
+from loadstone.experiments.designs import (
+    Stages,
+    crashes_of,
+    design_of,
+    repeated,
+    stages_of,
+    trials_of,
+)
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab
@@ -168,7 +175,8 @@ class _Climb:
         self.results: list[TrialResult] = []
         self._planned = trials_of(self.experiment)
         extra = self.experiment.extra_trials
-        self._extra = max(2, self._planned // 5) if extra is None else extra
+        measured = self._planned - crashes_of(self.experiment)
+        self._extra = max(2, measured // 5) if extra is None else extra
 
     def make(self) -> None:
         """Makes them, stage by stage; repeats those that the machine disturbed."""

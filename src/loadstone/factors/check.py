@@ -20,6 +20,7 @@ from loadstone.experiments.model import (
     Variant,
 )
 from loadstone.experiments.problems import Path, Problem, near
+from loadstone.factors.crashes import crash_problems
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
 
@@ -36,6 +37,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems += _factor_problems(experiment)
     if not problems:
         problems += _variant_problems(experiment)
+    if not problems:
+        problems += crash_problems(experiment)
     return [*problems, *_metric_problems(experiment), *_reference_problems(experiment)]
 
 

@@ -18,7 +18,12 @@ from loadstone.report.load_series import curves, load_series, origin_s, phase_sp
 from loadstone.report.model import MetricInfo, ReportDocument, TrialReport
 from loadstone.report.notices import notices
 from loadstone.report.probe_series import host_series, read_samples, target_series
-from loadstone.report.reading import ExperimentFolder, TrialFolder, read_experiment
+from loadstone.report.reading import (
+    ExperimentFolder,
+    TrialFolder,
+    expected_trials,
+    read_experiment,
+)
 from loadstone.report.reference import reference_report
 from loadstone.report.variants import variant_reports
 from loadstone.results.frames import parsed_frames
@@ -86,10 +91,15 @@ def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> M
 
 def _is_partial(folder: ExperimentFolder) -> bool:
     """Whether the run ended before its last trial: too few trials of a variant, or one cut off."""
+    measured, crashes = expected_trials(folder.experiment)
     for variant in folder.design.variants:
-        statuses = [trial.result.status for trial in folder.trials_of(variant.name)]
-        ended = [s for s in statuses if s not in (Status.RUNNING, Status.INTERRUPTED)]
-        if len(ended) < folder.experiment.repeats:
+        ended = [
+            trial
+            for trial in folder.trials_of(variant.name)
+            if trial.result.status not in (Status.RUNNING, Status.INTERRUPTED)
+        ]
+        crashed = sum(trial.is_crash for trial in ended)
+        if crashed < crashes or len(ended) - crashed < measured:
             return True
     return not folder.trials
 

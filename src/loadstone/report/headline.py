@@ -25,6 +25,8 @@ def headline(
         variants: In the design's order, the baseline first.
         comparisons: All comparisons on that metric.
     """
+    if design == "crash":
+        return crash_headline(variants[0])
     measured = [variant for variant in variants if figure_of(variant, metric.name) is not None]
     if not measured:
         return "No trial is valid: there is nothing to report. The notices say why."
@@ -39,6 +41,21 @@ def headline(
     if any(comparison.verdict != "too few repeats" for comparison in steps):
         sentences += _by_verdict(steps)
     return " ".join(sentences)
+
+
+def crash_headline(variant: VariantReport) -> str:
+    """What the crashes of the one configuration showed."""
+    found = variant.durability
+    if found is None:
+        return "No crash shows anything. The notices say why."
+    text = f"{found.text[0].upper()}{found.text[1:]}"
+    if found.loss_probability_upper is not None:
+        text += (
+            f": none of {found.acknowledged:,} acknowledged commits is lost. The chance of a loss "
+            f"is below {100 * found.loss_probability_upper:.2g} %, at a confidence of "
+            f"{100 * found.confidence:g} %"
+        )
+    return f"{text}{_unsafe(variant)}."
 
 
 def figure_of(variant: VariantReport, metric: str) -> Figure | None:

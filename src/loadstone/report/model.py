@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from loadstone.experiments.model import Level
+from loadstone.results.durability import DurabilityVerdict
 from loadstone.results.record import Notice, Record, SkippedRung, TrialResult
 
 
@@ -56,6 +57,9 @@ class VariantReport(Record):
     kept: bool | None = Field(default=None, description="Ladder with `keep: better`: its fate.")
     trials: list[str]
     figures: list[Figure]
+    durability: DurabilityVerdict | None = Field(
+        default=None, description="What its crash trials showed, if it had any."
+    )
 
 
 class ComparisonReport(Record):
@@ -153,7 +157,7 @@ class ReportDocument(Record):
     created_at: str
     name: str
     title: str
-    design: Literal["run", "compare", "ladder", "sweep"]
+    design: Literal["run", "compare", "ladder", "sweep", "crash"]
     status: Literal["complete", "partial"]
     workload: dict[str, Any]
     target: dict[str, Any]

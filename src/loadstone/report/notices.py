@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.model import ComparisonReport, VariantReport
-from loadstone.report.reading import ExperimentFolder, TrialFolder
+from loadstone.report.reading import ExperimentFolder, TrialFolder, expected_trials
 from loadstone.results.record import Notice, Status
 
 _NOT_COUNTED = {
@@ -44,7 +44,7 @@ def notices(
 def _left_out(folder: ExperimentFolder) -> list[Notice]:
     by_status: dict[Status, list[str]] = {}
     for trial in folder.trials:
-        if not trial.counts:
+        if trial.result.status is not Status.VALID:
             by_status.setdefault(trial.result.status, []).append(trial.result.trial)
     found = [
         Notice(
@@ -60,7 +60,7 @@ def _left_out(folder: ExperimentFolder) -> list[Notice]:
         return found
     for variant in folder.design.variants:
         counted = len(folder.valid_trials_of(variant.name))
-        if counted < folder.experiment.repeats:
+        if counted < expected_trials(folder.experiment)[0]:
             found.append(_too_few(variant.name, counted, folder.experiment.repeats))
     return found
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment, TrialPlan, Variant
-from loadstone.results.record import Notice, SkippedRung, Status, TrialResult
+from loadstone.experiments.model import CrashDesign, Experiment, TrialPlan, Variant
+from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
 
 
 class PairRecord(BaseModel):
@@ -47,8 +47,13 @@ class TrialFolder:
 
     @property
     def counts(self) -> bool:
-        """Whether its figures enter medians and comparisons."""
-        return self.result.status is Status.VALID
+        """Whether its figures enter medians and comparisons; those of a crash never do."""
+        return self.result.status is Status.VALID and not self.is_crash
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether it was to end by a failure."""
+        return self.plan.crash is not None
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,21 @@ class ExperimentFolder:
     def valid_trials_of(self, variant: str) -> list[TrialFolder]:
         """The trials of a variant whose figures count."""
         return [trial for trial in self.trials_of(variant) if trial.counts]
+
+    def crashes_of(self, variant: str) -> list[DurabilityRecord]:
+        """What the crashes of a variant showed, of those that show something."""
+        return [
+            trial.result.durability
+            for trial in self.trials_of(variant)
+            if trial.result.status is Status.VALID and trial.result.durability is not None
+        ]
+
+
+def expected_trials(experiment: Experiment) -> tuple[int, int]:
+    """Measured trials and crashes that each variant has at least."""
+    if isinstance(experiment.design, CrashDesign):
+        return 0, experiment.design.crashes
+    return experiment.repeats, 0 if experiment.durability is None else experiment.crashes
 
 
 def read_experiment(folder: Path) -> ExperimentFolder:

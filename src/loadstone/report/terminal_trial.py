@@ -20,13 +20,15 @@ _MOST_TRIALS = 12
 def trial_tables(document: ReportDocument) -> list[RenderableType]:
     """Tables about the trials of a report with a single configuration."""
     results = [trial.result for trial in document.trials]
+    measured = [result for result in results if result.durability is None]
     if not results:
         return []
     parts: list[RenderableType] = []
     if any(result.metrics for result in results):
         parts += [Text(""), _metrics(document)]
-    if len(results) > 1:
-        parts += [Text(""), _trials(results, document.metric)]
+    if len(measured) > 1:
+        parts += [Text(""), _trials(measured, document.metric)]
+    results = measured or results
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
     if shown.operations:
         parts += [Text(""), _operations(shown)]

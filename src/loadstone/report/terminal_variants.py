@@ -7,6 +7,7 @@ from rich.text import Text
 
 from loadstone.report.headline import figure_of
 from loadstone.report.model import ChangeText, ComparisonReport, ReportDocument, VariantReport
+from loadstone.report.terminal_crashes import durability_cell
 from loadstone.report.text import (
     interval,
     level,
@@ -19,7 +20,7 @@ from loadstone.report.text import (
 
 _SYMBOLS = {"better": "▲", "worse": "▼", "no detectable change": "=", "too few repeats": "?"}
 _STYLES = {"better": "green", "worse": "red"}
-_FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell", "run": "run"}
+_FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell", "run": "run", "crash": "run"}
 
 
 def variants_table(document: ReportDocument) -> Table:
@@ -34,10 +35,15 @@ def variants_table(document: ReportDocument) -> Table:
             table.add_column("to previous", justify="right", no_wrap=True)
         table.add_column("x baseline", justify="right", no_wrap=True)
         table.add_column("verdict", min_width=15, max_width=15)
+    crashed = any(variant.durability for variant in document.variants)
+    if crashed:
+        table.add_column("durability", overflow="fold")
     for variant in document.variants:
         cells = [_name(variant), _figure(document, variant)]
         if document.comparisons:
             cells += _comparison_cells(document, variant, is_ladder=is_ladder)
+        if crashed:
+            cells.append(durability_cell(variant.durability))
         table.add_row(*cells)
     return table
 

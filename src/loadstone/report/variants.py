@@ -8,6 +8,7 @@ from loadstone.experiments.model import Experiment, Level, Variant
 from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport
 from loadstone.report.reading import ExperimentFolder
+from loadstone.results.durability import verdict
 
 
 def variant_reports(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> list[VariantReport]:
@@ -40,6 +41,7 @@ def _report(
         figures=figures(
             folder.valid_trials_of(variant.name), metrics, folder.experiment.confidence
         ),
+        durability=verdict(folder.crashes_of(variant.name), folder.experiment.confidence),
     )
 
 

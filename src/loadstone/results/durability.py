@@ -115,8 +115,8 @@ def crash_notices(record: DurabilityRecord, unsafe: Sequence[str]) -> list[Notic
             code=f"crash-{record.outcome.replace(' ', '-')}",
             severity="warning" if unsafe else "error",
             message=f"after a {_NOUNS[record.failure][0]}{because}: {crash_text(record)}",
-            advice="; ".join(record.examples[:1])
-            or "the target's log in the folder of the trial says more",
+            advice="`loadstone show` of that trial lists the first lost commits; the target's own "
+            "log is in its folder",
         )
     ]
 

@@ -1,0 +1,86 @@
+"""Crash trials on a terminal: the verdict of a variant, and each crash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.report.model import ReportDocument
+from loadstone.report.text import number
+from loadstone.results.durability import DurabilityVerdict, Outcome, milliseconds
+from loadstone.results.record import DurabilityRecord, TrialResult
+
+_MOST_CRASHES = 20
+_STYLES: dict[Outcome, str] = {"survived": "green"}
+
+
+def crash_tables(document: ReportDocument) -> list[RenderableType]:
+    """Each crash of a report with a single configuration, and what was lost first."""
+    results = [trial.result for trial in document.trials if trial.result.durability]
+    if not results:
+        return []
+    parts: list[RenderableType] = [Text(""), _table(results)]
+    stands_for = next((r.durability.storage for r in results if r.durability), "")
+    if stands_for:
+        parts.append(Text(f"The power was cut on {stands_for}.", style="dim"))
+    examples = [(r.trial, line) for r in results if r.durability for line in r.durability.examples]
+    if examples:
+        parts.append(_examples(examples))
+    return parts
+
+
+def durability_cell(verdict: DurabilityVerdict | None) -> Text:
+    """The verdict as a cell of the table of variants."""
+    if verdict is None:
+        return Text("not tried", style="dim")
+    style = _STYLES.get(verdict.outcome, "red")
+    if verdict.outcome == "survived":
+        text = Text(f"✓ survived\n{verdict.survived} of {verdict.crashes}", style=style)
+        if verdict.loss_probability_upper is not None:
+            text.append(f"\nloss < {100 * verdict.loss_probability_upper:.2g} %", style="dim")
+        return text
+    bad = verdict.crashes - verdict.survived
+    text = Text(f"✗ {verdict.outcome}\n{bad} of {verdict.crashes}", style=style)
+    if verdict.most_lost:
+        text.append(f"\n{verdict.most_lost:,} commits", style="dim")
+    if verdict.longest_span_s is not None:
+        text.append(f"\n{milliseconds(verdict.longest_span_s)}", style="dim")
+    return text
+
+
+def _table(results: Sequence[TrialResult]) -> Table:
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 1), header_style="dim", title="Crashes",
+        title_justify="left", title_style="bold",
+    )  # fmt: skip
+    table.add_column("trial", overflow="fold")
+    for name in ("acknowledged", "lost", "ms before", "in doubt", "recovery s"):
+        table.add_column(name, justify="right")
+    table.add_column("outcome", overflow="fold")
+    for result in results[:_MOST_CRASHES]:
+        if result.durability is not None:
+            table.add_row(result.trial, *_cells(result.durability))
+    if len(results) > _MOST_CRASHES:
+        table.add_row(f"and {len(results) - _MOST_CRASHES} more")
+    return table
+
+
+def _cells(record: DurabilityRecord) -> list[str | Text]:
+    span = "" if record.lost_span_s is None else f"{record.lost_span_s * 1e3:,.0f}"
+    recovery = "" if record.recovery_s is None else number(record.recovery_s)
+    wrong = record.problem or ", ".join(record.conditions_failed)
+    outcome = Text(record.outcome, style=_STYLES.get(record.outcome, "red"))
+    if wrong:
+        outcome.append(f": {wrong}", style="default")
+    return [f"{record.acknowledged:,}", f"{record.lost:,}", span, f"{record.in_doubt:,}", recovery,
+            outcome]  # fmt: skip
+
+
+def _examples(examples: Sequence[tuple[str, str]]) -> Text:
+    text = Text("\nLost first:", style="bold")
+    for trial, line in examples[:5]:
+        text.append(f"\n {trial}: {line}", style="not bold")
+    return text
