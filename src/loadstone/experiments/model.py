@@ -50,13 +50,23 @@ class ProcessSpec(Spec):
     nofile: int | None = Field(default=None, ge=64, description="Files that each may open.")
 
 
+_INSTALLED = ("mariadb",)
+"""Engines that Loadstone does not bring along."""
+
+
+def default_server(engine: str) -> str:
+    """What `server` is where it is not said."""
+    return "local" if engine in _INSTALLED else "embedded"
+
+
 class TargetSpec(Spec):
     """The system under test."""
 
     engine: str = Field(description="Name of an engine: `loadstone list targets`.")
     server: str = Field(
-        default="embedded",
-        description="`embedded`, `local`, `local:MAJOR`, or an address (`postgresql://user@host:port/db`).",
+        default_factory=lambda known: default_server(known.get("engine", "")),
+        description="`embedded`, `local`, `local:MAJOR`, or an address "
+        "(`postgresql://user@host:port/db`). Default: `embedded`; `local` for mariadb.",
     )
     password: str | None = Field(
         default=None, description="Where the password is: `env:NAME` or `file:PATH`, never itself."
