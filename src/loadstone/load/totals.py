@@ -61,6 +61,8 @@ class LoadTotals:
     due: int = 0
     cpu_user_s: float = 0.0
     cpu_system_s: float = 0.0
+    engine_cpu_s: float | None = None
+    """Of that, what an engine within the driver used; None: the engine is elsewhere."""
     max_rss_bytes: int = 0
     max_queued: int = 0
     reconnects: int = 0
@@ -86,6 +88,11 @@ class LoadTotals:
     def retries(self) -> int:
         """Attempts beyond the first."""
         return sum(sum(operation.retries.values()) for operation in self.operations.values())
+
+    @property
+    def generator_cpu_s(self) -> float:
+        """What the generator itself used, without an engine within it."""
+        return max(0.0, self.cpu_user_s + self.cpu_system_s - (self.engine_cpu_s or 0.0))
 
     def response(self) -> LatencySummary | None:
         """Response time of all operations together."""
@@ -116,6 +123,7 @@ def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
         due=sum(tick.due for tick in kept),
         cpu_user_s=sum(tick.cpu_user_s for tick in kept),
         cpu_system_s=sum(tick.cpu_system_s for tick in kept),
+        engine_cpu_s=_engine_cpu_s(kept),
         max_rss_bytes=max(tick.rss_bytes for tick in kept),
         max_queued=max(tick.queued for tick in kept),
         reconnects=sum(tick.reconnects for tick in kept),
@@ -192,11 +200,11 @@ class LoadLog:
         if load.duration_s <= 0 or self.hello is None:
             return None
         lag = summarize_latency(merge(load.lag))
-        cpu_s = load.cpu_user_s + load.cpu_system_s
         return GeneratorHealth(
             cpu_user_s=load.cpu_user_s,
             cpu_system_s=load.cpu_system_s,
-            cpu_share=cpu_s / (load.duration_s * max(1, self.hello.threads)),
+            engine_cpu_s=load.engine_cpu_s,
+            cpu_share=load.generator_cpu_s / (load.duration_s * max(1, self.hello.threads)),
             max_rss_bytes=load.max_rss_bytes,
             lag_p99_s=lag.p99_s if lag else None,
             lag_p999_s=lag.p999_s if lag else None,
@@ -217,7 +225,8 @@ class LoadLog:
         Args:
             begin: The data's counters at the begin of the measured phase.
             end: The same at its end.
-            server_cpu_s: CPU seconds of the server in between, if known.
+            server_cpu_s: CPU seconds of the server in between, if known. Of an engine within the
+                driver the ticks tell.
         """
         measured, overall = self.measured(), self.overall()
         return Measured(
@@ -228,8 +237,8 @@ class LoadLog:
             rolled_back=_rolled_back(measured),
             retries=measured.retries,
             errors=measured.errors,
-            driver_cpu_s=measured.cpu_user_s + measured.cpu_system_s,
-            server_cpu_s=server_cpu_s,
+            driver_cpu_s=measured.generator_cpu_s,
+            server_cpu_s=measured.engine_cpu_s if server_cpu_s is None else server_cpu_s,
             total_operations=_counts(overall),
             total_rolled_back=_rolled_back(overall),
             total_errors=overall.errors,
@@ -260,6 +269,11 @@ def _operation(name: str, ticks: list[Tick]) -> OperationTotals:
         response=tuple(part.response for part in parts if part.response),
         service=tuple(part.service for part in parts if part.service),
     )
+
+
+def _engine_cpu_s(ticks: Iterable[Tick]) -> float | None:
+    told = [tick.engine_cpu_s for tick in ticks if tick.engine_cpu_s is not None]
+    return sum(told) if told else None
 
 
 def _timing(begun: Event, to_s: float, ended: Event) -> PhaseTiming:

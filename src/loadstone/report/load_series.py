@@ -168,7 +168,10 @@ def _row(stretch: _Stretch) -> dict[str, float]:
     if lag:
         row["lag_p99_ms"] = lag[99.0] * 1000
     cpu_s = sum(tick.cpu_user_s + tick.cpu_system_s for tick in group)
-    row["driver_cpu_percent"] = 100 * cpu_s / duration_s
+    engine_cpu_s = sum(tick.engine_cpu_s or 0.0 for tick in group)
+    row["driver_cpu_percent"] = 100 * max(0.0, cpu_s - engine_cpu_s) / duration_s
+    if any(tick.engine_cpu_s is not None for tick in group):
+        row["engine_cpu_percent"] = 100 * engine_cpu_s / duration_s
     if len(by_operation) > 1:
         for name, texts in by_operation.items():
             for value_s in percentiles(merge(texts), (95.0,)).values():

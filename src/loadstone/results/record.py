@@ -143,7 +143,12 @@ class GeneratorHealth(Record):
 
     cpu_user_s: float
     cpu_system_s: float
-    cpu_share: float = Field(description="Of one core per worker thread, 0 to 1.")
+    engine_cpu_s: float | None = Field(
+        default=None, description="Of both, what an engine within the driver used."
+    )
+    cpu_share: float = Field(
+        description="Of one core per worker thread, 0 to 1; without an engine within the driver."
+    )
     max_rss_bytes: int
     lag_p99_s: float | None = None
     lag_p999_s: float | None = None

@@ -46,7 +46,7 @@ def create(path: Path, layout: Mapping[str, str]) -> None:
     path.touch(mode=0o600, exist_ok=False)
     with _used(connect(path)) as connection:
         for name, value in layout.items():
-            connection.execute(f"PRAGMA {name} = {quoted(value)}")
+            _set(connection, name, value)
         connection.execute("VACUUM")  # Writes the first page.
     layout_of(path, layout)
 
@@ -79,7 +79,7 @@ def apply(path: Path, settings: Mapping[str, str]) -> dict[str, str]:
     found = {}
     with _used(connect(path)) as connection:
         for name, value in settings.items():
-            connection.execute(f"PRAGMA {name} = {quoted(value)}").fetchall()
+            _set(connection, name, value)
         for name, value in settings.items():
             found[name] = _expect(connection, name, value)
     return found
@@ -92,11 +92,6 @@ def fold(path: Path) -> None:
         mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
         if mode != "delete":
             raise TargetError(f"the WAL of {path} cannot be folded in: it is in use")
-
-
-def quoted(value: str) -> str:
-    """A value as a pragma takes it."""
-    return value if value.lstrip("-").isdigit() else "'" + value.replace("'", "''") + "'"
 
 
 class Database:
@@ -166,6 +161,12 @@ def statements(script: str) -> Iterator[str]:
             statement += ";"
     if statement.strip("; \n\t"):
         yield statement.removesuffix(";")
+
+
+def _set(connection: sqlite3.Connection, name: str, value: str) -> None:
+    # Values come from the catalogue: words of its own, or whole numbers.
+    written = pragmas.written(pragmas.CATALOGUE[name], value)
+    connection.execute(f"PRAGMA {name} = '{written}'").fetchall()
 
 
 def _expect(connection: sqlite3.Connection, name: str, value: str) -> str:

@@ -180,8 +180,15 @@ def canonical_all(settings: Mapping[str, Level]) -> dict[str, str]:
     return found
 
 
+def written(pragma: Pragma, value: str) -> str:
+    """A value as SQLite takes it: by its word where it has one (`secure_delete` takes no 2)."""
+    return pragma.words[int(value)] if pragma.kind == "code" else value
+
+
 def shown(pragma: Pragma, value: str) -> str:
     """A value that SQLite gave back, as it may be written in an experiment."""
+    if pragma.name == "cache_spill":
+        return "off" if value == "0" else "on"
     if pragma.kind == "code" and value.isdigit() and int(value) < len(pragma.words):
         return pragma.words[int(value)]
     if pragma.kind == "cache" and int(value) < 0:

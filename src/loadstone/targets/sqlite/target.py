@@ -185,8 +185,17 @@ class SQLite(Target):
 
     def connection(self) -> Connection:
         """The file, and what each connection of the driver sets."""
+        session = self._session()
+        # Read back as a number of pages, which the driver would not take for "on"; it is anyway.
+        if session.get("cache_spill") == "1":
+            del session["cache_spill"]
         return Connection(
-            protocol="sqlite", database=str(self._opened().database), settings=self._session()
+            protocol="sqlite",
+            database=str(self._opened().database),
+            settings={
+                name: pragmas.written(pragmas.CATALOGUE[name], value)
+                for name, value in session.items()
+            },
         )
 
     def execute(self, script: str) -> None:
