@@ -87,7 +87,7 @@ def _span_s(first: re.Match[bytes] | None, last: re.Match[bytes] | None) -> floa
 
 def _time(stamp: re.Match[bytes]) -> datetime:
     text = f"{stamp[1].decode()} {stamp[2].decode()}"
-    return datetime.strptime(text, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - both in the log's zone
+    return datetime.strptime(text, "%Y-%m-%d %H:%M:%S")
 
 
 def _shown(line: bytes) -> str:

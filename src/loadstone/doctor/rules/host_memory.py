@@ -144,7 +144,7 @@ def overcommit(host: HostFacts) -> Advice | None:
 @host_rule(
     "oom-kills",
     "the kernel killed processes because memory ran out",
-    Severity.DATA,
+    Severity.LOOK,
     postgresql_manual(
         "18.4. Managing Kernel Resources: Linux Memory Overcommit",
         "kernel-resources.html#LINUX-MEMORY-OVERCOMMIT",

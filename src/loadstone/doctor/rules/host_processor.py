@@ -111,7 +111,7 @@ def virtual_machine(host: HostFacts) -> Advice | None:
     if host.virtualisation is None or host.virtualisation.startswith("none"):
         return None
     return Advice(
-        seen=host.virtualisation,
+        seen=f"runs in a virtual machine or container: {host.virtualisation}",
         why="processor, disk and clock are shared with others: figures move by what these do, and "
         "an fsync reaches only as far as the hypervisor lets it",
         change="nothing; compare interleaved, with repeats, and look at steal",

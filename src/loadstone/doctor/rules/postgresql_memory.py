@@ -169,12 +169,12 @@ def work_mem(server: PostgreSQLFacts, host: HostFacts | None) -> Advice | None:
     ),
 )
 def effective_cache_size(server: PostgreSQLFacts, host: HostFacts | None) -> Advice | None:
-    """Below a quarter of the memory, below shared_buffers, or above the memory."""
+    """Above the memory; or below a quarter of it or shared_buffers, with more data than that."""
     present = server.settings.number("effective_cache_size")
     buffers = server.settings.number("shared_buffers")
     if present is None or buffers is None or host is None or host.memory_bytes < GB:
         return None
-    small = present < max(host.memory_bytes / 4, buffers)
+    small = present < max(host.memory_bytes / 4, buffers) and (server.data_bytes or 0) > present
     if not small and present <= host.memory_bytes:
         return None
     proposed = round_size(host.memory_bytes * 0.75)

@@ -1,0 +1,195 @@
+"""What a running MariaDB tells of itself. Its session is read-only."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from loadstone.doctor.collect.log import read_log
+from loadstone.doctor.collect.process import is_here, process_facts, standard_error_file
+from loadstone.doctor.facts import LogFacts, MariaDBFacts, ProcessFacts, Setting, Settings
+from loadstone.doctor.rules.messages import messages_of
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.model import TargetSpec
+from loadstone.targets.address import Address
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+    from pymysql.cursors import Cursor
+
+_PORT = 3306
+_PROGRAMS = ("mariadbd", "mysqld")
+_SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
+_TABLES = f"""
+SELECT coalesce(sum(data_length + index_length), 0),
+       coalesce(sum(engine IN ('MyISAM', 'MRG_MYISAM')), 0)
+FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema NOT IN {_SYSTEM}
+"""
+
+
+def parse_address(spec: TargetSpec) -> Address:
+    """Reads `mysql://user@host:port/database` or `mysql://user@/database?socket=/path`.
+
+    Raises:
+        WrongInputError: If it cannot be read, lacks the user, or holds a password.
+    """
+    advice = "write mysql://user@host:port/database, or mysql://user@/database?socket=/path"
+    try:
+        parts = urlsplit(spec.server)
+        port = parts.port or _PORT
+    except ValueError as error:
+        raise WrongInputError("the address of the server cannot be read", advice=advice) from error
+    if parts.password is not None:
+        raise WrongInputError(
+            "the address holds a password",
+            advice="leave it out, and name its place: --password env:NAME or file:PATH",
+        )
+    if parts.scheme not in ("mysql", "mariadb") or not parts.username:
+        raise WrongInputError(f"{spec.server!r} is no address of a MariaDB", advice=advice)
+    options = parse_qs(parts.query)
+    socket_path = next(iter(options.get("socket", [])), None)
+    return Address(
+        host=socket_path or parts.hostname or "localhost",
+        port=port,
+        user=unquote(parts.username),
+        database=unquote(parts.path.lstrip("/")),
+        password_reference=spec.password,
+        protocol="mysql",
+    )
+
+
+def connect(spec: TargetSpec) -> Connection[Cursor]:
+    """A session in which the server itself refuses every write.
+
+    Raises:
+        TargetError: If the server cannot be reached.
+        WrongInputError: If the address is wrong.
+    """
+    import pymysql
+
+    place = parse_address(spec).connection()
+    try:
+        return pymysql.connect(
+            host=place.host,
+            port=place.port,
+            user=place.user,
+            password=place.password or "",
+            unix_socket=place.host if place.host.startswith("/") else None,
+            connect_timeout=10,
+            read_timeout=30,
+            autocommit=True,
+            program_name="loadstone doctor",
+            init_command="SET SESSION TRANSACTION READ ONLY",
+        )
+    except (pymysql.Error, OSError) as error:
+        where = place.host if place.host.startswith("/") else f"{place.host}:{place.port}"
+        raise TargetError(
+            f"cannot connect to MariaDB at {where} as {place.user!r}: {_said(error)}",
+            advice="check that the server runs, and user, password and host of the account",
+        ) from error
+
+
+def mariadb_facts(spec: TargetSpec, log: Path | None) -> MariaDBFacts:
+    """Looks at a running server.
+
+    Args:
+        spec: With its address.
+        log: Its error log, if the user named one; else it is looked for.
+
+    Raises:
+        TargetError: If it cannot be reached.
+        WrongInputError: If the address is wrong, or the named log cannot be read.
+    """
+    place = parse_address(spec)
+    with connect(spec) as connection:
+        variables = dict(_rows(connection, "SHOW GLOBAL VARIABLES"))
+        status = dict(_rows(connection, "SHOW GLOBAL STATUS"))
+        tables = _rows(connection, _TABLES)
+        local = is_here(place.host)
+        process = _process(connection, place, variables) if local else None
+    settings = Settings({name.lower(): setting(value) for name, value in variables.items()})
+    return MariaDBFacts(
+        settings=settings,
+        status=status,
+        version=(settings.text("version") or "").partition("-")[0],
+        local=local,
+        data_bytes=int(tables[0][0]) if tables else None,
+        crash_unsafe_tables=int(tables[0][1]) if tables else None,
+        process=process,
+        log=_log(settings, process, log),
+    )
+
+
+def data_folder(facts: MariaDBFacts) -> Path | None:
+    """The data folder of a server on this machine."""
+    folder = facts.settings.text("datadir")
+    return Path(folder) if facts.local and folder else None
+
+
+def setting(value: str) -> Setting:
+    """A variable; MariaDB shows sizes in bytes and durations in seconds."""
+    try:
+        return Setting(value, float(value), "server")
+    except ValueError:
+        return Setting(value, None, "server")
+
+
+def _process(
+    connection: Connection[Cursor], place: Address, variables: dict[str, str]
+) -> ProcessFacts | None:
+    pid = _peer(connection) if place.host.startswith("/") else _pid_of_file(variables)
+    found = (process_facts(pid, program) for program in _PROGRAMS)
+    return next((each for each in found if each is not None), None)
+
+
+def _peer(connection: Connection[Cursor]) -> int | None:
+    """The process at the other end of a Unix socket (unix(7), SO_PEERCRED)."""
+    stream: socket.socket | None = getattr(connection, "_sock", None)
+    if stream is None:
+        return None
+    layout = "3i"
+    told = stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(layout))
+    return int(struct.unpack(layout, told)[0])
+
+
+def _pid_of_file(variables: dict[str, str]) -> int | None:
+    path = Path(variables.get("datadir", "/")) / variables.get("pid_file", "")
+    try:
+        return int(path.read_text().strip())
+    except (OSError, ValueError):
+        return None
+
+
+def _log(settings: Settings, process: ProcessFacts | None, named: Path | None) -> LogFacts | None:
+    if named is not None:
+        return read_log(named, messages_of("mariadb"))
+    if process is None:
+        return None
+    name = settings.text("log_error")
+    if name:
+        path: Path | None = Path(settings.text("datadir") or "/") / name
+    else:
+        path = standard_error_file(process.pid)
+    try:
+        return read_log(path, messages_of("mariadb")) if path else None
+    except WrongInputError:
+        return None
+
+
+def _rows(connection: Connection[Cursor], sql: str) -> Sequence[tuple[Any, ...]]:
+    import pymysql
+
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetchall()
+    except pymysql.Error as error:
+        raise TargetError(f"{_said(error)}, in: {' '.join(sql.split())[:100]}") from error
+
+
+def _said(error: BaseException) -> str:
+    return " ".join(str(part) for part in error.args[-1:]) or str(error)

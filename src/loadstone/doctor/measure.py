@@ -1,0 +1,191 @@
+"""The experiment that would measure a change on this machine, made from a rule's `Measure`.
+
+It runs on a server that Loadstone starts, with the settings of the server that was looked at as
+far as they decide performance; never on that server itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.doctor.facts import Facts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.model import Advice, Finding, Measure, Rule
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.designs import design_of
+from loadstone.experiments.file import durations_as_text
+from loadstone.experiments.model import EXPERIMENT_VERSION, Experiment, Level, WorkloadSpec
+from loadstone.factors.check import check_experiment
+from loadstone.factors.in_force import unsafe_in
+from loadstone.factors.refusals import refuse_impossible, refuse_unavailable
+from loadstone.factors.registry import apply_changes
+from loadstone.targets.registry import TARGETS
+from loadstone.workloads.registry import workload_of
+
+REPEATS = 5
+"""Of each level: with five a difference can be shown, with three it cannot (docs/method.md)."""
+_WAREHOUSES = (4, 10)
+"""The smallest and the largest data that an experiment of the doctor loads."""
+
+CARRIED: Mapping[str, tuple[str, ...]] = {
+    "postgresql": (
+        "shared_buffers",
+        "work_mem",
+        "max_wal_size",
+        "min_wal_size",
+        "wal_buffers",
+        "wal_compression",
+        "checkpoint_timeout",
+        "checkpoint_completion_target",
+        "effective_cache_size",
+        "random_page_cost",
+        "huge_pages",
+        "jit",
+        "io_method",
+        "io_workers",
+        "commit_delay",
+    ),
+    "mariadb": (
+        "innodb_buffer_pool_size",
+        "innodb_log_file_size",
+        "innodb_flush_method",
+        "innodb_io_capacity",
+        "innodb_page_size",
+    ),
+    "sqlite": ("journal_mode", "page_size"),
+}
+"""Settings of the server that decide performance and go into its experiments."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """What all experiments of one visit of the doctor share."""
+
+    engine: str
+    server: str
+    """`embedded`, `local` or `local:MAJOR`."""
+    settings: Mapping[str, Level]
+    warehouses: int
+
+
+def base_of(facts: Facts, server: str) -> Base:
+    """From the server that was looked at; PostgreSQL where there was none.
+
+    Args:
+        facts: What was seen.
+        server: Whose programs the experiments' own server uses.
+    """
+    seen, size = facts.server, None
+    engine, settings = "postgresql", dict[str, Level]()
+    if isinstance(seen, (PostgreSQLFacts, MariaDBFacts)):
+        engine = "postgresql" if isinstance(seen, PostgreSQLFacts) else "mariadb"
+        size = seen.data_bytes
+        settings = _carried(engine, seen)
+    elif isinstance(seen, SQLiteFacts):
+        engine = "sqlite"
+        size = seen.pages * seen.page_bytes if seen.pages and seen.page_bytes else None
+        settings = {
+            name: value
+            for name, value in (
+                ("journal_mode", seen.journal_mode),
+                ("page_size", seen.page_bytes),
+            )
+            if value and value not in ("off", "memory")
+        }
+    return Base(engine, server, settings, _warehouses(size or 0))
+
+
+def _warehouses(size_bytes: int) -> int:
+    """Order entry about as large as the data that was seen, within what loads in minutes."""
+    one = workload_of(WorkloadSpec(name="oltp", parameters={"warehouses": 1}))
+    least, most = _WAREHOUSES
+    return max(least, min(size_bytes // (one.expected_size_bytes() or 1), most))
+
+
+def _carried(engine: str, seen: PostgreSQLFacts | MariaDBFacts) -> dict[str, Level]:
+    found: dict[str, Level] = {}
+    for name in CARRIED[engine]:
+        setting = seen.settings.by_name.get(name)
+        if setting is None or setting.source in ("default", "client") or setting.text in ("", "-1"):
+            continue
+        number = setting.number
+        whole = number is not None and setting.text.isdigit()
+        found[name] = int(setting.text) if whole else setting.text
+    return found
+
+
+def experiment_of(rule: Rule, measure: Measure, base: Base) -> Experiment:
+    """The comparison that a rule asks for. Pure: nothing is looked up or started."""
+    varied = measure.factor.removeprefix("target.")
+    settings = {**base.settings, **measure.settings}
+    settings.pop(varied, None)
+    fields: dict[str, Any] = {
+        "version": EXPERIMENT_VERSION,
+        "name": f"doctor-{rule.name.replace('.', '-')}",
+        "title": rule.about[:1].upper() + rule.about[1:],
+        "workload": {
+            "name": "oltp",
+            "parameters": {"warehouses": base.warehouses, **measure.parameters},
+        },
+        "target": {"engine": base.engine, "server": base.server},
+        "profile": durations_as_text(
+            {"users": measure.users, "warm_up": 10.0, "measure": measure.measure_s}
+        ),
+        "design": {
+            "kind": "compare",
+            "factor": measure.factor,
+            "levels": list(measure.levels),
+        },
+        "repeats": REPEATS,
+        "seed": 42,
+    }
+    if settings:
+        fields["target"]["settings"] = settings
+    if measure.cache != "warm":
+        fields["cache"] = measure.cache
+    if measure.metric is not None:
+        fields["metric"] = measure.metric
+    if measure.crash is not None:
+        fields["durability"] = measure.crash
+    return Experiment.model_validate(fields)
+
+
+def finding_of(rule: Rule, advice: Advice, base: Base) -> Finding:
+    """Advice with its experiment, checked as if it were to run; or with why there is none."""
+    if isinstance(advice.measure, str):
+        return Finding(rule, advice, no_experiment=advice.measure)
+    if base.engine not in TARGETS:
+        return Finding(
+            rule, advice, no_experiment=f"this Loadstone cannot start a server of {base.engine}"
+        )
+    experiment = experiment_of(rule, advice.measure, base)
+    try:
+        experiment, left_out = _fitted(experiment)
+        changes = [each.changes for each in design_of(experiment).variants(experiment)]
+        unsafe = any(unsafe_in(apply_changes(experiment, each)) for each in changes)
+    except LoadstoneError as error:
+        return Finding(rule, advice, no_experiment=f"not on this machine: {error.message}")
+    return Finding(rule, advice, experiment, left_out=left_out, unsafe=unsafe)
+
+
+def _fitted(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]:
+    """The experiment without the settings that its own server does not take.
+
+    Raises:
+        LoadstoneError: If it cannot run here for another reason.
+    """
+    problems = check_experiment(experiment)
+    bad = {str(each.path[2]) for each in problems if each.path[:2] == ("target", "settings")}
+    if bad:
+        kept = {name: v for name, v in experiment.target.settings.items() if name not in bad}
+        target = experiment.target.model_copy(update={"settings": kept})
+        experiment = experiment.model_copy(update={"target": target})
+        problems = check_experiment(experiment)
+    if problems:
+        raise LoadstoneError("; ".join(each.message for each in problems))
+    variants = design_of(experiment).variants(experiment)
+    for variant in variants:
+        refuse_impossible(experiment, variant.changes)
+    refuse_unavailable(experiment, variants)
+    return experiment, tuple(sorted(bad))
