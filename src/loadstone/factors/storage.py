@@ -43,20 +43,6 @@ class StorageFactor(FactorKind):
         return replace(parts, target=parts.target.model_copy(update={"storage": storage}))
 
 
-def unsafe_placements(target: TargetSpec) -> list[str]:
-    """The placements of a target that can lose acknowledged commits: `storage.data=tmpfs`.
-
-    Raises:
-        WrongInputError: If a placement cannot be read.
-    """
-    found = []
-    for name in StorageSpec.model_fields:
-        text = getattr(target.storage, name)
-        if text is not None and support.unsafe_here(parse(text)) is not None:
-            found.append(f"storage.{name}={text}")
-    return found
-
-
 def _check_name(name: str) -> None:
     if name not in StorageSpec.model_fields:
         raise WrongInputError(

@@ -130,12 +130,11 @@ def check(file_system: str, options: Iterable[str], also: Iterable[str] = ()) ->
     """
     seen: dict[str, str] = {}
     for text in options:
-        option = _find(file_system, text, also)
-        plain = plain_spelling(file_system, text)
-        clashing = [seen[name] for name in _rivals(file_system, option, plain) if name in seen]
-        if clashing:
-            raise WrongInputError(f"{text} and {clashing[0]} contradict each other")
-        seen[option.name if option.values else plain] = text
+        _find(file_system, text, also)
+        subject = _subject(file_system, plain_spelling(file_system, text))
+        if subject in seen:
+            raise WrongInputError(f"{text} and {seen[subject]} contradict each other")
+        seen[subject] = text
 
 
 def plain_spelling(file_system: str, text: str) -> str:
@@ -195,19 +194,15 @@ def _find(file_system: str, text: str, also: Iterable[str]) -> Option:
     raise WrongInputError(f"{text!r}: write {name}= and one of {' '.join(wanted)}")
 
 
-def _rivals(file_system: str, option: Option, plain: str) -> set[str]:
-    """Names that cannot stand beside an option."""
-    if option.values is not None and plain == plain_spelling(file_system, option.name + "="):
-        return {option.name}
-    rivals = {option.name, plain, *option.hidden_unless}
-    for other in OPTIONS[file_system]:
-        if plain in other.hidden_unless:
-            rivals.add(other.name)
-    if plain in ("noatime", "relatime", "strictatime"):
-        rivals |= {"noatime", "relatime", "strictatime"}
-    if plain in ("ssd", "nossd", "ssd_spread"):
-        rivals |= {"ssd", "nossd", "ssd_spread"}
-    return rivals
+def _subject(file_system: str, plain: str) -> str:
+    """What an option is about: two options about the same contradict each other."""
+    name = plain.partition("=")[0]
+    if name in ("ssd", "nossd", "ssd_spread"):
+        return "ssd"
+    for option in OPTIONS[file_system]:
+        if name in (option.name, *option.hidden_unless) and option.hidden_unless:
+            return option.name
+    return name
 
 
 def _same_value(name: str, value: str, word: str) -> bool:

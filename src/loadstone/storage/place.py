@@ -212,10 +212,10 @@ def _delay_ms(value: str) -> int:
 def _checked(place: Place) -> Place:
     """The placement with its file system filled in and its mount options tried."""
     file_system = "tmpfs" if place.kind == "tmpfs" else place.file_system or "ext4"
-    options.check(file_system, place.mount_options, _other_words(place.kind))
     mount_options = dict.fromkeys(
         options.plain_spelling(file_system, each) for each in place.mount_options
     )
+    options.check(file_system, mount_options, _other_words(place.kind))
     least = _LEAST_BYTES[file_system]
     if place.size_bytes is not None and place.size_bytes < least:
         raise WrongInputError(

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from loadstone.errors import TargetError
+from loadstone.targets.local.processes import lives, matching, signal_all, wait_ended
 
 _POLL_S = 0.005
 START_S = 30.0
@@ -65,12 +66,7 @@ def start(
 
 def serving(program: str, argument: str) -> list[psutil.Process]:
     """Living processes of that name with exactly that argument."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            if process.name() == program and argument in process.cmdline():
-                found.append(process)
-    return [each for each in found if _lives(each)]
+    return matching(lambda words: Path(words[0]).name == program and argument in words[1:])
 
 
 def end(program: str, argument: str, *, gently: bool) -> None:
@@ -86,31 +82,9 @@ def end(program: str, argument: str, *, gently: bool) -> None:
     """
     found = serving(program, argument)
     if gently and found:
-        _signal(found, signal.SIGTERM)
-        _wait(found, _GENTLE_S)
-    left = [each for each in found if _lives(each)]
-    _signal(left, signal.SIGKILL)
-    if not _wait(left, _KILL_S):
+        signal_all(found, signal.SIGTERM)
+        wait_ended(found, _GENTLE_S)
+    left = [each for each in found if lives(each)]
+    signal_all(left, signal.SIGKILL)
+    if not wait_ended(left, _KILL_S):
         raise TargetError(f"{program} (process {left[0].pid}) does not end")
-
-
-def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.send_signal(number)
-
-
-def _wait(processes: list[psutil.Process], timeout_s: float) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while any(map(_lives, processes)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_S)
-    return True
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False

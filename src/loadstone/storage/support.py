@@ -1,4 +1,8 @@
-"""What this machine allows: asked before anything runs, answered with None or one line why not."""
+"""What this machine allows: asked before anything runs, answered with None or one line why not.
+
+Like the settings of the host, a reason begins with `absent:` (install it, choose another kernel) or
+`denied:` (this user or this container may not).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,11 @@ def unavailable(place: Place) -> str | None:
     Args:
         place: A placement.
     """
-    return next(_reasons(place), None)
+    denied = next(_rights(), None) if place.needs_root else None
+    if denied is not None:
+        return f"denied: {denied}"
+    missing = next(_missing(place), None)
+    return f"absent: {missing}" if missing else None
 
 
 def unsafe_here(place: Place) -> str | None:
@@ -41,12 +49,11 @@ def unsafe_here(place: Place) -> str | None:
     return None
 
 
-def _reasons(place: Place) -> Iterator[str]:
+def _missing(place: Place) -> Iterator[str]:
     if place.kind == "folder":
         if not Path(str(place.path)).is_dir():
             yield f"there is no folder {place.path}"
         return
-    yield from _rights()
     file_system = str(place.file_system)
     yield from _said(_kernel_file_system(file_system))
     if place.kind == "tmpfs":
@@ -63,9 +70,9 @@ def _reasons(place: Place) -> Iterator[str]:
 
 def _rights() -> Iterator[str]:
     if os.geteuid() != 0:
-        yield "file systems are made and mounted by root only, and Loadstone does not run as root"
+        yield "only root may make and mount file systems"
     elif not _has_capability(_CAP_SYS_ADMIN):
-        yield "this process may not mount: the container takes the right (CAP_SYS_ADMIN) from root"
+        yield "this process may not mount (it lacks the capability CAP_SYS_ADMIN)"
 
 
 def _network(place: Place) -> Iterator[str]:

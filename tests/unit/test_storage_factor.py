@@ -1,0 +1,117 @@
+"""The factor storage, and what is said of a machine that cannot make a placement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Change, Experiment
+from loadstone.factors.in_force import unsafe_in
+from loadstone.factors.registry import apply_changes, examine
+from loadstone.storage import programs, support
+from loadstone.storage.place import parse
+
+
+def experiment(**target: Any) -> Experiment:
+    return Experiment.model_validate(
+        {
+            "name": "x",
+            "workload": {"name": "noop"},
+            "target": {"engine": "postgresql", **target},
+        }
+    )
+
+
+def data(level: Any) -> Change:
+    return Change(factor="storage.data", level=level)
+
+
+def test_a_placement_is_put_into_the_target_in_its_one_spelling():
+    parts = apply_changes(experiment(), [data("loop:noatime,ext4")])
+    assert parts.target.storage.data == "loop:ext4,noatime"
+    assert parts.target.storage.log is None
+
+
+def test_the_default_takes_it_out_again():
+    base = experiment(storage={"data": "loop:ext4", "log": "loop:xfs"})
+    parts = apply_changes(base, [data("default")])
+    assert parts.target.storage.data is None
+    assert parts.target.storage.log == "loop:xfs"
+
+
+def test_unsafe_placements_carry_the_word():
+    assert examine(experiment(), data("loop:ext4,nobarrier")).unsafe
+    assert not examine(experiment(), data("loop:ext4,noatime")).unsafe
+    parts = apply_changes(experiment(), [data("tmpfs")])
+    assert unsafe_in(parts) == ["storage.data=tmpfs"]
+
+
+def test_a_folder_in_memory_is_unsafe():
+    if support.filesystem.of(Path("/dev/shm")).get("kind") != "tmpfs":
+        pytest.skip("/dev/shm is not in memory here")
+    assert examine(experiment(), data("folder:/dev/shm")).unsafe
+
+
+@pytest.mark.parametrize("level", [1, True, "lop:ext4"])
+def test_a_level_that_is_no_placement(level: Any):
+    with pytest.raises(WrongInputError, match="is no placement"):
+        examine(experiment(), data(level))
+
+
+def test_a_factor_that_does_not_exist():
+    with pytest.raises(WrongInputError, match="did you mean 'data'"):
+        examine(experiment(), Change(factor="storage.dta", level="loop"))
+
+
+def test_a_server_at_an_address_keeps_its_data():
+    info = examine(experiment(server="postgresql://me@db/loadstone"), data("loop:ext4"))
+    assert "did not start it" in str(info.refused)
+
+
+def test_not_root(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(support.os, "geteuid", lambda: 1000)
+    assert str(support.unavailable(parse("loop:ext4"))).startswith("denied: only root")
+    assert support.unavailable(parse("folder:/")) is None
+
+
+def test_a_folder_that_does_not_exist():
+    assert support.unavailable(parse("folder:/no/such")) == "absent: there is no folder /no/such"
+
+
+@pytest.fixture
+def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(support, "_has_capability", lambda _number: True)
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize(
+    ("text", "program", "package"),
+    [
+        ("loop:xfs", "mkfs.xfs", "xfsprogs"),
+        ("loop:btrfs", "mkfs.btrfs", "btrfs-progs"),
+        ("volatile:ext4", "nbdkit", "nbdkit"),
+        ("nbd:sync,ext4", "nbdfuse", "libnbd-bin"),
+    ],
+)
+def test_a_missing_program_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, text: str, program: str, package: str
+):
+    def find(name: str) -> Path | None:
+        return None if name == program else Path("/bin/true")
+
+    monkeypatch.setattr(programs, "find", find)
+    monkeypatch.setattr(support, "_kernel_file_system", lambda _name: None)
+    monkeypatch.setattr(support.Path, "exists", lambda _path: True)
+    said = str(support.unavailable(parse(text)))
+    assert said == f"absent: {program} is missing: install the package {package}"
+
+
+@pytest.mark.usefixtures("as_root")
+def test_a_file_system_that_the_kernel_has_not(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(support, "_module_exists", lambda _name: False)
+    monkeypatch.setattr(support.Path, "read_text", lambda _path: "nodev\tproc\n\text4\n")
+    assert "no file system xfs" in str(support.unavailable(parse("loop:xfs")))
