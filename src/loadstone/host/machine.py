@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _CHOSEN = re.compile(r"\[([^\]]*)\]")
-_CAP_SYS_ADMIN = 21
+CAP_SYS_ADMIN, CAP_SYS_RESOURCE = 21, 24
+"""Numbers of capabilities(7): to set the kernel, to raise hard limits."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def denied(path: Path, present: str | None) -> str | None:
     """
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
-        if present is not None and not _may_administer():
+        if present is not None and not has_capability(CAP_SYS_ADMIN):
             write(path, present)
     except OSError as error:
         return _why(path, error)
@@ -114,10 +115,11 @@ def _why(path: Path, error: OSError) -> str:
     return f"{path} cannot be written: {error.strerror}"
 
 
-def _may_administer() -> bool:
+def has_capability(number: int) -> bool:
+    """Whether this process has a capability in force; root in a container may lack some."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
         return False
     effective = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
-    return effective is not None and bool(int(effective[1], 16) >> _CAP_SYS_ADMIN & 1)
+    return effective is not None and bool(int(effective[1], 16) >> number & 1)

@@ -19,7 +19,15 @@ from loadstone.experiments.model import Level
 from loadstone.experiments.problems import near
 from loadstone.host import cpulist
 from loadstone.host.levels import Cpus, Levels, Whole
-from loadstone.host.machine import THIS_MACHINE, Absent, Machine, Reading, read
+from loadstone.host.machine import (
+    CAP_SYS_RESOURCE,
+    THIS_MACHINE,
+    Absent,
+    Machine,
+    Reading,
+    has_capability,
+    read,
+)
 from loadstone.host.settings import HostSetting
 from loadstone.results.record import FactorReading
 
@@ -62,8 +70,8 @@ class StartOption(HostSetting):
     def _limit(self, level: Level) -> str | None:
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         above = hard != resource.RLIM_INFINITY and int(self.check(level)) > hard
-        if above and os.geteuid() != 0:
-            return f"denied: only root may raise the limit above the hard limit of {hard}"
+        if above and not has_capability(CAP_SYS_RESOURCE):
+            return f"denied: Loadstone may not raise its hard limit of {hard} (CAP_SYS_RESOURCE)"
         return None
 
 

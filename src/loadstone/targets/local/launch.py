@@ -29,8 +29,8 @@ class Launch:
 def launch(command: Sequence[str | Path], process: ProcessSpec, account: Account) -> Launch:
     """The start command of a server, with what `process` asks for.
 
-    Only root may raise a limit above the hard one, so where the account is another the programs
-    run as root and the last of them (`setpriv`) changes the account.
+    Only root (CAP_SYS_RESOURCE) may raise a limit above the hard one, so where the account is
+    another the programs run as root and the last of them (`setpriv`) changes the account.
 
     Args:
         command: The server and its arguments.

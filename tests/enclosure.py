@@ -1,0 +1,109 @@
+"""Namespaces of one test's own, so that a listing is of that test's doing and of nobody else's.
+
+Processes, mounts and shared memory are those of the enclosure; `/var/tmp` and `/dev/shm` are
+folders of its own. Host settings and block devices are the machine's. As a program it is the first
+process in there: it collects the children that nobody else waits for, as init does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+
+_HERE = Path(__file__).parent
+
+
+def why_not() -> str | None:
+    """Why this machine has no enclosures, or None."""
+    if os.geteuid() != 0:
+        return "needs root"
+    missing = [name for name in ("unshare", "nsenter", "mount") if shutil.which(name) is None]
+    return f"{missing[0]} is missing" if missing else None
+
+
+class Enclosure:
+    """Its own processes, mounts, shared memory and `/var/tmp`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Makes it.
+
+        Args:
+            folder: What is seen as `/var/tmp` within; every account may enter it.
+        """
+        folder.chmod(0o1777)
+        self._init = subprocess.Popen(
+            [
+                *("unshare", "--mount", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"),
+                *(sys.executable, str(_HERE / "enclosure.py"), str(folder)),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._init.stdout is not None
+        assert self._init.stdout.readline() == "ready\n"
+        (first,) = psutil.Process(self._init.pid).children()
+        self._enter = ["nsenter", f"--target={first.pid}", "--mount", "--ipc", "--pid", "--"]
+
+    def start(
+        self, command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]
+    ) -> subprocess.Popen[str]:
+        """Starts a command within."""
+        return subprocess.Popen(
+            [*self._enter, "env", f"--chdir={folder}", *map(str, command)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def listing(self, folder: Path) -> dict[str, Any]:
+        """The full listing, as seen from within."""
+        program = [*self._enter, sys.executable, str(_HERE / "listing.py"), str(folder)]
+        done = subprocess.run(program, capture_output=True, text=True, check=True)
+        return cast(dict[str, Any], json.loads(done.stdout))
+
+    def close(self) -> None:
+        """Ends every process in there, and with them the namespaces."""
+        self._init.kill()
+        self._init.wait()
+
+
+def signal_to(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Sends a signal to the command itself, not to what brought it into the enclosure."""
+    (command,) = psutil.Process(process.pid).children()
+    command.send_signal(number)
+
+
+def _be_first(folder: str) -> None:
+    for mount in (
+        ["--bind", folder, "/var/tmp"],
+        ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm"],
+    ):
+        subprocess.run(["mount", *mount], check=True)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    print("ready", flush=True)
+    while True:
+        signal.sigwait([signal.SIGCHLD])
+        while _collected():
+            pass
+
+
+def _collected() -> bool:
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return False
+
+
+if __name__ == "__main__":
+    _be_first(sys.argv[1])

@@ -1,0 +1,103 @@
+"""A full listing of what a run could leave behind; compared before and after.
+
+As a program it prints the listing as JSON, so that it can be taken within the namespaces of an
+`Enclosure` (see `enclosure.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from loadstone.host.machine import Absent
+from loadstone.host.registry import all_known
+
+_LIMITS = {name: getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")}
+_OWN = ("listing.py", "enclosure.py")
+Listing = dict[str, Any]
+
+
+def listing(of: str = "") -> Listing:
+    """Everything on this machine, as far as this process sees it.
+
+    Args:
+        of: Loop devices whose file has this in its path; others may come and go meanwhile.
+    """
+    return {
+        "host settings": dict(host_settings()),
+        "mounts": mounts(),
+        "loop devices": sorted(loop_devices(of)),
+        "zram devices": zram_devices(),
+        "processes": sorted(processes()),
+        "folders": sorted(str(path) for path in Path("/var/tmp").glob("loadstone-*")),
+        "System V memory": system_v_memory(),
+        "POSIX memory": sorted(path.name for path in Path("/dev/shm").iterdir()),
+        "limits": {name: resource.getrlimit(number) for name, number in _LIMITS.items()},
+        "affinity": sorted(os.sched_getaffinity(0)),
+    }
+
+
+def host_settings() -> Iterator[tuple[str, str]]:
+    """Every file of every known setting, and of what moves with it, byte for byte."""
+    for setting in all_known():
+        files = setting.files()
+        if isinstance(files, Absent):
+            yield setting.name, files.reason
+            continue
+        for path in (*files, *setting.companions()):
+            yield str(path), path.read_text() if path.exists() else "missing"
+
+
+def mounts() -> list[str]:
+    """Mount point, kind, source and options of every mount, in their order."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        found.append(f"{' '.join(before.split()[3:6])} {after}")
+    return found
+
+
+def loop_devices(of: str) -> Iterator[str]:
+    """Loop devices in use, with their files."""
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        try:
+            backing = path.read_text().strip()
+        except OSError:
+            continue  # detached while we looked
+        if of in backing:
+            yield f"{path.parents[1].name} {backing}"
+
+
+def zram_devices() -> list[str]:
+    """Compressed memory that has a size."""
+    sizes = {
+        path.parent.name: path.read_text() for path in Path("/sys/block").glob("zram*/disksize")
+    }
+    return sorted(f"{name} {size.strip()}" for name, size in sizes.items())
+
+
+def processes() -> Iterator[str]:
+    """The command line of every process but those of the listing itself."""
+    own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    for process in psutil.process_iter(["cmdline", "name", "status"]):
+        words = process.info["cmdline"] or [f"[{process.info['name']}]"]
+        dead = process.info["status"] == psutil.STATUS_ZOMBIE
+        if process.pid not in own and not dead and not any(word.endswith(_OWN) for word in words):
+            yield " ".join(words)
+
+
+def system_v_memory() -> list[str]:
+    """Segments with key, size and owner."""
+    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return sorted(" ".join(line.split()[:5]) for line in lines)
+
+
+if __name__ == "__main__":
+    json.dump(listing(*sys.argv[1:]), sys.stdout)
