@@ -20,6 +20,7 @@ from loadstone.doctor.facts import (
     Settings,
     SQLiteFacts,
 )
+from loadstone.doctor.rules.base import setting_size
 
 MB = 1024**2
 GB = 1024**3
@@ -71,12 +72,17 @@ def disk(**changes: Any) -> Facts:
 
 def settings(**values: Any) -> Settings:
     """A number is bytes or seconds, or the value itself; a text is a text."""
-    return Settings(
-        {
-            name: Setting(str(value), None if isinstance(value, str) else float(value), "planted")
-            for name, value in values.items()
-        }
-    )
+    return Settings({name: _setting(name, value) for name, value in values.items()})
+
+
+def _setting(name: str, value: Any) -> Setting:
+    if isinstance(value, str):
+        return Setting(value, None, "planted")
+    shown = setting_size(value) if name in POSTGRESQL_SIZES else str(value)
+    return Setting(shown, float(value), "planted")
+
+
+POSTGRESQL_SIZES = ("shared_buffers", "work_mem", "effective_cache_size", "max_wal_size")
 
 
 POSTGRESQL_SETTINGS: dict[str, Any] = {

@@ -7,7 +7,7 @@ far as they decide performance; never on that server itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loadstone.doctor.facts import Facts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
@@ -67,6 +67,8 @@ class Base:
     """`embedded`, `local` or `local:MAJOR`."""
     settings: Mapping[str, Level]
     warehouses: int
+    left_out: tuple[str, ...] = ()
+    """Settings of the server that the experiments' own server does not take."""
 
 
 def base_of(facts: Facts, server: str) -> Base:
@@ -117,13 +119,18 @@ def _carried(engine: str, seen: PostgreSQLFacts | MariaDBFacts) -> dict[str, Lev
 
 def experiment_of(rule: Rule, measure: Measure, base: Base) -> Experiment:
     """The comparison that a rule asks for. Pure: nothing is looked up or started."""
+    name = f"doctor-{rule.name.replace('.', '-')}"
+    return _experiment(name, rule.about[:1].upper() + rule.about[1:], base, measure)
+
+
+def _experiment(name: str, title: str, base: Base, measure: Measure) -> Experiment:
     varied = measure.factor.removeprefix("target.")
     settings = {**base.settings, **measure.settings}
     settings.pop(varied, None)
     fields: dict[str, Any] = {
         "version": EXPERIMENT_VERSION,
-        "name": f"doctor-{rule.name.replace('.', '-')}",
-        "title": rule.about[:1].upper() + rule.about[1:],
+        "name": name,
+        "title": title,
         "workload": {
             "name": "oltp",
             "parameters": {"warehouses": base.warehouses, **measure.parameters},
@@ -151,8 +158,25 @@ def experiment_of(rule: Rule, measure: Measure, base: Base) -> Experiment:
     return Experiment.model_validate(fields)
 
 
+def fitted(base: Base) -> Base:
+    """The base without the settings that the experiments' own server does not take."""
+    if base.engine not in TARGETS or not base.settings:
+        return base
+    probe = _experiment("settings", "", base, Measure("profile.users", (8, 8)))
+    paths = [each.path for each in check_experiment(probe)]
+    bad = {str(path[2]) for path in paths if path[:2] == ("target", "settings")}
+    kept = {name: level for name, level in base.settings.items() if name not in bad}
+    return replace(base, settings=kept, left_out=tuple(sorted(bad)))
+
+
 def finding_of(rule: Rule, advice: Advice, base: Base) -> Finding:
-    """Advice with its experiment, checked as if it were to run; or with why there is none."""
+    """Advice with its experiment, checked as if it were to run; or with why there is none.
+
+    Args:
+        rule: That spoke.
+        advice: What it said.
+        base: Fitted: its settings are not asked about again.
+    """
     if isinstance(advice.measure, str):
         return Finding(rule, advice, no_experiment=advice.measure)
     if base.engine not in TARGETS:
@@ -160,32 +184,27 @@ def finding_of(rule: Rule, advice: Advice, base: Base) -> Finding:
             rule, advice, no_experiment=f"this Loadstone cannot start a server of {base.engine}"
         )
     experiment = experiment_of(rule, advice.measure, base)
+    bare = experiment_of(rule, advice.measure, replace(base, settings={}))
     try:
-        experiment, left_out = _fitted(experiment)
-        changes = [each.changes for each in design_of(experiment).variants(experiment)]
-        unsafe = any(unsafe_in(apply_changes(experiment, each)) for each in changes)
+        unsafe = _check(bare)
+        for variant in design_of(experiment).variants(experiment):
+            apply_changes(experiment, variant.changes)
     except LoadstoneError as error:
         return Finding(rule, advice, no_experiment=f"not on this machine: {error.message}")
-    return Finding(rule, advice, experiment, left_out=left_out, unsafe=unsafe)
+    return Finding(rule, advice, experiment, left_out=base.left_out, unsafe=unsafe)
 
 
-def _fitted(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]:
-    """The experiment without the settings that its own server does not take.
+def _check(experiment: Experiment) -> bool:
+    """Whether it needs leave for unsafe levels.
 
     Raises:
-        LoadstoneError: If it cannot run here for another reason.
+        LoadstoneError: If it cannot run here.
     """
     problems = check_experiment(experiment)
-    bad = {str(each.path[2]) for each in problems if each.path[:2] == ("target", "settings")}
-    if bad:
-        kept = {name: v for name, v in experiment.target.settings.items() if name not in bad}
-        target = experiment.target.model_copy(update={"settings": kept})
-        experiment = experiment.model_copy(update={"target": target})
-        problems = check_experiment(experiment)
     if problems:
         raise LoadstoneError("; ".join(each.message for each in problems))
     variants = design_of(experiment).variants(experiment)
     for variant in variants:
         refuse_impossible(experiment, variant.changes)
     refuse_unavailable(experiment, variants)
-    return experiment, tuple(sorted(bad))
+    return any(unsafe_in(apply_changes(experiment, each.changes)) for each in variants)

@@ -9,7 +9,7 @@ from pathlib import Path
 from loadstone.doctor.collect import mariadb, planned, postgresql, sqlite
 from loadstone.doctor.collect.host import host_facts
 from loadstone.doctor.facts import Facts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
-from loadstone.doctor.measure import base_of, finding_of
+from loadstone.doctor.measure import base_of, finding_of, fitted
 from loadstone.doctor.model import Advice, Finding, Rule, Severity
 from loadstone.doctor.rules import RULES
 from loadstone.errors import LoadstoneError, WrongInputError
@@ -122,7 +122,7 @@ def engine_of(server: str) -> str | None:
 def _visit(
     facts: Facts, programs: str, varied: Sequence[str] = (), notes: tuple[str, ...] = ()
 ) -> Visit:
-    base = base_of(facts, programs)
+    base = fitted(base_of(facts, programs))
     findings = [finding_of(rule, advice, base) for rule, advice in judge(facts, varied)]
     subjects = {"host", *_subject(facts)}
     looked = sum(rule.subject in subjects for rule in RULES.values())

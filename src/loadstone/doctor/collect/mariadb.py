@@ -16,10 +16,10 @@ from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import TargetSpec
 from loadstone.targets.address import Address
+from loadstone.targets.mariadb.client import connect, said
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
-    from pymysql.cursors import Cursor
 
 _PORT = 3306
 _PROGRAMS = ("mariadbd", "mysqld")
@@ -62,35 +62,17 @@ def parse_address(spec: TargetSpec) -> Address:
     )
 
 
-def connect(spec: TargetSpec) -> Connection[Cursor]:
+def read_only_connection(spec: TargetSpec) -> Connection[Any]:
     """A session in which the server itself refuses every write.
 
     Raises:
         TargetError: If the server cannot be reached.
         WrongInputError: If the address is wrong.
     """
-    import pymysql
-
-    place = parse_address(spec).connection()
-    try:
-        return pymysql.connect(
-            host=place.host,
-            port=place.port,
-            user=place.user,
-            password=place.password or "",
-            unix_socket=place.host if place.host.startswith("/") else None,
-            connect_timeout=10,
-            read_timeout=30,
-            autocommit=True,
-            program_name="loadstone doctor",
-            init_command="SET SESSION TRANSACTION READ ONLY",
-        )
-    except (pymysql.Error, OSError) as error:
-        where = place.host if place.host.startswith("/") else f"{place.host}:{place.port}"
-        raise TargetError(
-            f"cannot connect to MariaDB at {where} as {place.user!r}: {_said(error)}",
-            advice="check that the server runs, and user, password and host of the account",
-        ) from error
+    connection = connect(parse_address(spec).connection())
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION TRANSACTION READ ONLY")
+    return connection
 
 
 def mariadb_facts(spec: TargetSpec, log: Path | None) -> MariaDBFacts:
@@ -105,7 +87,7 @@ def mariadb_facts(spec: TargetSpec, log: Path | None) -> MariaDBFacts:
         WrongInputError: If the address is wrong, or the named log cannot be read.
     """
     place = parse_address(spec)
-    with connect(spec) as connection:
+    with read_only_connection(spec) as connection:
         variables = dict(_rows(connection, "SHOW GLOBAL VARIABLES"))
         status = dict(_rows(connection, "SHOW GLOBAL STATUS"))
         tables = _rows(connection, _TABLES)
@@ -139,14 +121,14 @@ def setting(value: str) -> Setting:
 
 
 def _process(
-    connection: Connection[Cursor], place: Address, variables: dict[str, str]
+    connection: Connection[Any], place: Address, variables: dict[str, str]
 ) -> ProcessFacts | None:
     pid = _peer(connection) if place.host.startswith("/") else _pid_of_file(variables)
     found = (process_facts(pid, program) for program in _PROGRAMS)
     return next((each for each in found if each is not None), None)
 
 
-def _peer(connection: Connection[Cursor]) -> int | None:
+def _peer(connection: Connection[Any]) -> int | None:
     """The process at the other end of a Unix socket (unix(7), SO_PEERCRED)."""
     stream: socket.socket | None = getattr(connection, "_sock", None)
     if stream is None:
@@ -180,16 +162,12 @@ def _log(settings: Settings, process: ProcessFacts | None, named: Path | None) -
         return None
 
 
-def _rows(connection: Connection[Cursor], sql: str) -> Sequence[tuple[Any, ...]]:
+def _rows(connection: Connection[Any], sql: str) -> Sequence[tuple[Any, ...]]:
     import pymysql
 
     try:
         with connection.cursor() as cursor:
             cursor.execute(sql)
-            return cursor.fetchall()
+            return list(cursor.fetchall())
     except pymysql.Error as error:
-        raise TargetError(f"{_said(error)}, in: {' '.join(sql.split())[:100]}") from error
-
-
-def _said(error: BaseException) -> str:
-    return " ".join(str(part) for part in error.args[-1:]) or str(error)
+        raise TargetError(f"{said(error)}, in: {' '.join(sql.split())[:100]}") from error

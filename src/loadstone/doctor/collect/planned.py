@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from loadstone.doctor.facts import (
     Settings,
     SQLiteFacts,
 )
-from loadstone.errors import TargetError, WrongInputError
+from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, Level, TargetSpec
 from loadstone.targets.postgresql import binaries, settings, values
 
@@ -52,9 +51,7 @@ def planned_facts(experiment: Experiment) -> PLANNED:
             expected_bytes=size,
         )
     if engine == "mariadb":
-        return MariaDBFacts(
-            settings=Settings(dict(_mariadb(experiment.target.settings))), data_bytes=size
-        )
+        return MariaDBFacts(settings=Settings(dict(_mariadb(experiment.target))), data_bytes=size)
     if engine == "sqlite":
         return _sqlite(experiment.target)
     return None
@@ -114,29 +111,16 @@ def _given(name: str, level: Level) -> Setting:
     return postgresql_setting(text, value, unit, "experiment")
 
 
-def _mariadb(given: Mapping[str, Level]) -> Iterator[tuple[str, Setting]]:
-    """The defaults of the program, then those of the experiment."""
-    program = shutil.which("mariadbd", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/libexec")
-    program = program or shutil.which("mariadbd")
-    if program is None:
-        raise TargetError("mariadbd is not on this machine", advice="install mariadb-server")
-    output = subprocess.run(
-        [program, "--no-defaults", "--verbose", "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    ).stdout
-    _, _, table = output.partition("\n---")
-    for line in table.splitlines()[1:]:
-        name, _, value = line.partition(" ")
-        if not name:
-            break
-        told = value.strip()
-        text = {"TRUE": "ON", "FALSE": "OFF", "(No default value)": ""}.get(told, told)
-        yield name.replace("-", "_"), mariadb_setting(text)
-    for name, level in given.items():
-        yield name.lower(), mariadb_setting(_in_bytes(values.text(level)))
+def _mariadb(target: TargetSpec) -> Iterator[tuple[str, Setting]]:
+    """The defaults of the programs, then Loadstone's own, then those of the experiment."""
+    from loadstone.targets.mariadb import binaries as programs
+    from loadstone.targets.mariadb import catalog
+    from loadstone.targets.mariadb.settings import BASE
+
+    for variable in catalog.variables(programs.find(target.server)).values():
+        yield variable.name, mariadb_setting(variable.default)
+    for name, level in {**BASE, **target.settings}.items():
+        yield catalog.plain_name(name), mariadb_setting(_in_bytes(values.text(level)))
 
 
 def _in_bytes(text: str) -> str:

@@ -88,7 +88,7 @@ def sync_binlog(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
         "has",
         change="sync_binlog = 1",
         risk="one more wait for the disk at each group of commits, by what the comparison shows",
-        measure=Measure("target.sync_binlog", (int(present), 1), settings={"log_bin": "binlog"}),
+        measure=Measure("target.sync_binlog", (int(present), 1), settings={"log_bin": "on"}),
     )
 
 
@@ -252,9 +252,7 @@ def no_binary_log(server: MariaDBFacts, _host: HostFacts | None) -> Advice | Non
         "has it",
         change="log_bin, with sync_binlog = 1",
         risk="none for data; each commit is written twice",
-        measure="the binary log is on or off by the name of a file: set it with --set "
-        "log_bin=binlog "
-        "and compare two runs",
+        measure=Measure("target.log_bin", ("off", "on")),
     )
 
 
