@@ -18,6 +18,7 @@ from loadstone.cli.main import VERBS, run_command
 from loadstone.errors import ExitCode
 from loadstone.experiments.file import parse_experiment
 from loadstone.experiments.journal import state_dir
+from loadstone.targets.registry import TARGETS
 
 ROOT = Path(__file__).parents[2]
 
@@ -172,6 +173,7 @@ def test_completion_is_installed_where_it_is_told(tmp_path: Path):
         (["show", "nothing"], ["there are no results"]),
         (["export", "nothing"], ["--csv"]),
         (["init", "nop"], ["did you mean 'noop'?"]),
+        (["init", "oltp", "--target", "none"], ["needs sql of its target"]),
         (["reindex", "--results", "nowhere"], ["no folder nowhere"]),
     ],
 )  # fmt: skip
@@ -269,9 +271,14 @@ def test_every_example_can_be_planned(path: Path):
     assert "trials" in right("plan", str(path))
 
 
-@pytest.mark.parametrize("workload", ["oltp", "noop"])
-def test_the_file_of_init_runs_as_it_stands(workload: str):
-    text = right("init", workload)
+@pytest.mark.parametrize(
+    ("workload", "target"),
+    [("oltp", engine) for engine, cls in TARGETS.items() if "sql" in cls.capabilities]
+    + [("noop", engine) for engine in TARGETS],
+)
+def test_the_file_of_init_runs_as_it_stands(workload: str, target: str):
+    text = right("init", workload, "--target", target)
+    assert f"engine: {target}" in text
     assert text.count("#") > 10
     Path("first.yaml").write_text(text)
     assert "for 1 trial" in right("plan", "first.yaml")

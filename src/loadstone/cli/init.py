@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from loadstone.cli.init_targets import TARGET_TEXTS, TargetText
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
 from loadstone.experiments.problems import near
@@ -46,60 +47,54 @@ cache: warm                     # state of the caches at the start of each trial
 seed: 42                        # of the data, the load and the order of trials
 """
 
-_POSTGRESQL = """
-target:
-  engine: postgresql
-  server: embedded              # or local, local:15, postgresql://user@host:port/database
-  # password: env:PGPASSWORD    # of an address: where the password is, never itself
-  settings:                     # of all trials; any setting of pg_settings
-    shared_buffers: 256MB
-"""
 
-_NONE = """
-target:
-  engine: none                  # this workload ends in the load driver
-"""
-
-_LADDER = """\
-  # Changes on top of each other, each against the one before:
-  # kind: ladder
-  # rungs:
-  #   - name: buffers
-  #     change: {target.shared_buffers: 1GB}
-  #     because: the working set does not fit into the default of 128MB
-"""
-
-
-def command(workload: str = "oltp", /) -> None:
+def command(workload: str = "oltp", /, *, target: str | None = None) -> None:
     """Write a commented experiment file, which runs as it stands, to standard output.
 
     * `loadstone init oltp > first.yaml`
+    * `loadstone init oltp --target sqlite > first.yaml`
 
     Args:
         workload: What the experiment is about: `loadstone list workloads`.
+        target: The engine: `loadstone list targets`; default: `postgresql`, or `none` where it is
+            enough.
     """
-    print(experiment_template(workload), end="")
+    print(experiment_template(workload, target), end="")
 
 
-def experiment_template(name: str) -> str:
-    """The commented file for a workload.
+def experiment_template(name: str, target: str | None = None) -> str:
+    """The commented file for a workload on an engine.
 
     Raises:
-        WrongInputError: If there is no such workload.
+        WrongInputError: If there is no such workload or engine, or the two do not fit together.
     """
     from loadstone.workloads.registry import WORKLOADS
 
     if name not in WORKLOADS:
         raise WrongInputError(f"there is no workload {name!r}; {near(name, WORKLOADS)}")
     cls = WORKLOADS[name]
-    server = bool(cls.requires)
+    text = _target_text(name, cls.requires, target)
     return _TEMPLATE.format(
         workload=name,
         name=f"name: {name}-first".ljust(31),
         parameters=_parameters(cls.Parameters.model_fields),
-        target=_POSTGRESQL if server else _NONE,
-        ladder=_LADDER if server else "",
+        target=text.section,
+        ladder=text.ladder,
     )
+
+
+def _target_text(workload: str, required: frozenset[str], target: str | None) -> TargetText:
+    from loadstone.targets.registry import target_class
+
+    engine = target or ("postgresql" if required else "none")
+    lacking = required - target_class(engine).capabilities
+    if lacking:
+        raise WrongInputError(
+            f"workload {workload} needs {', '.join(sorted(lacking))} of its target, "
+            f"which {engine} does not offer",
+            advice="choose another target: loadstone list targets",
+        )
+    return TARGET_TEXTS[engine]
 
 
 def _parameters(fields: dict[str, FieldInfo]) -> str:

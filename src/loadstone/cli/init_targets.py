@@ -1,0 +1,84 @@
+"""The parts of a first experiment file that depend on the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TargetText:
+    """The section `target`, and a ladder for it as a comment."""
+
+    section: str
+    ladder: str
+
+
+_POSTGRESQL = TargetText(
+    section="""
+target:
+  engine: postgresql
+  server: embedded              # or local, local:15, postgresql://user@host:port/database
+  # password: env:PGPASSWORD    # of an address: where the password is, never itself
+  settings:                     # of all trials; any setting of pg_settings
+    shared_buffers: 256MB
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: buffers
+  #     change: {target.shared_buffers: 1GB}
+  #     because: the working set does not fit into the default of 128MB
+""",
+)
+
+_MARIADB = TargetText(
+    section="""
+target:
+  engine: mariadb
+  server: local                 # or mariadb://user@host:port/database
+  # password: env:MYSQL_PWD     # of an address: where the password is, never itself
+  settings:                     # of all trials; any system variable
+    innodb_buffer_pool_size: 256MB
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: pool
+  #     change: {target.innodb_buffer_pool_size: 1GB}
+  #     because: the working set does not fit into the default of 128MB
+""",
+)
+
+_SQLITE = TargetText(
+    section="""
+target:
+  engine: sqlite                # it runs in the load driver: there is no server
+  settings:                     # of all connections: pragmas (docs/sqlite.md)
+    cache_size: 64MB            # of each connection
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: wal
+  #     change: {target.journal_mode: wal}
+  #     because: readers and the writer no longer wait for each other, and a commit syncs once
+""",
+)
+
+_NONE = TargetText(
+    section="""
+target:
+  engine: none                  # this workload ends in the load driver
+""",
+    ladder="",
+)
+
+TARGET_TEXTS = {
+    "postgresql": _POSTGRESQL,
+    "mariadb": _MARIADB,
+    "sqlite": _SQLITE,
+    "none": _NONE,
+}
