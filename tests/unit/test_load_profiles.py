@@ -94,3 +94,13 @@ def test_a_load_ends_when_no_work_is_left() -> None:
 
 def test_the_length_of_a_trial() -> None:
     assert duration_of(profile(ramp="1s", warm_up="2s", measure="3s")) == 6.0
+
+
+def test_an_engine_in_the_driver_is_a_file_and_its_settings() -> None:
+    connection = Connection("sqlite", database="/data/x.db", settings={"journal_mode": "wal"})
+    plan = run_plan(profile(), {"name": "oltp"}, SPECIFIED, connection, 7)
+    assert plan["connection"] == {
+        "protocol": "sqlite",
+        "database": "/data/x.db",
+        "settings": {"journal_mode": "wal"},
+    }

@@ -116,6 +116,12 @@ def connection_of(connection: Connection) -> dict[str, Any]:
     """The plan's `connection`, without a password."""
     if connection.protocol == "none":
         return {"protocol": "none"}
+    if connection.protocol == "sqlite":
+        return {
+            "protocol": "sqlite",
+            "database": connection.database,
+            "settings": dict(connection.settings),
+        }
     return {
         "protocol": connection.protocol,
         "host": connection.host,

@@ -106,8 +106,7 @@ class SQLite(Target):
     def crash(self, failure: Failure) -> None:
         """Cuts the power of the disk.
 
-        There is no server to kill: the engine is in the driver, and whoever runs the driver kills
-        it, before this is called.
+        There is no server to kill: the engine is in the driver, which whoever runs it kills.
         """
         self.stop()
         if failure == "power-loss":
