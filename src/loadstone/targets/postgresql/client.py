@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
@@ -100,6 +101,17 @@ class Client(SqlClient):
     def _drop_if_broken(self) -> None:
         if self._connection is not None and (self._connection.broken or self._connection.closed):
             self.close()
+
+
+@contextlib.contextmanager
+def as_target_error() -> Iterator[None]:
+    """Turns what psycopg raises within the block into a TargetError."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise TargetError(_one_line(error)) from error
 
 
 def _one_line(error: BaseException) -> str:
