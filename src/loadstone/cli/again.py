@@ -40,6 +40,7 @@ def again(path: Path, short: ShortForm) -> Written:
         "workload": plan.workload.model_dump(),
         "target": plan.target.model_dump(exclude_none=True),
         "profile": durations_as_text(profile),
+        "host": dict(plan.host),
         "design": _design(plan),
         "cache": plan.cache,
         "reload": plan.reload,

@@ -150,6 +150,9 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
     for text in short.set:
         name, level = assignment(text, "--set")
         draft.put(("target", "settings", name), level, "--set")
+    for text in short.host:
+        name, level = assignment(text, "--host")
+        draft.put(("host", name.removeprefix("host.")), level, "--host")
     for text in short.param:
         name, level = assignment(text, "--param")
         draft.put(("workload", "parameters", *name.split(".", 1)), level, "--param")

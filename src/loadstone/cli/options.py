@@ -55,6 +55,8 @@ class ShortForm:
     """Folder for the data of a server that Loadstone starts."""
     set: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
     """A setting of the server for all trials, as `shared_buffers=1GB`; may be repeated."""
+    host: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
+    """A setting of this machine for all trials, as `vm.swappiness=10`; may be repeated."""
 
     name: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """Name of the experiment and of its folder of results."""

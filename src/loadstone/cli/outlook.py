@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.cli.progress import trial_load_s
+from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
 from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
+from loadstone.factors.base import Parts
 from loadstone.factors.check import changes_of
-from loadstone.factors.in_force import parts_of, unsafe_in
-from loadstone.factors.registry import apply_changes, examine
+from loadstone.factors.host import HostFactor, present
+from loadstone.factors.in_force import in_force, parts_of, unsafe_in
+from loadstone.factors.refusals import refuse_unavailable
+from loadstone.factors.registry import apply_changes, base_parts, factor_kind
+from loadstone.results.record import SkippedRung
 
 AROUND_TRIAL_S = 8.0
 """About what restoring, starting, warming and checking a server take; it grows with the data."""
@@ -32,6 +37,10 @@ class FactorLine:
     needs: str
     unsafe: bool
     refused: str | None
+    unavailable: str | None = None
+    """Why this machine cannot have it so: absent or denied."""
+    present: str | None = None
+    """What it is now, of a setting of the host."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,10 @@ class Outlook:
     trials_at_most: int
     factors: list[FactorLine]
     settings: list[FactorLine]
+    skipped: list[SkippedRung]
+    """Rungs that this machine cannot climb."""
+    impossible: str | None
+    """Why this machine cannot run it at all."""
     duration_s: float
     """About; load and what is around it, without loading the data once."""
     data_bytes: int | None
@@ -90,6 +103,8 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         trials_at_most=at_most,
         factors=_factors(experiment),
         settings=_settings(experiment),
+        skipped=stages.skipped,
+        impossible=_impossible(experiment, variants, stages.skipped),
         duration_s=_trial_s(plans) * at_most + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
@@ -108,19 +123,38 @@ def _trial(order: int, plan: TrialPlan) -> TrialLine:
 
 
 def _factors(experiment: Experiment) -> list[FactorLine]:
-    lines = []
-    for _, change in changes_of(experiment):
-        info = examine(experiment, change)
-        lines.append(FactorLine(info.factor, info.level, info.needs, info.unsafe, info.refused))
-    return lines
+    parts = base_parts(experiment)
+    return [_line(parts, change) for _, change in changes_of(experiment)]
 
 
 def _settings(experiment: Experiment) -> list[FactorLine]:
-    lines = []
-    for name, level in experiment.target.settings.items():
-        info = examine(experiment, Change(factor=f"target.{name}", level=level))
-        lines.append(FactorLine(info.factor, info.level, info.needs, info.unsafe, info.refused))
-    return lines
+    """What all trials share: of the target, of where its data lie, of the host."""
+    parts = base_parts(experiment)
+    return [_line(parts, change) for change in in_force(parts)]
+
+
+def _line(parts: Parts, change: Change) -> FactorLine:
+    kind, name = factor_kind(change.factor)
+    info = kind.examine(parts, name, change.level)
+    return FactorLine(
+        info.factor,
+        info.level,
+        info.needs,
+        info.unsafe,
+        info.refused,
+        info.unavailable,
+        present(name, parts.target) if kind.prefix == HostFactor.prefix else None,
+    )
+
+
+def _impossible(
+    experiment: Experiment, variants: list[Variant], skipped: list[SkippedRung]
+) -> str | None:
+    try:
+        refuse_unavailable(experiment, variants, skipped)
+    except RefusedError as error:
+        return error.message
+    return None
 
 
 def _trial_s(plans: list[TrialPlan]) -> float:

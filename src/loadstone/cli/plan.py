@@ -101,6 +101,8 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "trials_at_most": outlook.trials_at_most,
         "factors": [asdict(line) for line in outlook.factors],
         "settings": [asdict(line) for line in outlook.settings],
+        "skipped": [rung.model_dump(mode="json") for rung in outlook.skipped],
+        "impossible": outlook.impossible,
         "duration_s": outlook.duration_s,
         "data_bytes": outlook.data_bytes,
         "free_bytes": outlook.free_bytes,
@@ -118,6 +120,8 @@ def _print(outlook: Outlook) -> None:
     for title, lines in (("Factors", outlook.factors), ("Settings", outlook.settings)):
         if lines:
             console.print(_factor_table(title, lines))
+    for rung in outlook.skipped:
+        console.print(f"Skipped: {rung.name}: {rung.reason}")
     console.print(_trial_table(outlook))
     _print_cost(outlook)
 
@@ -136,11 +140,21 @@ def _load(outlook: Outlook) -> str:
 
 
 def _factor_table(title: str, lines: list[FactorLine]) -> Table:
-    table = plain_table("factor", "level", "needs", "", title=title)
+    """Settings of the host come with what they are now."""
+    of_host = any(line.present is not None for line in lines)
+    now = ["now"] if of_host else []
+    table = plain_table("factor", "level", *now, "needs", "", title=title, whole=("factor",))
     for line in lines:
-        mark = f"refused: {line.refused}" if line.refused else "unsafe" if line.unsafe else ""
-        table.add_row(line.factor, level_text(line.level), line.needs, mark)
+        cells = [line.factor, level_text(line.level), *([line.present or ""] if of_host else [])]
+        table.add_row(*cells, line.needs, _mark(line))
     return table
+
+
+def _mark(line: FactorLine) -> str:
+    if line.refused:
+        return f"refused: {line.refused}"
+    marks = ["unsafe" if line.unsafe else "", line.unavailable or ""]
+    return "; ".join(filter(None, marks))
 
 
 def _trial_table(outlook: Outlook) -> Table:
@@ -168,5 +182,7 @@ def _print_cost(outlook: Outlook) -> None:
             f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
             f"beside the server's log; {format_size(outlook.free_bytes)} are free."
         )
+    if outlook.impossible:
+        console.print(f"It will be refused: {outlook.impossible}.")
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
         console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")

@@ -33,8 +33,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems = design_of(experiment).problems(experiment)
     problems += _target_problems(experiment)
     problems += _setting_problems(experiment)
-    problems += _host_problems(experiment)
-    problems += _factor_problems(experiment)
+    of_host = _host_problems(experiment)
+    problems += of_host or _factor_problems(experiment)
     if not problems:
         problems += _variant_problems(experiment)
     if not problems:

@@ -77,9 +77,9 @@ class HostFactor(FactorKind):
 
 
 def present(name: str, target: TargetSpec) -> str:
-    """The present value of a host setting, or why there is none; for people."""
+    """The present value of a host setting; empty if there is none."""
     value = host_setting(name, target).read()
-    return value if isinstance(value, str) else value.reason
+    return value if isinstance(value, str) else ""
 
 
 def listed(setting: HostSetting) -> dict[str, str]:
