@@ -12,10 +12,10 @@ from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
 from loadstone.results.record import FactorReading
 from loadstone.storage import mounts, options
-from loadstone.storage.device import Changes, Device, LoopDevice
+from loadstone.storage.device import IMAGE, Changes, Device, LoopDevice
 from loadstone.storage.memory import ZramDevice
 from loadstone.storage.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
-from loadstone.storage.place import Place
+from loadstone.storage.place import LEAST_BYTES, Place, size_text
 from loadstone.storage.volatile import VolatileDevice
 from loadstone.targets.local import tree
 from loadstone.targets.local.account import Account
@@ -64,6 +64,11 @@ class MountedPlace:
         """Whether its power was cut and not restored."""
         return self._powerless
 
+    @property
+    def has_image(self) -> bool:
+        """Whether it takes space in the work folder."""
+        return self._work is not None and (self._work / IMAGE).exists()
+
     def open(self, work: Path, owner: str, size_bytes: int) -> Path:
         """Makes the device and the file system, mounts it, and reads back what is in force.
 
@@ -89,6 +94,12 @@ class MountedPlace:
         mount_point = work / "mount"
         mount_point.mkdir()
         size_bytes = self.place.size_bytes or size_bytes
+        least = LEAST_BYTES[str(self.place.file_system)]
+        if size_bytes < least:
+            raise TargetError(
+                f"{self.place.text} needs {size_text(least)}, for which there is no space",
+                advice="free some space, or name another data folder",
+            )
         source = self._make_device(work, owner, size_bytes)
         self._changes.before(
             f"mount {self.place.text} at {mount_point}", mounts.UNMOUNT, folder=str(mount_point)

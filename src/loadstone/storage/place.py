@@ -29,7 +29,8 @@ WRITES = {
     "sync": "every write is on the disk before it is answered",
     "async": "flushes are answered and not done",
 }
-_LEAST_BYTES = {"ext4": 16 << 20, "xfs": 300 << 20, "btrfs": 256 << 20, "tmpfs": 1 << 20}
+LEAST_BYTES = {"ext4": 16 << 20, "xfs": 300 << 20, "btrfs": 256 << 20, "tmpfs": 1 << 20}
+"""The smallest file system of each kind that is made."""
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _SIZE = re.compile(r"(\d+)([KMGT])B?", re.IGNORECASE)
 _DELAY = re.compile(r"(\d+)ms")
@@ -216,7 +217,7 @@ def _checked(place: Place) -> Place:
         options.plain_spelling(file_system, each) for each in place.mount_options
     )
     options.check(file_system, mount_options, _other_words(place.kind))
-    least = _LEAST_BYTES[file_system]
+    least = LEAST_BYTES[file_system]
     if place.size_bytes is not None and place.size_bytes < least:
         raise WrongInputError(
             f"{size_text(place.size_bytes)} is too small: {file_system} needs {size_text(least)}"

@@ -73,6 +73,7 @@ def run(name: str, arguments: Sequence[str | Path], *, doing: str) -> str:
         env={**os.environ, "LC_ALL": "C"},
     )
     if done.returncode != 0:
-        said = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+        told = (done.stderr or done.stdout).partition("Usage:")[0]
+        said = " ".join(told.split()) or f"exit code {done.returncode}"
         raise TargetError(f"{doing} failed: {said}")
     return done.stdout

@@ -36,6 +36,8 @@ from loadstone.targets.local.account import Account
 
 _FREE_SHARE = 0.8
 """Of the free space that a placement without a size of its own may take."""
+_FULL_BYTES = 1 << 20
+"""What is left on a disk to which nothing can be written any more."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,19 @@ class Places:
                 failures.append(error)
         if failures:
             raise failures[0]
+
+    def disk_full(self) -> str | None:
+        """Which placement's image lies on a disk that is full, or None.
+
+        The file system on the image then reports errors of reading and writing, not a lack of
+        space: this is what to tell the user when the server has failed.
+        """
+        if not any(place.has_image for place in self._open.values()):
+            return None
+        if disk_usage(self._root).free > _FULL_BYTES:
+            return None
+        texts = ", ".join(place.place.text for place in self._open.values() if place.has_image)
+        return f"the disk below the image of {texts} is full: {self._root}"
 
     def readings(self) -> list[FactorReading]:
         """One for each placement in use, as the kernel shows it."""

@@ -1,0 +1,171 @@
+"""Whatever is killed, and whenever: mounts, loop and zram devices and servers are as before."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from machine import assert_as_before, listing, need
+
+from loadstone.experiments.journal import Journal, open_journals
+from loadstone.storage import loop, mounts, processes
+from loadstone.storage.memory import REMOVE as REMOVE_ZRAM
+from loadstone.storage.mounted import MountedPlace
+from loadstone.storage.place import parse
+from loadstone.targets.local.account import Account
+
+VICTIM = Path(__file__).with_name("storage_victim.py")
+MOST_ENTRIES = 30
+RECOVER = """
+from loadstone.cli.recover import command
+raise SystemExit(command())
+"""
+SETUPS = [
+    ("loop:ext4,size=64MB", "-"),
+    ("loop:btrfs,size=512MB", "tmpfs:size=8MB"),
+    ("zram:ext4,size=64MB", "-"),
+    ("nbd:ext4,sync,size=64MB", "-"),
+    ("volatile:ext4,size=64MB", "volatile:xfs,async,size=512MB"),
+]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    yield tmp_path / "state"
+    for journal in open_journals():
+        assert journal.recover(lambda _entry, _error: None)
+
+
+def run_victim(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(VICTIM), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def recover() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+@pytest.mark.parametrize(("data", "log"), SETUPS)
+def test_killed_at_every_entry_of_the_journal(
+    tmp_path: Path, open_folder: Path, data: str, log: str
+) -> None:
+    need(data, "tmpfs", *([log] if log != "-" else []))
+    before = listing()
+    for number in count(1):
+        assert number < MOST_ENTRIES
+        journal = tmp_path / f"journal-{number}.jsonl"
+        done = run_victim(journal, open_folder, data, log, "entry", number)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -9, done.stderr
+        said = recover()
+        assert said.returncode == 0, said.stderr
+        assert_as_before(before, open_folder)
+        assert list(open_folder.iterdir()) == []
+    assert number > 3
+    assert_as_before(before, open_folder)
+    assert list(open_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("stage", ["written", "cut", "recovered", "moved", "removed"])
+def test_killed_after_each_stage_with_everything_in_use(
+    tmp_path: Path, open_folder: Path, stage: str
+) -> None:
+    data, log = "volatile:xfs,size=512MB", "volatile:ext4,size=64MB"
+    need(data, log, "tmpfs")
+    before = listing()
+    done = run_victim(tmp_path / "journal.jsonl", open_folder, data, log, "stage", stage)
+    assert done.returncode == -9, done.stderr
+    if stage != "removed":
+        assert listing() != before
+    said = recover()
+    assert said.returncode == 0, said.stderr
+    assert_as_before(before, open_folder)
+    assert list(open_folder.iterdir()) == []
+    assert recover().returncode == 0, "twice does no harm"
+
+
+def test_a_mount_that_somebody_holds(tmp_path: Path, open_folder: Path) -> None:
+    """It is detached at once, and the rest goes when its user does."""
+    need("loop:ext4", "tmpfs")
+    before = listing()
+    done = run_victim(
+        tmp_path / "j.jsonl", open_folder, "loop:ext4,size=64MB", "-", "stage", "written"
+    )
+    assert done.returncode == -9, done.stderr
+    [mount_point] = open_folder.glob("*/places/*/mount")
+    with subprocess.Popen(["sleep", "300"], cwd=mount_point) as holder:
+        said = recover()
+        assert said.returncode != 0
+        assert "still in use" in said.stdout + said.stderr
+        assert mounts.at(mount_point) is None
+        holder.kill()
+    assert recover().returncode == 0
+    assert_as_before(before, open_folder)
+    assert list(open_folder.iterdir()) == []
+
+
+def test_a_server_that_died_by_itself(tmp_path: Path, open_folder: Path) -> None:
+    need("nbd:ext4")
+    before = listing()
+    with Journal(tmp_path / "journal.jsonl", "pytest") as journal:
+        place = MountedPlace(journal, parse("nbd:ext4,size=64MB"), Account("me", 0, 0, False))
+        work = open_folder / "work"
+        work.mkdir()
+        place.open(work, "pytest", 1 << 30)
+        processes.end("nbdkit", str(work / "nbd.sock"), gently=False)
+        place.close()
+    assert_as_before(before, open_folder)
+
+
+def test_only_what_the_journal_names_is_touched(tmp_path: Path) -> None:
+    """Another's loop device, mount or zram device of the same number is left alone."""
+    need("loop:ext4", "zram:ext4")
+    theirs = tmp_path / "theirs.img"
+    theirs.write_bytes(bytes(1 << 20))
+    device = loop.attach(theirs, "somebody-else")
+    try:
+        loop.detach({"name": "loadstone-000000000000", "file": str(tmp_path / "ours.img")})
+        assert loop.attached("somebody-else", theirs) == [device]
+    finally:
+        loop.detach({"name": "somebody-else", "file": str(theirs)})
+    assert loop.attached("somebody-else", theirs) == []
+
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    number = int(Path("/sys/class/zram-control/hot_add").read_text())
+    block = Path(f"/sys/block/zram{number}")
+    try:
+        (block / "disksize").write_text(str(1 << 20))
+        from loadstone.experiments.journal import _UNDO
+
+        undo = _UNDO[REMOVE_ZRAM]
+        undo({"number": number, "size_bytes": 1 << 21, "boot": boot})
+        undo({"number": number, "size_bytes": 1 << 20, "boot": "another"})
+        assert block.exists()
+        undo({"number": number, "size_bytes": 1 << 20, "boot": boot})
+        assert not block.exists()
+        undo({"number": number, "size_bytes": 1 << 20, "boot": boot})
+    finally:
+        if block.exists():
+            Path("/sys/class/zram-control/hot_remove").write_text(str(number))
+
+
+def test_undoing_what_was_never_done(tmp_path: Path) -> None:
+    """The entry is written before the change: a kill between them leaves nothing to undo."""
+    mounts.unmount({"folder": str(tmp_path / "never")})
+    loop.detach({"name": "loadstone-never", "file": str(tmp_path / "never")})
+    processes.end("nbdkit", str(tmp_path / "never"), gently=True)
+    assert os.listdir(tmp_path) == []  # noqa: PTH208
