@@ -38,6 +38,8 @@ pub struct Hello<'a> {
     pub threads: u32,
     pub workload: &'a str,
     pub operations: &'a [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     pub unix_time_s: f64,
     pub nofile: u64,
     pub clock_resolution_ns: u64,

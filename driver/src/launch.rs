@@ -10,12 +10,14 @@ use crate::oltp::acknowledgements::Acknowledgements;
 use crate::oltp::engine::Engine;
 use crate::oltp::parameters::RunParameters;
 use crate::oltp::postgres::Postgres;
+use crate::oltp::sqlite::Sqlite;
 use crate::oltp::{OltpLoad, OltpRun};
 use crate::plan::{Plan, Protocol, Refusal, Role};
 use crate::point_select::PointSelect;
 use crate::postgres::Config;
 use crate::run::Run;
 use crate::session::Workload;
+use crate::sqlite;
 use crate::teller::Ending;
 
 /// Names of the workloads that this driver knows.
@@ -85,9 +87,13 @@ where
             let config = Config::from_plan(&plan.connection)?;
             order_entry_on(Postgres::new(config, &parameters), plan, &parameters, stage)
         }
+        Protocol::Sqlite => {
+            let config = sqlite::Config::from_plan(&plan.connection)?;
+            order_entry_on(Sqlite::new(&config, &parameters)?, plan, &parameters, stage)
+        }
         Protocol::None => Err(Refusal::new(
             "connection.protocol",
-            "oltp needs an engine; write \"postgresql\"",
+            "oltp needs an engine; write \"postgresql\" or \"sqlite\"",
         )),
     }
 }

@@ -28,6 +28,7 @@ pub mod retry;
 pub mod run;
 pub mod schedule;
 pub mod session;
+pub mod sqlite;
 pub mod teller;
 pub mod timer;
 pub mod users;

@@ -107,7 +107,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
 
     /// Runs the plan to its end.
     pub fn conduct(mut self) -> Ending {
-        self.teller.hello(self.nofile);
+        self.teller.hello(self.nofile, self.workload.engine());
         self.open_sessions();
         for index in 0..self.plan.phases.len() {
             if self.ending.is_some() {
@@ -137,8 +137,14 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     fn check_files(&self, sessions: u32) -> Result<(), String> {
         // A few are its own, and each thread has some for its timer and its reactor.
         let own = 16 + 4 * u64::from(self.plan.threads);
-        let needed = u64::from(sessions) + own;
-        if self.plan.connection.protocol == Protocol::None || needed <= self.nofile {
+        let each = match self.plan.connection.protocol {
+            Protocol::None => return Ok(()),
+            Protocol::Postgresql => 1,
+            // The file, its log, and the journal or a temporary file.
+            Protocol::Sqlite => 3,
+        };
+        let needed = u64::from(sessions) * each + own;
+        if needed <= self.nofile {
             return Ok(());
         }
         Err(format!(

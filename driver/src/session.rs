@@ -21,7 +21,7 @@ pub enum Outcome {
 /// Why an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// SQLSTATE, or `connection`, or `protocol`.
+    /// SQLSTATE, or `connection`, or `protocol`, or SQLite's name of the error.
     pub class: ErrorClass,
     /// The server's words, for the first of each class that is reported.
     pub message: String,
@@ -32,16 +32,26 @@ pub struct Failure {
 pub struct ErrorClass(pub Box<str>);
 
 impl ErrorClass {
-    /// Serialization failures and deadlocks: the same operation may succeed when tried again.
+    /// Serialization failures, deadlocks and locks that others keep: the same operation may succeed
+    /// when tried again.
     pub fn is_retryable(&self) -> bool {
-        matches!(&*self.0, "40001" | "40P01")
+        matches!(
+            &*self.0,
+            "40001" | "40P01" | "sqlite_busy" | "sqlite_locked"
+        )
     }
 
     /// The connection cannot be used any more.
     pub fn is_fatal(&self) -> bool {
         matches!(
             &*self.0,
-            "connection" | "protocol" | "57P01" | "57P02" | "57P03"
+            "connection"
+                | "protocol"
+                | "57P01"
+                | "57P02"
+                | "57P03"
+                | "sqlite_ioerr"
+                | "sqlite_corrupt"
         )
     }
 }
@@ -73,6 +83,11 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Opens the session of user `user`; all it draws comes from `seed` and `user`.
     fn open(&self, user: u32, seed: u64) -> impl Future<Output = Result<Self::Session, Failure>>;
+
+    /// Name and version of an engine within this process; `None` when it is a process of its own.
+    fn engine(&self) -> Option<String> {
+        None
+    }
 
     /// Processor time, in seconds, that an engine within this process has used so far; `None` when the
     /// engine is a process of its own.

@@ -117,7 +117,7 @@ impl<'a, W: Write> Teller<'a, W> {
     }
 
     /// Tells who speaks.
-    pub fn hello(&mut self, nofile: u64) {
+    pub fn hello(&mut self, nofile: u64, engine: Option<String>) {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -129,6 +129,7 @@ impl<'a, W: Write> Teller<'a, W> {
             threads: self.plan.threads,
             workload: &self.plan.workload.name,
             operations: &self.names,
+            engine,
             unix_time_s: since_1970.as_secs_f64(),
             nofile,
             clock_resolution_ns: resolution_ns(),

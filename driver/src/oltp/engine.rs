@@ -21,6 +21,11 @@ pub trait Engine: Debug + Send + Sync + 'static {
     /// Opens a connection for the load.
     fn sink(&self) -> impl Future<Output = Result<Self::Sink, Failure>>;
 
+    /// Name and version of an engine within this process; a server tells its own.
+    fn version(&self) -> Option<String> {
+        None
+    }
+
     /// Processor time, in seconds, that the engine has used within this process so far; `None` when
     /// it is a process of its own.
     fn cpu_s(&self) -> Option<f64> {

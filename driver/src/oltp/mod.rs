@@ -16,6 +16,7 @@ pub mod parameters;
 pub mod postgres;
 pub mod random;
 mod session;
+pub mod sqlite;
 
 pub use load::OltpLoad;
 pub use session::{OltpRun, RunSession};

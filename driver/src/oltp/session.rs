@@ -81,6 +81,10 @@ impl<E: Engine> Workload for OltpRun<E> {
         })
     }
 
+    fn engine(&self) -> Option<String> {
+        self.engine.version()
+    }
+
     fn engine_cpu_s(&self) -> Option<f64> {
         self.engine.cpu_s()
     }

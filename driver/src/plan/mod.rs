@@ -106,9 +106,12 @@ pub struct Connection {
     /// Role to log in as.
     #[serde(default)]
     pub user: String,
-    /// Database.
+    /// Database; with SQLite the path of its file.
     #[serde(default)]
     pub database: String,
+    /// Settings of each connection (SQLite's pragmas).
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
     /// Environment variable of the driver that holds the password.
     #[serde(default)]
     pub password_env: Option<String>,
@@ -126,6 +129,7 @@ impl Default for Connection {
             port: 0,
             user: String::new(),
             database: String::new(),
+            settings: BTreeMap::new(),
             password_env: None,
             connect_timeout_s: ten(),
         }
@@ -141,6 +145,8 @@ pub enum Protocol {
     None,
     /// PostgreSQL's, version 3.
     Postgresql,
+    /// None: the engine is in this process, its data in the file `database`.
+    Sqlite,
 }
 
 /// How operations that may succeed when tried again are tried again.

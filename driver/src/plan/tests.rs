@@ -61,7 +61,7 @@ fn a_minimal_plan_has_defaults() {
 #[test]
 fn a_wrong_value_is_refused_by_its_field() {
     type Change = fn(&mut Value);
-    let cases: [(&str, Change); 20] = [
+    let cases: [(&str, Change); 22] = [
         ("version", |plan| plan["version"] = json!(1)),
         ("threads", |plan| plan["threads"] = json!(0)),
         ("threads", |plan| plan["threads"] = json!(-1)),
@@ -75,6 +75,16 @@ fn a_wrong_value_is_refused_by_its_field() {
         ("retry.backoff_cap_s", |plan| {
             plan["retry"]["backoff_cap_s"] = json!(1e9)
         }),
+        ("connection.settings", |plan| {
+            plan["connection"]["settings"] = json!({"work_mem": "1MB"})
+        }),
+        (
+            "connection.database",
+            |plan| {
+                plan["connection"] =
+                    json!({"protocol": "sqlite", "settings": {"synchronous": "off"}})
+            },
+        ),
         ("finish_s", |plan| plan["finish_s"] = json!(11)),
         ("connection.connect_timeout_s", |plan| {
             plan["connection"]["connect_timeout_s"] = json!(0)

@@ -72,16 +72,24 @@ fn retry(given: &Retry) -> Result<(), Refusal> {
 
 fn connection(plan: &Plan) -> Result<(), Refusal> {
     let given = &plan.connection;
-    if given.protocol == Protocol::None {
-        return Ok(());
+    let server = match given.protocol {
+        Protocol::None => return Ok(()),
+        Protocol::Sqlite => false,
+        Protocol::Postgresql => true,
+    };
+    if server && !given.settings.is_empty() {
+        return Err(Refusal::new(
+            "connection.settings",
+            "only sqlite takes settings; set those of a server on the server",
+        ));
     }
-    for (name, empty) in [
-        ("host", given.host.is_empty()),
-        ("port", given.port == 0),
-        ("user", given.user.is_empty()),
+    for (name, missing) in [
+        ("host", server && given.host.is_empty()),
+        ("port", server && given.port == 0),
+        ("user", server && given.user.is_empty()),
         ("database", given.database.is_empty()),
     ] {
-        if empty {
+        if missing {
             return Err(Refusal::new(
                 format!("connection.{name}"),
                 "missing; give one",

@@ -18,7 +18,7 @@ PROTOCOL_VERSION = 2
 
 @dataclass(frozen=True)
 class Hello:
-    """The first frame: who the driver is."""
+    """The first frame: who the driver is; `engine` is an engine within it, with its version."""
 
     t_s: float
     version: int
@@ -30,6 +30,7 @@ class Hello:
     unix_time_s: float
     nofile: int
     clock_resolution_ns: float
+    engine: str | None = None
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ def _hello(value: Mapping[str, Any]) -> Hello:
         unix_time_s=float(value["unix_time_s"]),
         nofile=int(value["nofile"]),
         clock_resolution_ns=float(value["clock_resolution_ns"]),
+        engine=None if value.get("engine") is None else str(value["engine"]),
     )
 
 

@@ -135,6 +135,10 @@ impl<E: Engine> Workload for OltpLoad<E> {
         })
     }
 
+    fn engine(&self) -> Option<String> {
+        self.engine.version()
+    }
+
     fn engine_cpu_s(&self) -> Option<f64> {
         self.engine.cpu_s()
     }
