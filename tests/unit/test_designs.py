@@ -30,10 +30,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "kind": "sweep",
         "factors": {"profile.users": [1, 2], "workload.distribution": ["constant", "lognormal"]},
     },
+    "crash": {"kind": "crash"},
 }
 
 
-def experiment(design: dict[str, Any], **fields: Any) -> Experiment:
+def experiment(design: dict[str, Any], *, repeats: int = 3, **fields: Any) -> Experiment:
+    if design["kind"] == "crash":  # its crashes are its repeats
+        design, repeats = {**design, "crashes": repeats}, 1
     return Experiment.model_validate(
         {
             "version": 1,
@@ -41,7 +44,7 @@ def experiment(design: dict[str, Any], **fields: Any) -> Experiment:
             "workload": {"name": "noop", "parameters": {"service_time_us": 100}},
             "target": {"engine": "none"},
             "design": design,
-            "repeats": 3,
+            "repeats": repeats,
             **fields,
         }
     )

@@ -112,10 +112,13 @@ def _fail(driver: Driver, target: Target, failure: Failure) -> float:
         # While the driver's connections are open, closing this one writes nothing of theirs.
         target.stop()
     at_s = driver.clock_s() - CLOCK_TOLERANCE_S
-    if target.in_process and failure == "kill":
+    if not target.in_process:
+        target.crash(failure)
+    elif failure == "kill":
         driver.kill()
-    target.crash(failure)
-    if target.in_process:
+        target.crash(failure)
+    else:
+        target.crash(failure)
         driver.kill()
     return at_s
 

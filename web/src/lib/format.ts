@@ -12,6 +12,11 @@ export function number(value: number | null | undefined, digits = 4): string {
   return sign(value.toFixed(Math.min(decimals, 6)));
 }
 
+/** A number of things: `12,345`. */
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
 /** A figure on an axis: short, no needless zeros, `12k`, `1.5M`. */
 export function tick(value: number): string {
   const size = Math.abs(value);
