@@ -273,7 +273,7 @@ class SQLite(Target):
                 requested=level,
                 read_back=_shown(name.lower(), found[name.lower()]),
                 unsafe=_is_unsafe(name.lower(), level),
-                how="reload",
+                how=pragmas.info(name, level).needs,
             )
             for name, level in spec.settings.items()
         ]
