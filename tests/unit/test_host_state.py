@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fake_machine import fake_machine, texts
 
-from loadstone.errors import TargetError
+from loadstone.errors import RefusedError, TargetError
 from loadstone.experiments.journal import Journal, open_journals
 from loadstone.experiments.model import Level, TargetSpec
 from loadstone.host.machine import Machine
@@ -42,7 +45,7 @@ def readings(state: HostState, settings: dict[str, Level]) -> dict[str, tuple[Le
 
 
 def test_settings_are_read_back_with_what_was_before(machine: Machine, journal: Journal):
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     assert readings(state, {"vm.swappiness": 10, "queue.sda.nr_requests": 64}) == {
         "host.queue.sda.nr_requests": ("64", "256"),
         "host.vm.swappiness": ("10", "60"),
@@ -51,7 +54,7 @@ def test_settings_are_read_back_with_what_was_before(machine: Machine, journal: 
 
 def test_what_a_trial_does_not_name_is_put_back_before_it(machine: Machine, journal: Journal):
     before = texts(machine)
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     readings(state, {"vm.swappiness": 10, "vm.dirty_ratio": 40})
     assert readings(state, {"vm.swappiness": 10}) == {"host.vm.swappiness": ("10", "60")}
     assert machine.at("/proc/sys/vm/dirty_ratio").read_text() == "20\n"
@@ -60,7 +63,7 @@ def test_what_a_trial_does_not_name_is_put_back_before_it(machine: Machine, jour
 
 
 def test_what_moves_others_with_it_is_set_first(machine: Machine, journal: Journal):
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     wanted: dict[str, Level] = {
         "queue.sda.nr_requests": 64,
         "vm.swappiness": 1,
@@ -79,7 +82,7 @@ def test_what_moves_others_with_it_is_set_first(machine: Machine, journal: Journ
 
 
 def test_a_setting_that_stays_is_not_written_again(machine: Machine, journal: Journal):
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     readings(state, {"vm.dirty_ratio": 40})
     path = machine.at("/proc/sys/vm/dirty_ratio")
     written = path.stat().st_mtime_ns
@@ -88,7 +91,7 @@ def test_a_setting_that_stays_is_not_written_again(machine: Machine, journal: Jo
 
 
 def test_a_setting_that_somebody_else_changed_is_noticed(machine: Machine, journal: Journal):
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     readings(state, {"vm.dirty_ratio": 40})
     machine.at("/proc/sys/vm/dirty_ratio").write_text("41\n")
     with pytest.raises(TargetError, match="was set to '40', but reads back '41'"):
@@ -97,7 +100,7 @@ def test_a_setting_that_somebody_else_changed_is_noticed(machine: Machine, journ
 
 def test_a_setting_that_cannot_be_applied_leaves_nothing_behind(machine: Machine, journal: Journal):
     before = texts(machine)
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     with pytest.raises(TargetError, match="missing"):
         state.apply({"vm.swappiness": 10, "vm.vfs_cache_pressure": 50}, TARGET)
     state.put_back()
@@ -106,7 +109,7 @@ def test_a_setting_that_cannot_be_applied_leaves_nothing_behind(machine: Machine
 
 def test_files_are_put_back_byte_for_byte(machine: Machine, journal: Journal):
     path = machine.at("/proc/sys/net/ipv4/tcp_rmem")
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     readings(state, {"net.ipv4.tcp_rmem": "4096 87380 16777216"})
     assert path.read_text() == "4096 87380 16777216\n"
     state.put_back()
@@ -119,7 +122,7 @@ def test_recovery_puts_back_what_a_killed_run_left(
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     before = texts(machine)
     journal = Journal(tmp_path / "journal.jsonl", "killed")
-    HostState(journal, machine).apply(
+    HostState(journal, machine, machine.root.parent).apply(
         {"vm.swappiness": 10, "vm.dirty_ratio": 40, "cpu.online": "0-3"}, TARGET
     )
     assert texts(machine) != before
@@ -133,8 +136,50 @@ def test_recovery_puts_back_what_a_killed_run_left(
 
 
 def test_a_file_that_went_with_its_device_needs_no_putting_back(machine: Machine, journal: Journal):
-    state = HostState(journal, machine)
+    state = HostState(journal, machine, machine.root.parent)
     readings(state, {"queue.sda.nr_requests": 64})
     machine.at("/sys/devices/pci/sda/queue/nr_requests").unlink()
     state.put_back()
     assert not machine.at("/sys/devices/pci/sda/queue/nr_requests").exists()
+
+
+def test_two_runs_do_not_change_a_host_at_once(machine: Machine, journal: Journal, tmp_path: Path):
+    first, second = (HostState(journal, machine, tmp_path) for _ in range(2))
+    readings(first, {"vm.swappiness": 10})
+    with pytest.raises(RefusedError, match=r"another run changes .* \(process \d+\)"):
+        readings(second, {"vm.dirty_ratio": 40})
+    assert readings(second, {}) == {}  # it changes nothing, so it need not wait
+    first.put_back()
+    assert readings(second, {"vm.dirty_ratio": 40}) == {"host.vm.dirty_ratio": ("40", "20")}
+
+
+def test_what_a_killed_run_left_is_put_back_before_anything_else_is_changed(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    ended = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path), str(machine.root)], check=False
+    )
+    assert ended.returncode == -signal.SIGKILL
+    with Journal(tmp_path / "second.jsonl", "second") as journal:
+        state = HostState(journal, machine, tmp_path)
+        with pytest.raises(RefusedError, match="a killed run left settings of this host changed"):
+            readings(state, {"vm.swappiness": 20})
+        for left in open_journals():
+            if not left.alive:
+                assert left.recover(lambda _entry, _error: None)
+        assert readings(state, {"vm.swappiness": 20}) == {"host.vm.swappiness": ("20", "60")}
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import TargetSpec
+from loadstone.host.machine import Machine
+from loadstone.host.state import HostState
+folder, root = map(Path, sys.argv[1:])
+state = HostState(Journal(folder / "killed.jsonl", "killed"), Machine(root), folder)
+state.apply({"vm.swappiness": 10}, TargetSpec(engine="none"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""

@@ -25,7 +25,12 @@ from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
 from loadstone.factors.crashes import refuse_uncrashable
-from loadstone.factors.refusals import refuse_impossible, refuse_unavailable, refuse_unsafe
+from loadstone.factors.refusals import (
+    refuse_claimed_host,
+    refuse_impossible,
+    refuse_unavailable,
+    refuse_unsafe,
+)
 from loadstone.factors.registry import apply_changes
 from loadstone.host.state import HostState
 from loadstone.results.files import full_disk_said
@@ -116,6 +121,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
     refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_uncrashable(experiment)
     refuse_unsafe(experiment, variants, allowed=allow_unsafe)
+    refuse_claimed_host(experiment, variants)
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from loadstone.errors import RefusedError
 from loadstone.experiments.model import Change, Experiment, Variant
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
+from loadstone.host.claim import Claim
+from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
 
 
@@ -72,6 +74,16 @@ def refuse_unavailable(
     if skipped and len(variants) == 1:
         reasons = {f"rung {each.name!r}": each.reason for each in skipped}
         raise _unavailable("this machine can climb no rung of the ladder", reasons)
+
+
+def refuse_claimed_host(experiment: Experiment, variants: Sequence[Variant]) -> None:
+    """Stops an experiment that changes the host while another run does.
+
+    Raises:
+        RefusedError: If so, or if a killed run left settings of the host changed.
+    """
+    if any(apply_changes(experiment, variant.changes).host for variant in variants):
+        Claim(UNDO).look()
 
 
 def _unavailable(what: str, reasons: Mapping[str, str]) -> RefusedError:

@@ -10,6 +10,7 @@ from typing import Any
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
 from loadstone.experiments.model import Level, TargetSpec
+from loadstone.host.claim import Claim
 from loadstone.host.machine import THIS_MACHINE, Machine, chosen, write
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
@@ -55,11 +56,15 @@ class HostState:
     Args:
         journal: Told before every change.
         machine: In tests another.
+        locks: Folder of the lock on the host; default: where the machine keeps locks.
     """
 
-    def __init__(self, journal: Journal, machine: Machine = THIS_MACHINE) -> None:
+    def __init__(
+        self, journal: Journal, machine: Machine = THIS_MACHINE, locks: Path | None = None
+    ) -> None:
         self._journal = journal
         self._machine = machine
+        self._claim = Claim(UNDO, locks)
         self._held: list[_Held] = []
 
     def apply(self, settings: Mapping[str, Level], target: TargetSpec) -> list[FactorReading]:
@@ -74,7 +79,10 @@ class HostState:
 
         Raises:
             TargetError: If the host refuses a level or reads back another one.
+            RefusedError: If another run changes this host at the moment.
         """
+        if settings:
+            self._claim.take()
         wanted = self._wanted(settings, target)
         while not self._is_begin_of(wanted):
             self._pop()
@@ -96,6 +104,7 @@ class HostState:
                 failures.append(error)
         if failures:
             raise ExceptionGroup("some host settings could not be put back", failures)
+        self._claim.release()
 
     # -- inside --------------------------------------------------------------------------------
     def _wanted(
