@@ -5,16 +5,20 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal, open_journals
 from loadstone.experiments.model import Level, TargetSpec
-from loadstone.targets.base import TargetContext
+from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.mariadb import MariaDB
+from loadstone.targets.mariadb.binaries import find as find_mariadb
 from loadstone.targets.postgresql import PostgreSQL, binaries
+from loadstone.targets.registry import target_class
 
-MakeTarget = Callable[..., PostgreSQL]
+MakeTarget = Callable[..., Any]
 
 ROWS = 5_000
 START = "start"
@@ -26,6 +30,16 @@ def available(server: str) -> bool:
     except TargetError:
         return False
     return True
+
+
+def need_mariadb() -> None:
+    """Skips where there is no MariaDB, but for continuous integration, which must have it."""
+    try:
+        find_mariadb("local")
+    except TargetError:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip("no MariaDB is installed here (Debian: mariadb-server-core)")
 
 
 def recover_all() -> None:
@@ -69,22 +83,23 @@ def make_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeTarget
     contexts = []
 
     def make(
-        server: str = "embedded",
+        server: str | None = None,
         *,
+        engine: str = "postgresql",
         settings: dict[str, Level] | None = None,
         data: Path | None = None,
         password: str | None = None,
         force: bool = False,
-    ) -> PostgreSQL:
+    ) -> Target:
         spec = TargetSpec(
-            engine="postgresql",
-            server=server,
+            engine=engine,
+            **({} if server is None else {"server": server}),
             settings=settings or {},
             data=str(data) if data else None,
             password=password,
         )
         contexts.append(context_in(tmp_path_factory.mktemp("target"), force=force))
-        target = PostgreSQL(spec, contexts[-1])
+        target = target_class(engine)(spec, contexts[-1])
         target.open()
         return target
 
@@ -121,14 +136,51 @@ def embedded_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgr
         target.close()
 
 
-def fill(target: PostgreSQL) -> None:
+@pytest.fixture(scope="session", params=["postgresql", "mariadb"])
+def any_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    """As `owned_target`, for each engine that is a server."""
+    if request.param == "mariadb":
+        need_mariadb()
+    context = context_in(tmp_path_factory.mktemp(request.param))
+    with context.journal:
+        target = target_class(request.param)(TargetSpec(engine=request.param), context)
+        target.open()
+        fill(target)
+        target.snapshot(START)
+        yield target
+        target.close()
+
+
+@pytest.fixture(scope="session")
+def mariadb_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDB]:
+    """A MariaDB with a table `item` and a snapshot of it."""
+    need_mariadb()
+    context = context_in(tmp_path_factory.mktemp("mariadb"))
+    with context.journal:
+        target = MariaDB(TargetSpec(engine="mariadb"), context)
+        target.open()
+        fill(target)
+        target.snapshot(START)
+        yield target
+        target.close()
+
+
+_ROWS_FROM = {
+    "postgresql": f"generate_series(1, {ROWS}) AS row(n)",
+    "mariadb": f"(SELECT seq AS n FROM seq_1_to_{ROWS}) AS numbers",
+}
+
+
+def fill(target: Target) -> None:
     target.execute(
         f"""
-        CREATE TABLE item (id integer PRIMARY KEY, quantity integer NOT NULL, name text);
-        INSERT INTO item SELECT n, n % 100, repeat('x', 100) FROM generate_series(1, {ROWS}) AS n;
+        CREATE TABLE item (id integer PRIMARY KEY, quantity integer NOT NULL, name varchar(100));
+        INSERT INTO item SELECT n, n % 100, repeat('x', 100) FROM {_ROWS_FROM[target.engine]};
         CREATE INDEX item_quantity ON item (quantity DESC, id);
         """
     )
 
 
-TABLES = {"item": "id::bigint * 7 + quantity"}
+TABLES = {"item": "id * 7 + quantity"}

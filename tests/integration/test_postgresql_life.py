@@ -2,12 +2,10 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 from integration.conftest import START, TABLES, MakeTarget, fill
 
@@ -58,55 +56,6 @@ def test_server_runs_as_an_ordinary_user_behind_a_private_socket(owned_target: P
     assert owned_target.query("SHOW listen_addresses") == [("",)]
     assert os.getsid(postmaster.pid) != os.getsid(0), "Ctrl-C on the terminal would reach it"
     assert not any(each.startswith("PGPASS") for each in postmaster.environ())
-
-
-def test_crash_loses_nothing_that_was_committed(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, owned_target.spec)
-    data = data_of(owned_target)
-    owned_target.execute("UPDATE item SET quantity = quantity + 1 WHERE id <= 100")
-    before = owned_target.fingerprint(TABLES)
-    owned_target.crash("kill")
-    assert processes.all_of(data) == []
-    owned_target.start()
-    assert owned_target.fingerprint(TABLES).digest == before.digest
-    log = owned_target.log_path()
-    assert log is not None
-    assert "was not properly shut down" in log.read_text()
-
-
-def test_restore_after_a_crash(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, owned_target.spec)
-    before = owned_target.fingerprint(TABLES)
-    owned_target.execute("DELETE FROM item")
-    owned_target.crash("kill")
-    owned_target.restore(START, owned_target.spec)
-    assert owned_target.fingerprint(TABLES) == before
-
-
-def test_server_killed_by_somebody_else(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, owned_target.spec)
-    owned_target.check_alive()
-    postmaster = processes.postmaster_of(data_of(owned_target))
-    assert postmaster is not None
-    postmaster.kill()
-    psutil.wait_procs([postmaster], timeout=30)
-    with pytest.raises(TargetError, match="has ended"):
-        owned_target.check_alive()
-    owned_target.stop()
-    owned_target.start()
-    assert owned_target.fingerprint(TABLES).rows["item"] > 0
-
-
-def test_server_that_was_halted_is_closed(make_target: MakeTarget) -> None:
-    target = make_target()
-    data = data_of(target)
-    postmaster = processes.postmaster_of(data)
-    assert postmaster is not None
-    for process in (*postmaster.children(), postmaster):
-        process.send_signal(signal.SIGSTOP)
-    target.close()
-    assert processes.all_of(data) == []
-    assert not data.parent.exists()
 
 
 def test_setting_that_the_machine_cannot_carry_is_named(make_target: MakeTarget) -> None:
@@ -167,33 +116,7 @@ def test_describe_starts_nothing() -> None:
         PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "locl"}))
 
 
-def test_own_data_folder_with_a_path_too_long_for_a_socket(
-    make_target: MakeTarget, open_folder: Path
-) -> None:
-    folder = open_folder / ("long" * 20)
-    folder.mkdir()
-    target = make_target(data=folder)
-    assert target.query("SELECT 1") == [(1,)]
-    assert data_of(target).is_relative_to(folder)
-    socket = Path(target.connection().host)
-    target.close()
-    assert list(folder.iterdir()) == []
-    assert not socket.exists()
-
-
-def test_data_folder_must_exist(make_target: MakeTarget, open_folder: Path) -> None:
-    with pytest.raises(WrongInputError, match="does not exist"):
-        make_target(data=open_folder / "missing")
-
-
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as another user")
-
-
-@needs_root
-def test_data_folder_must_be_open_to_the_server(make_target: MakeTarget, open_folder: Path) -> None:
-    (open_folder / "private").mkdir(mode=0o700)
-    with pytest.raises(WrongInputError, match="may not enter"):
-        make_target(data=open_folder / "private")
 
 
 @needs_root

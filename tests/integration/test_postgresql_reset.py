@@ -5,33 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from integration.conftest import ROWS, START, TABLES, MakeTarget, fill
+from integration.conftest import ROWS, START, MakeTarget
 
-from loadstone.errors import TargetError, WrongInputError
 from loadstone.targets.postgresql import PostgreSQL
 
 CACHED = """
 SELECT sum(heap_blks_hit + idx_blks_hit), sum(heap_blks_read + idx_blks_read)
 FROM pg_statio_user_tables
 """
-
-
-def test_five_restores_are_equal(owned_target: PostgreSQL) -> None:
-    owned_target.restore(START, owned_target.spec)
-    first = owned_target.fingerprint(TABLES)
-    assert first.rows == {"item": ROWS}
-    for number in range(5):
-        owned_target.execute(
-            f"UPDATE item SET quantity = {number}; DELETE FROM item WHERE id % 3 = 0;"
-            "CREATE TABLE litter AS SELECT * FROM item; CREATE DATABASE litter"
-        )
-        assert owned_target.fingerprint(TABLES).digest != first.digest
-        owned_target.restore(START, owned_target.spec.with_settings({"max_wal_size": "200MB"}))
-        assert owned_target.fingerprint(TABLES) == first
-        assert owned_target.query("SELECT to_regclass('litter')") == [(None,)]
-        assert owned_target.query("SELECT count(*) FROM pg_database WHERE datname = 'litter'") == [
-            (0,)
-        ]
 
 
 def test_data_are_analysed_and_frozen(owned_target: PostgreSQL) -> None:
@@ -91,18 +72,6 @@ def test_cold_empties_the_page_cache(owned_target: PostgreSQL) -> None:
     assert int(told[1]) > 0
 
 
-def test_several_snapshots(make_target: MakeTarget) -> None:
-    target = make_target()
-    fill(target)
-    target.snapshot("a key with /../ in it")
-    target.empty(target.spec)
-    assert target.query("SELECT to_regclass('item')") == [(None,)]
-    target.restore("a key with /../ in it", target.spec)
-    assert target.fingerprint(TABLES).rows == {"item": ROWS}
-    with pytest.raises(WrongInputError, match="no snapshot 'other'"):
-        target.restore("other", target.spec)
-
-
 def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
     """How much WAL the load made must not decide how much is copied before each trial."""
     target = make_target(settings={"max_wal_size": "1GB"})
@@ -115,29 +84,3 @@ def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
     segments = [each for each in (data / "pg_wal").iterdir() if each.is_file()]
     assert sum(each.stat().st_size for each in segments) <= 7 * 16 * 1024**2
     assert target.query("SELECT count(*) FROM big") == [(300_000,)]
-
-
-def test_snapshot_needs_free_space(make_target: MakeTarget, open_folder: Path) -> None:
-    """On a real small file system; needs root and loop devices."""
-    image, mount = open_folder / "image", open_folder / "mount"
-    mount.mkdir()
-    with image.open("wb") as file:
-        file.truncate(320 * 1024**2)
-    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
-    mounted = subprocess.run(["mount", "-o", "loop", str(image), str(mount)], check=False)
-    if mounted.returncode != 0:
-        pytest.skip("loop devices cannot be mounted here")
-    try:
-        target = make_target(data=mount)
-        target.execute(
-            "CREATE TABLE big AS SELECT n, repeat('x', 1000) AS t "
-            "FROM generate_series(1, 60000) AS n"
-        )
-        with pytest.raises(TargetError, match="a snapshot needs"):
-            target.snapshot("k")
-        with pytest.raises(TargetError, match="a new cluster needs"):
-            make_target(data=mount)
-        target.close()
-        assert [each.name for each in mount.iterdir()] == ["lost+found"]
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)

@@ -24,6 +24,8 @@ from loadstone.targets.mariadb.server import Server
 DATABASE = "loadstone"
 KEPT_REDO_BYTES = 96 * 1024**2
 """Redo log that a snapshot keeps: MariaDB's own default of `innodb_log_file_size`."""
+LEAST_FREE_BYTES = 256 * 1024**2
+"""New data files and redo log with their first snapshot take about 230 MB."""
 _SOCKET_NAME = "mariadb.sock"
 _SOCKET_PATH_LIMIT = 107
 _INSTALL = f"""
@@ -54,6 +56,7 @@ class OwnedServer(Server):
         """Makes a new server with an empty database, and starts it."""
         parent = Path(self._spec.data) if self._spec.data else tree.DEFAULT_PARENT
         root = self._root = self._make_tree(parent)
+        tree.check_space(root, LEAST_FREE_BYTES, "a new server")
         for folder in (root / "log", root / "snapshots"):
             folder.mkdir(mode=0o700)
             self._account.own(folder)
@@ -185,6 +188,11 @@ class OwnedServer(Server):
     def cpu_s(self) -> float | None:
         """CPU of the server's process."""
         return processes.cpu_s(self._opened().folders.data)
+
+    def pid(self) -> int | None:
+        """Its only process."""
+        server = processes.server_of(self._opened().folders.data)
+        return None if server is None else server.pid
 
     def inventory(self) -> dict[str, Any]:
         """Programs, account, folders and their file systems."""

@@ -14,6 +14,8 @@ from loadstone.targets.dialect import Dialect
 from loadstone.targets.mariadb import binaries, ddl, fingerprint, settings
 from loadstone.targets.mariadb.owned import OwnedServer
 from loadstone.targets.mariadb.server import Server
+from loadstone.targets.mariadb.statistics import StatisticsProbe
+from loadstone.targets.mariadb.waits import WaitsProbe
 from loadstone.targets.schema import Table
 from loadstone.targets.served import ServedTarget
 
@@ -91,7 +93,8 @@ class MariaDB(ServedTarget):
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""
-        return []
+        connection = self._server.connection()
+        return [StatisticsProbe(connection), WaitsProbe(connection, self._server.pid)]
 
     def inventory(self) -> dict[str, Any]:
         """Version, settings that are not the default, plugins, size, and where the data lie."""
