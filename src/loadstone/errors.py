@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
     FAILED_CHECK = 4
     TARGET = 5
     REFUSED = 6
+    FINDINGS = 7
     INTERRUPTED = 130
 
 

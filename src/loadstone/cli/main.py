@@ -21,7 +21,7 @@ time, figures you can defend."""
 
 EPILOGUE = """Exit codes: 0 fine; 1 an error of Loadstone itself; 2 wrong input; 3 a trial is \
 invalid; 4 a check of the data failed; 5 the target or the driver failed; 6 refused for safety; \
-130 interrupted.
+7 the doctor found what it was told to fail on; 130 interrupted.
 
 Every command takes --debug, which shows the stack trace of an error."""
 
@@ -35,6 +35,7 @@ VERBS = (
     ("compare", EXPERIMENT, "Compare levels of one factor, or two results that are there."),
     ("ladder", EXPERIMENT, "Climb a ladder of changes, each judged against the one before."),
     ("sweep", EXPERIMENT, "Run a matrix of factors and levels."),
+    ("crash", EXPERIMENT, "Crash a configuration under load and look for acknowledged commits."),
     ("plan", EXPERIMENT, "Show what an experiment would do, without starting anything."),
     ("init", EXPERIMENT, "Write a commented experiment file that runs as it stands."),
     ("list", RESULTS, "List results, or the workloads, targets, designs, factors, references."),
@@ -42,6 +43,7 @@ VERBS = (
     ("report", RESULTS, "Write the report of a result as one HTML file."),
     ("export", RESULTS, "Export the figures of a result as CSV or Parquet."),
     ("reindex", RESULTS, "Rebuild the index of results from their folders."),
+    ("doctor", HOUSEKEEPING, "Look at this host and at a server, and advise; change nothing."),
     ("recover", HOUSEKEEPING, "Undo what a killed run left behind."),
     ("schema", HOUSEKEEPING, "Print the JSON schema of the experiment file."),
     ("completion", HOUSEKEEPING, "Print or install the completion of a shell."),

@@ -28,6 +28,7 @@ from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client
 
 _READ_ONLY = """
+SET client_encoding = 'UTF8';
 SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY;
 SET statement_timeout = '30s';
 SET lock_timeout = '1s';
