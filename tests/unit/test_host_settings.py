@@ -191,6 +191,13 @@ def test_every_known_setting_describes_itself(machine: Machine):
         assert host_setting(setting.name, machine=machine).about == setting.about
 
 
+def test_every_known_setting_is_in_the_document(machine: Machine):
+    text = (Path(__file__).parents[2] / "docs/host-settings.md").read_text()
+    assert [
+        each.name for each in all_known(machine=machine) if f"| `{each.name}` |" not in text
+    ] == []
+
+
 def test_only_the_cache_that_the_kernel_no_longer_flushes_is_unsafe(machine: Machine):
     unsafe = [setting.name for setting in all_known(machine=machine) if setting.unsafe_levels]
     assert unsafe == ["queue.write_cache"]
