@@ -20,15 +20,29 @@ from loadstone.experiments.model import Experiment, Level, TargetSpec
 from loadstone.targets.postgresql import binaries, settings, values
 
 PLANNED = PostgreSQLFacts | MariaDBFacts | SQLiteFacts | None
-_BASE_UNITS = {
+_READ: Mapping[str, str | None] = {
     "shared_buffers": "8kB",
     "effective_cache_size": "8kB",
     "work_mem": "kB",
     "max_wal_size": "MB",
     "checkpoint_timeout": "s",
     "wal_writer_delay": "ms",
+    "checkpoint_completion_target": None,
+    "fsync": None,
+    "full_page_writes": None,
+    "huge_pages": None,
+    "ignore_checksum_failure": None,
+    "ignore_system_indexes": None,
+    "io_method": None,
+    "io_workers": None,
+    "max_connections": None,
+    "max_files_per_process": None,
+    "random_page_cost": None,
+    "synchronous_commit": None,
+    "zero_damaged_pages": None,
 }
-"""Base units (`pg_settings.unit`) of the settings that the rules read as sizes and times."""
+"""PostgreSQL's settings that the rules read of a server that does not run, and their base units
+(`pg_settings.unit`)."""
 _SIZES = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
@@ -71,31 +85,34 @@ def _size_bytes(experiment: Experiment) -> int | None:
 
 def _postgresql(found: binaries.Binaries, target: TargetSpec) -> Iterator[tuple[str, Setting]]:
     """The defaults of the programs, then Loadstone's own, then those of the experiment."""
-    output = subprocess.run(
-        [str(found.program("postgres")), "--describe-config"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-        env={"LC_ALL": "C"},
-    ).stdout
-    for line in output.splitlines():
-        name, *rest = line.split("\t")
-        if len(rest) > 4:
-            yield name, _default(name, rest[2], rest[3])
+    for name, unit in _READ.items():
+        value = _default(found, name)
+        if value is not None:
+            yield name, postgresql_setting(_with_unit(value, unit), value, unit, "default")
     for name, level in {**settings.BASE, **target.settings}.items():
         yield name.lower(), _given(name.lower(), level)
 
 
-def _default(name: str, kind: str, value: str) -> Setting:
-    """A default as `--describe-config` writes it: in base units, truth values as words."""
-    if kind == "BOOLEAN":
-        return Setting("on" if value.lower() in ("true", "on") else "off")
-    unit = _BASE_UNITS.get(name)
-    return postgresql_setting(_with_unit(value, unit), value, unit, "default")
+def _default(found: binaries.Binaries, name: str) -> str | None:
+    """A default in its base unit; None if this version has no such setting."""
+    done = subprocess.run(
+        # -C comes first: only then may root ask.
+        [
+            str(found.program("postgres")),
+            *("-C", name, "-D", "/", "-c", "config_file=/dev/null"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env={"LC_ALL": "C"},
+        cwd="/",
+    )
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _with_unit(value: str, unit: str | None) -> str:
+    """`16384` of `8kB` as `131072kB`."""
     if unit is None or not value.isdigit():
         return value
     digits = "".join(each for each in unit if each.isdigit())
@@ -103,7 +120,7 @@ def _with_unit(value: str, unit: str | None) -> str:
 
 
 def _given(name: str, level: Level) -> Setting:
-    text, unit = values.text(level), _BASE_UNITS.get(name)
+    text, unit = values.text(level), _READ.get(name)
     try:
         value = values.normalised(text, "real", unit)
     except ValueError:
