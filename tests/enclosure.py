@@ -84,7 +84,16 @@ def signal_to(process: subprocess.Popen[str], number: signal.Signals) -> None:
     command.send_signal(number)
 
 
+def _leave_mounts_of_others() -> None:
+    """Mounts below folders for temporary files go when their owners remove them."""
+    folders = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    for folder in reversed(folders):
+        if folder.startswith(("/tmp/", "/var/tmp/")):
+            subprocess.run(["umount", "--lazy", folder], check=True)
+
+
 def _be_first(folder: str) -> None:
+    _leave_mounts_of_others()
     for mount in (
         ["--bind", folder, "/var/tmp"],
         ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alone import host_to_itself
 from conftest import until
 from enclosure import Enclosure, signal_to, why_not
 from listing import listing
@@ -96,11 +96,7 @@ class Machine:
 @pytest.fixture
 def machine() -> Iterator[Machine]:
     """An enclosure, while no other test changes the host."""
-    with (
-        tempfile.TemporaryDirectory(prefix="loadstone-trace-") as name,
-        (Path(tempfile.gettempdir()) / "loadstone-tests-host.lock").open("w") as lock,
-    ):
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with tempfile.TemporaryDirectory(prefix="loadstone-trace-") as name, host_to_itself():
         Path(name).chmod(0o755)
         machine = Machine(Path(name))
         try:

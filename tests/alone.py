@@ -1,0 +1,17 @@
+"""Tests that change the host do so one after the other."""
+
+from __future__ import annotations
+
+import fcntl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def host_to_itself() -> Iterator[None]:
+    """Waits until no other test of this machine changes the host."""
+    with (Path(tempfile.gettempdir()) / "loadstone-tests-host.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
