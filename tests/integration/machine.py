@@ -1,14 +1,13 @@
-"""What lies on the machine, listed to be compared; and whether a placement can be tested here."""
+"""What storage leaves on the machine, compared; and whether a placement can be tested here."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-import psutil
 import pytest
+from listing import loop_devices, mounts, processes, zram_devices
 
-from loadstone.probes.proc import parse_mountinfo
 from loadstone.storage import support
 from loadstone.storage.place import parse
 
@@ -17,21 +16,8 @@ _SERVERS = ("nbdkit", "nbdfuse")
 
 def listing() -> list[str]:
     """Every mount, loop device, zram device and storage server of the machine."""
-    mounts = parse_mountinfo(Path("/proc/self/mountinfo").read_text())
-    lines = [f"mount {each['folder']} {each['source']} {each['options']}" for each in mounts]
-    for device in Path("/sys/block").glob("loop*"):
-        backing = device / "loop" / "backing_file"
-        lines.append(f"{device.name} {backing.read_text().strip() if backing.exists() else '-'}")
-    lines += [
-        f"{device.name} {(device / 'disksize').read_text().strip()}"
-        for device in Path("/sys/block").glob("zram*")
-    ]
-    lines += [
-        f"process {each.info['cmdline']}"
-        for each in psutil.process_iter(["name", "cmdline"])
-        if each.info["name"] in _SERVERS and each.info["cmdline"]
-    ]
-    return sorted(lines)
+    servers = [each for each in processes() if Path(each.split()[0]).name in _SERVERS]
+    return sorted([*mounts(), *loop_devices(""), *zram_devices(), *servers])
 
 
 def assert_as_before(before: list[str], folder: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from postgresql_victim import MortalJournal, die
+from server_victim import MortalJournal, die
 
 from loadstone.experiments.model import StorageSpec
 from loadstone.targets.local import tree

@@ -157,7 +157,7 @@ class MountedPlace:
             return
         mounts.unmount({"folder": str(self.folder)})
         source = self._device.restore_power()
-        self._mount(str(source), self._device.size_bytes)
+        self._mount(str(source), self._device.size_bytes, again=True)
         self._powerless = False
 
     def reading(self, factor: str) -> FactorReading:
@@ -225,9 +225,12 @@ class MountedPlace:
         self._changes.add(entry)
         return folder / SOCKET
 
-    def _mount(self, source: str, size_bytes: int) -> None:
+    def _mount(self, source: str, size_bytes: int, *, again: bool = False) -> None:
         file_system = str(self.place.file_system)
         chosen = list(self.place.mount_options)
+        if again and file_system == "xfs":
+            # A container may still hold a copy of the mount that lost its power.
+            chosen.append("nouuid")
         if file_system == "tmpfs":
             chosen.append(f"size={size_bytes}")
         mounts.mount(source, self.folder, file_system, chosen)

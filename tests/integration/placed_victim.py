@@ -1,0 +1,41 @@
+"""A server on placements, in a process that can be told when to die.
+
+Usage: placed_victim.py JOURNAL ENGINE FOLDER DATA LOG STAGE
+"""
+
+import sys
+from pathlib import Path
+
+from server_victim import die
+
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import StorageSpec, TargetSpec
+from loadstone.targets.base import TargetContext
+from loadstone.targets.registry import target_class
+
+
+def main(path: str, engine: str, folder: str, data: str, log: str, last: str) -> None:  # noqa: PLR0917
+    def stage(name: str) -> None:
+        print(name, flush=True)
+        if name == last:
+            die()
+
+    with Journal(Path(path), "victim") as journal:
+        spec = TargetSpec(engine=engine, data=folder)
+        target = target_class(engine)(spec, TargetContext(journal=journal, owner="victim"))
+        target.open()
+        target.snapshot("k")
+        storage = StorageSpec(data=data, log=log)
+        target.restore("k", spec.model_copy(update={"storage": storage}))
+        stage("placed")
+        target.settle("warm")
+        target.crash("power-loss")
+        stage("failed")
+        target.start()
+        stage("recovered")
+        target.close()
+    stage("closed")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
