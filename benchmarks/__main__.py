@@ -1,7 +1,7 @@
 """Runs the benchmarks and writes `docs/benchmarks.md`.
 
 python -m benchmarks                    # all of them
-python -m benchmarks loop select        # some: loop, select, orders, verdicts
+python -m benchmarks loop pgbench       # some: loop, pgbench, sysbench, orders, engines, verdicts
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import driver_loop, order_entry, point_select, verdicts
+from benchmarks import driver_loop, engines, order_entry, point_select, verdicts
 from benchmarks.server import server
 from benchmarks.table import Report
 
 OUTPUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
-def _on_server(measure: Callable[..., Report]) -> Callable[[], Report]:
+def _on_server(measure: Callable[..., Report], engine: str = "postgresql") -> Callable[[], Report]:
     def run() -> Report:
-        with server() as started:
+        with server(engine) as started:
             return measure(started)
 
     return run
@@ -29,8 +29,10 @@ def _on_server(measure: Callable[..., Report]) -> Callable[[], Report]:
 
 BENCHMARKS: dict[str, Callable[[], Report]] = {
     "loop": driver_loop.measure,
-    "select": _on_server(point_select.measure),
+    "pgbench": _on_server(point_select.beside_pgbench),
+    "sysbench": _on_server(point_select.beside_sysbench, "mariadb"),
     "orders": _on_server(order_entry.measure),
+    "engines": engines.measure,
     "verdicts": verdicts.measure,
 }
 

@@ -1,18 +1,12 @@
-"""Uses of the driver and of pgbench, with the CPU time that each of them took."""
+"""Uses of the driver, with the CPU time that it took."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from loadstone.load.driver import Driver
-from loadstone.load.frames import parse_frame
+from loadstone.load.frames import PROTOCOL_VERSION, parse_frame
 from loadstone.load.totals import LoadLog, LoadTotals
-from loadstone.targets.base import Connection
 
 MEASURE_S = 5.0
 
@@ -38,7 +32,7 @@ def plan(
     """A plan of one worker thread: warm-up and a measured phase."""
     phases = [("warm-up", warm_up_s), ("measure", measure_s)]
     return {
-        "version": 1,
+        "version": PROTOCOL_VERSION,
         "seed": seed,
         "threads": 1,
         "workload": {"role": "run", "parameters": {}, **workload},
@@ -59,34 +53,3 @@ def closed(users: int) -> dict[str, Any]:
 def cpu_us_per_operation(load: LoadTotals) -> float:
     """CPU time of the driver for one operation, in microseconds."""
     return (load.cpu_user_s + load.cpu_system_s) / load.count * 1e6
-
-
-@dataclass(frozen=True)
-class Pgbench:
-    """What pgbench reported, and what it cost."""
-
-    per_s: float
-    cpu_us: float
-    """Client CPU of one transaction, microseconds."""
-
-
-def pgbench(binary: Path, server: Connection, options: list[str], seconds: float) -> Pgbench:
-    """Runs pgbench, one thread, with 8 clients and prepared statements."""
-    command = [
-        str(binary),
-        *("-h", server.host, "-p", str(server.port), "-U", server.user),
-        *("-M", "prepared", "-c", "8", "-j", "1", "-n", "-T", str(round(seconds))),
-        *options,
-        server.database,
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    rate = re.search(r"tps = ([\d.]+)", output)
-    count = re.search(r"actually processed: (\d+)", output)
-    if process.returncode or rate is None or count is None:
-        raise RuntimeError(f"pgbench failed:\n{output}")
-    cpu_s = usage.ru_utime + usage.ru_stime
-    return Pgbench(float(rate[1]), cpu_s / int(count[1]) * 1e6)

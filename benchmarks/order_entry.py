@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.driving import closed, cpu_us_per_operation, drive, pgbench, plan
-from benchmarks.server import Server
+from benchmarks.driving import closed, cpu_us_per_operation, drive, plan
+from benchmarks.peers import Pgbench
+from benchmarks.server import SETTINGS, Server
 from benchmarks.table import Aim, Report, median, spread
 from loadstone.workloads.oltp.workload import OrderEntry
 
@@ -20,7 +21,8 @@ STYLES = {"statements": (4.5, 150.0), "procedures": (6.0, 100.0)}
 def measure(server: Server) -> Report:
     """Each round restores the data before each style and runs pgbench in a database of its own."""
     workload = OrderEntry(OrderEntry.Parameters(warehouses=WAREHOUSES))
-    server.initialise_pgbench(PGBENCH_SCALE)
+    pgbench = Pgbench(server)
+    pgbench.initialise(PGBENCH_SCALE)
     server.build(workload)
     server.keep()
     tps: list[float] = []
@@ -29,7 +31,7 @@ def measure(server: Server) -> Report:
     cpu: dict[str, list[float]] = {style: [] for style in STYLES}
     for number in range(ROUNDS):
         server.restore()
-        tps.append(pgbench(server.pgbench, server.pgbench_connection, ["-N"], SECONDS).per_s)
+        tps.append(pgbench.run(["-N"], SECONDS).per_s)
         for style in STYLES if number % 2 == 0 else reversed(STYLES):
             server.restore()
             new_orders, cpu_us = _run(server, style, number)
@@ -67,8 +69,8 @@ def measure(server: Server) -> Report:
     return Report(
         title="Order entry beside pgbench",
         how=f"{WAREHOUSES} warehouses, 8 users without waits, synchronous_commit off, "
-        f"shared_buffers {server.shared_buffers}, data on a memory file system, {server.version}; "
-        f"{ROUNDS} rounds of {SECONDS:g} s, each from the restored state, beside pgbench at scale "
+        f"shared_buffers {SETTINGS['postgresql']['shared_buffers']}, data on a memory file system, "
+        f"{server.version}; {ROUNDS} rounds of {SECONDS:g} s, each from the restored state, beside pgbench at scale "
         f"{PGBENCH_SCALE} on the same server; median and range.",
         header=("", "median (range)", "per pgbench tps", "driver CPU, us a transaction"),
         rows=rows,

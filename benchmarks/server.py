@@ -1,65 +1,57 @@
-"""A real PostgreSQL on a memory file system, for benchmarks whose subject is not the disk."""
+"""Real servers on a memory file system, for benchmarks whose subject is not the disk."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.driving import drive
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
+from loadstone.experiments.model import Level, TargetSpec
 from loadstone.load.profiles import connection_of, load_plan
-from loadstone.targets.base import Connection, TargetContext
-from loadstone.targets.postgresql import PostgreSQL, binaries
+from loadstone.targets.base import Connection, Target, TargetContext
+from loadstone.targets.registry import target_class
 from loadstone.workloads.base import LoadRequest, Workload
 
-SETTINGS: dict[str, str] = {
-    "shared_buffers": "2GB",
-    "synchronous_commit": "off",
-    "max_wal_size": "8GB",
-    "checkpoint_timeout": "30min",
+SETTINGS: dict[str, dict[str, Level]] = {
+    "postgresql": {
+        "shared_buffers": "2GB",
+        "synchronous_commit": "off",
+        "max_wal_size": "8GB",
+        "checkpoint_timeout": "30min",
+    },
+    "mariadb": {
+        "innodb_buffer_pool_size": "2G",
+        "innodb_flush_log_at_trx_commit": 2,
+        "innodb_log_file_size": "4G",
+        "performance_schema": "on",
+    },
 }
+"""Engine: all data in memory, commits that do not wait for a disk, no checkpoint on the way."""
 _KEPT = "benchmark"
-PGBENCH = "pgbench"
 
 
 class Server:
-    """An embedded PostgreSQL with a database for the driver and one for pgbench."""
+    """A server with a work database for the driver."""
 
-    def __init__(self, target: PostgreSQL) -> None:
+    def __init__(self, target: Target) -> None:
         self.target = target
-        self.pgbench = binaries.find("embedded").folder / "pgbench"
-        self.version = f"PostgreSQL {binaries.find('embedded').version}"
-        self.shared_buffers = SETTINGS["shared_buffers"]
+        described = target.describe(target.spec)
+        self.version = f"{target.engine} {described['version']}"
 
     @property
     def connection(self) -> Connection:
-        """To the database of the driver."""
+        """To the work database."""
         return self.target.connection()
-
-    @property
-    def pgbench_connection(self) -> Connection:
-        """To the database of pgbench."""
-        return replace(self.connection, database=PGBENCH)
 
     def plan_connection(self, database: str | None = None) -> dict[str, Any]:
         """The plan's `connection`."""
         own = connection_of(self.connection)
         return {**own, "database": database} if database else own
-
-    def initialise_pgbench(self, scale: int) -> None:
-        """Makes the database of pgbench, with its tables."""
-        self.target.execute(f"DROP DATABASE IF EXISTS {PGBENCH}; CREATE DATABASE {PGBENCH};")
-        to = self.pgbench_connection
-        command = [str(self.pgbench), "-i", "-q", "-s", str(scale)]
-        command += ["-h", to.host, "-p", str(to.port), "-U", to.user, to.database]
-        subprocess.run(command, check=True, capture_output=True)
 
     def build(self, workload: Workload) -> None:
         """Makes and loads the workload's data."""
@@ -78,24 +70,33 @@ class Server:
 
     def restore(self) -> None:
         """Puts the kept state back, with the settings of the benchmark, and warms the caches."""
-        self.target.restore(_KEPT, self.target.spec.with_settings(SETTINGS))
+        self.target.restore(_KEPT, self.target.spec)
         self.target.settle("warm")
 
 
-@contextmanager
-def server() -> Iterator[Server]:
-    """Starts one, with the settings of the benchmark, and removes it at the end."""
+def memory_folder() -> str:
+    """A memory file system, or a temporary folder where there is none."""
     memory = Path("/dev/shm")  # noqa: S108 - a memory file system, not a file of a known name
-    base = memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
-    spec = TargetSpec(engine="postgresql", data=str(base))
+    return str(memory) if os.access(memory, os.W_OK) else tempfile.gettempdir()
+
+
+def spec_of(engine: str) -> TargetSpec:
+    """The server of that engine, with the settings of the benchmark."""
+    return TargetSpec(engine=engine, data=memory_folder(), settings=SETTINGS[engine])
+
+
+@contextmanager
+def server(engine: str = "postgresql") -> Iterator[Server]:
+    """Starts one, with the settings of the benchmark, and removes it at the end."""
     with (
         tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as notes,
         Journal(Path(notes) / "journal.jsonl", "python -m benchmarks") as journal,
     ):
-        target = PostgreSQL(spec, TargetContext(journal, "benchmark"))
+        spec = spec_of(engine)
+        target = target_class(engine)(spec, TargetContext(journal, "benchmark"))
         try:
             target.open()
-            target.empty(target.spec.with_settings(SETTINGS))
+            target.empty(spec)
             yield Server(target)
         finally:
             target.close()

@@ -32,7 +32,8 @@ class Report:
         """The section."""
         lines = [f"## {self.title}", "", self.how, ""]
         lines += table(self.header, self.rows)
-        lines += ["", "| figure | measured | aim | |", "|---|---|---|---|"]
+        if self.aims:
+            lines += ["", "| figure | measured | aim | |", "|---|---|---|---|"]
         lines += [
             f"| {aim.what} | {aim.value:.3g} {aim.unit} | {aim.aim} | "
             f"{'reached' if aim.reached else 'missed'} |"
