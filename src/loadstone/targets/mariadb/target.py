@@ -11,8 +11,9 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.mariadb import binaries, ddl, fingerprint, settings
+from loadstone.targets.mariadb import address, binaries, ddl, fingerprint, remote, settings
 from loadstone.targets.mariadb.owned import OwnedServer
+from loadstone.targets.mariadb.remote import AddressServer
 from loadstone.targets.mariadb.server import Server
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 from loadstone.targets.mariadb.waits import WaitsProbe
@@ -41,22 +42,32 @@ class MariaDB(ServedTarget):
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
-        self._server = OwnedServer(spec, context)
+        self._server = (
+            AddressServer(spec, context)
+            if address.is_address(spec.server)
+            else OwnedServer(spec, context)
+        )
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """Version and path of the server, or the address; nothing is started or reached."""
+        if address.is_address(spec.server):
+            return {"engine": cls.engine, "address": address.parse(spec).shown}
         found = binaries.find(spec.server)
         return {"engine": cls.engine, "version": found.version, "binaries": str(found.server)}
 
     @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
         """Asks the programs, or the server at the address."""
+        if address.is_address(spec.server):
+            return remote.setting(spec, name, level)
         return settings.info(binaries.find(spec.server), spec, name, level)
 
     @classmethod
     def layout(cls, spec: TargetSpec) -> dict[str, Level]:
         """Page size, tablespaces and row format, where they are not the defaults."""
+        if address.is_address(spec.server):
+            return {}
         return settings.layout(binaries.find(spec.server), spec.settings)
 
     def open(self) -> None:

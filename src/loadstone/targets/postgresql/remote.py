@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
-from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Failure, Level, TargetSpec
+from loadstone.experiments.model import Level, TargetSpec
 from loadstone.results.record import FactorReading
-from loadstone.targets.base import Connection, SettingInfo, TargetContext
+from loadstone.targets import served
+from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.postgresql import aside, safety, settings, state, values
 from loadstone.targets.postgresql.address import parse
 from loadstone.targets.postgresql.binaries import OLDEST_MAJOR
@@ -19,7 +18,7 @@ from loadstone.targets.postgresql.server import Server
 from loadstone.targets.postgresql.system import SystemSettings
 
 
-class AddressServer(Server):
+class AddressServer(served.AddressServer, Server):
     """A work database in the place of the one that the address names."""
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -62,18 +61,6 @@ class AddressServer(Server):
             self._context.journal.undo(self._snapshots[key][1])
             del self._snapshots[key]
 
-    def start(self) -> None:
-        """Cannot be."""
-        raise self._not_ours("started")
-
-    def stop(self) -> None:
-        """Cannot be."""
-        raise self._not_ours("stopped")
-
-    def crash(self, failure: Failure) -> None:
-        """Cannot be."""
-        raise self._not_ours("crashed")
-
     # -- state ---------------------------------------------------------------------------------
     def snapshot(self, key: str) -> None:
         """Copies the work database into a snapshot database."""
@@ -114,34 +101,10 @@ class AddressServer(Server):
 
     def settle(self, cache: str) -> None:
         """Reads everything; caches of a server that is not ours cannot be emptied."""
-        if cache != "warm":
-            raise TargetError(
-                "the caches of a server at an address cannot be emptied from here",
-                advice="use cache: warm, or a server that Loadstone starts",
-            )
+        self.refuse_cold(cache)
         state.warm(self.connection())
         state.reset_statistics(self.client, self.major)
         self.client.query("CHECKPOINT")
-
-    def check_alive(self) -> None:
-        """Whether it lives is its owner's business; the driver counts errors."""
-
-    # -- use -----------------------------------------------------------------------------------
-    def connection(self) -> Connection:
-        """To the work database."""
-        return self._address.connection()
-
-    def log_path(self) -> Path | None:
-        """The log is not ours to read."""
-        return None
-
-    def cpu_s(self) -> float | None:
-        """Unknown from here."""
-        return None
-
-    def inventory(self) -> dict[str, Any]:
-        """Only the address."""
-        return {"address": self._address.shown}
 
     # -- inside --------------------------------------------------------------------------------
     def _refuse(self) -> None:
@@ -175,12 +138,6 @@ class AddressServer(Server):
             self._address.database,
             f"Work database of Loadstone for {self._context.owner}; loadstone recover puts the "
             "original back",
-        )
-
-    def _not_ours(self, done: str) -> TargetError:
-        return TargetError(
-            f"the server at {self._address.shown} cannot be {done} from here",
-            advice="use a server that Loadstone starts: embedded or local",
         )
 
 

@@ -1,6 +1,8 @@
 """A process that uses a target from beginning to end, and can be told when to die.
 
-Usage: postgresql_victim.py JOURNAL [entry NUMBER | after SECONDS | stage NAME]
+VICTIM_ENGINE and VICTIM_SERVER say which.
+
+Usage: server_victim.py JOURNAL [entry NUMBER | after SECONDS | stage NAME]
 """
 
 import os
@@ -11,9 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.experiments.journal import Entry, Journal
-from loadstone.experiments.model import TargetSpec
+from loadstone.experiments.model import TargetSpec, default_server
 from loadstone.targets.base import TargetContext
-from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.registry import target_class
+
+_OF_ENGINE = {
+    "postgresql": ("work_mem", "generate_series(1, 200000) AS row(n)"),
+    "mariadb": ("sort_buffer_size", "(SELECT seq AS n FROM seq_1_to_200000) AS numbers"),
+}
+"""A setting that can be set at an address too, and a source of numbers n."""
 
 
 def die() -> None:
@@ -44,24 +52,26 @@ def main(path: str, how: str = "", when: str = "") -> None:
         if (how, when) == ("stage", name):
             die()
 
-    server = os.environ.get("VICTIM_SERVER", "embedded")
+    engine = os.environ.get("VICTIM_ENGINE", "postgresql")
+    server = os.environ.get("VICTIM_SERVER") or default_server(engine)
+    setting, numbers = _OF_ENGINE[engine]
     with journal:
         context = TargetContext(journal=journal, owner="victim")
-        target = PostgreSQL(TargetSpec(engine="postgresql", server=server), context)
+        target = target_class(engine)(TargetSpec(engine=engine, server=server), context)
         target.open()
         print("programs", target.inventory().get("binaries", ""), flush=True)
         stage("open")
         target.execute(
             "CREATE TABLE item (id integer PRIMARY KEY, quantity integer);"
-            "INSERT INTO item SELECT n, n FROM generate_series(1, 200000) AS n"
+            f"INSERT INTO item SELECT n, n FROM {numbers}"
         )
         stage("loaded")
         target.snapshot("k")
         stage("kept")
         target.execute("UPDATE item SET quantity = 0")
-        target.restore("k", target.spec.with_settings({"work_mem": "5MB"}))
+        target.restore("k", target.spec.with_settings({setting: "5MB"}))
         stage("restored")
-        if server == "embedded":
+        if "://" not in server:
             target.crash("kill")
             stage("crashed")
             target.start()

@@ -1,0 +1,98 @@
+"""Whatever is killed, and whenever: nothing of a MariaDB stays that `recover` does not remove."""
+
+import json
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from integration.conftest import need_mariadb
+from integration.test_postgresql_recover import VICTIM, recover, run_victim, state
+
+from loadstone.experiments.journal import open_journals
+from loadstone.targets.mariadb import processes
+
+__all__ = ["state"]
+
+
+@pytest.fixture(autouse=True)
+def engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_mariadb()
+    monkeypatch.setenv("VICTIM_ENGINE", "mariadb")
+
+
+def lines_of(journal: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in journal.read_text().splitlines() if line]
+
+
+def assert_gone(journal: Path) -> None:
+    for line in lines_of(journal):
+        data = line.get("data", {})
+        assert isinstance(data, dict)
+        if line.get("kind") == "remove-tree":
+            assert not Path(data["path"]).exists()
+        elif line.get("kind") == "mariadb-stop":
+            assert processes.all_of(Path(data["data"])) == []
+    assert open_journals() == []
+
+
+def test_a_run_that_ends_well_leaves_nothing(tmp_path: Path) -> None:
+    done = run_victim(tmp_path / "journal.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "closed"
+    assert_gone(tmp_path / "journal.jsonl")
+
+
+def test_killed_before_each_change(tmp_path: Path) -> None:
+    """The number of changes is that of a run which ends well."""
+    whole = tmp_path / "whole.jsonl"
+    assert run_victim(whole).returncode == 0
+    changes = sum(line["event"] == "change" for line in lines_of(whole))
+    assert changes > 3
+    for number in range(1, changes + 1):
+        journal = tmp_path / f"journal-{number}.jsonl"
+        done = run_victim(journal, "entry", str(number))
+        assert done.returncode == -9, done.stderr
+        assert "True False" in recover()
+        assert_gone(journal)
+
+
+@pytest.mark.parametrize("name", ["open", "loaded", "kept", "restored", "crashed", "settled"])
+def test_killed_after_each_stage(tmp_path: Path, name: str) -> None:
+    journal = tmp_path / "journal.jsonl"
+    done = run_victim(journal, "stage", name)
+    assert done.returncode == -9, done.stderr
+    assert "True False" in recover()
+    assert_gone(journal)
+
+
+@pytest.mark.parametrize("seconds", ["0.4", "0.55", "0.7", "0.85", "1.0", "1.4"])
+def test_killed_at_some_moment(tmp_path: Path, seconds: str) -> None:
+    """Somewhere within an installation, a start, the load, a copy: wherever it then is."""
+    journal = tmp_path / "journal.jsonl"
+    run_victim(journal, "after", seconds)
+    if journal.exists():
+        recover()
+        assert_gone(journal)
+
+
+def test_killed_within_the_installation(tmp_path: Path) -> None:
+    """An installer without its parent must not go on in a folder that is being removed."""
+    journal = tmp_path / "journal.jsonl"
+    victim = psutil.Popen([sys.executable, str(VICTIM), str(journal)])
+    while not any("--bootstrap" in each for each in command_lines(victim)):
+        assert victim.poll() is None
+    victim.kill()
+    victim.wait()
+    assert "True False" in recover()
+    assert_gone(journal)
+
+
+def command_lines(process: psutil.Popen) -> list[list[str]]:
+    found = []
+    for child in process.children(recursive=True):
+        try:
+            found.append(child.cmdline())
+        except psutil.Error:
+            continue
+    return found
