@@ -68,6 +68,9 @@ def _server(server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts) -> str:
         case SQLiteFacts():
             name = f"SQLite {server.path}"
             size = (server.pages or 0) * (server.page_bytes or 0) or None
+    planned = isinstance(server, PostgreSQLFacts) and server.activity is None
+    planned = planned or (isinstance(server, MariaDBFacts) and not server.running)
+    name += " of the experiment" if planned else ""
     return name + (f", {format_size(size)} of data" if size is not None else "")
 
 

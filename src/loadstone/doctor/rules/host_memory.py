@@ -47,7 +47,7 @@ def swap_in_use(host: HostFacts) -> Advice | None:
     "swappiness",
     "the kernel prefers to swap out a database's memory over dropping cached files",
     Severity.LOOK,
-    mariadb_manual("configuring-linux-for-mariadb", "#swappiness", "Configuring Linux: swappiness"),
+    mariadb_manual("configuring-swappiness", "", "Configuring swappiness"),
 )
 def swappiness(host: HostFacts) -> Advice | None:
     """There is swap, and vm.swappiness is above 10."""

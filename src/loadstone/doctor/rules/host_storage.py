@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from loadstone.doctor.facts import HostFacts
 from loadstone.doctor.model import Advice, Measure, Severity, Source
-from loadstone.doctor.rules.base import NOT_SPEED, host_rule, kernel, postgresql_manual, share
+from loadstone.doctor.rules.base import (
+    NOT_SPEED,
+    host_rule,
+    kernel,
+    mariadb_manual,
+    postgresql_manual,
+    share,
+)
 from loadstone.units import format_size
 
 _WITH_ACCESS_TIMES = ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs")
@@ -171,7 +178,7 @@ def disk_space(host: HostFacts) -> Advice | None:
     "scheduler",
     "an I/O scheduler made for fairness on slow disks serves a fast one",
     Severity.SPEED,
-    kernel("BFQ: performance", "block/bfq-iosched.html"),
+    mariadb_manual("configuring-linux-for-mariadb", "", "Configuring Linux: IO scheduler"),
 )
 def scheduler(host: HostFacts) -> Advice | None:
     """The disk does not rotate or is virtual, and its scheduler is bfq or cfq."""
@@ -183,9 +190,9 @@ def scheduler(host: HostFacts) -> Advice | None:
     better = next((each for each in ("none", "mq-deadline") if each in disk.schedulers), "none")
     return Advice(
         seen=f"scheduler of {disk.name} is {disk.scheduler}",
-        why=f"{disk.scheduler} spends CPU on each request to be fair; its documentation gives a "
-        "highest rate of requests an order below that of none, and the hypervisor or the device "
-        "sorts requests anyhow",
+        why=f"{disk.scheduler} is fair to programs and favours latency over throughput, and spends "
+        "more CPU on each request; the device or the hypervisor sorts requests anyhow. MariaDB's "
+        "manual recommends none for SSDs and mq-deadline for hard disks",
         change=f"echo {better} > /sys/block/{disk.name}/queue/scheduler, and a udev rule to keep "
         f"it",
         risk="none for data; one greedy program can slow the others",

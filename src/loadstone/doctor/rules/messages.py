@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from loadstone.doctor.facts import Facts, LogFacts, MariaDBFacts, PostgreSQLFacts
+from loadstone.doctor.facts import Facts, LogFacts, MariaDBFacts, PostgreSQLFacts, Settings
 from loadstone.doctor.model import Advice, Measure, Severity, Source, Subject
-from loadstone.doctor.rules.base import mariadb_manual, postgresql_manual, register
+from loadstone.doctor.rules.base import (
+    mariadb_manual,
+    postgresql_manual,
+    register,
+    setting_size,
+)
+from loadstone.experiments.model import Level
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,10 @@ class Message:
     measure: Measure | str
     least: int = 1
     """How many there must be."""
+    raises: str | None = None
+    """The setting of which four times the present value is compared with it."""
 
-    def advice(self, log: LogFacts) -> Advice | None:
+    def advice(self, log: LogFacts, settings: Settings) -> Advice | None:
         """What the log's count of this message means."""
         found = log.messages.get(self.key)
         if found is None or found.count < self.least:
@@ -41,8 +49,17 @@ class Message:
             why=self.why,
             change=self.change,
             risk=self.risk,
-            measure=self.measure,
+            measure=self._measure(settings),
         )
+
+    def _measure(self, settings: Settings) -> Measure | str:
+        present = settings.number(self.raises) if self.raises else None
+        if present is None or isinstance(self.measure, str):
+            return self.measure
+        more = int(4 * present)
+        level: Level = setting_size(more) if self.subject == "postgresql" else more
+        shown = settings.text(self.raises or "") or ""
+        return replace(self.measure, levels=(int(shown) if shown.isdigit() else shown, level))
 
 
 _ELSEWHERE = "the load that leads to it is yours: nothing of Loadstone's own is like it"
@@ -58,12 +75,13 @@ MESSAGES = (
             "19.5. Write Ahead Log: checkpoint_warning",
             "runtime-config-wal.html#GUC-CHECKPOINT-WARNING",
         ),
-        "the log reached max_wal_size within checkpoint_warning (30 s) of the last checkpoint; "
+        "the log reached max_wal_size within checkpoint_warning of the last checkpoint; "
         "each "
         "checkpoint makes the next change of every page write the whole page",
         "raise max_wal_size until the message is gone: at least four times the present value",
         "none for data; recovery after a crash takes longer, and the log more disk",
-        Measure("target.max_wal_size", ("64MB", "4GB"), "the two ends", measure_s=120.0),
+        Measure("target.max_wal_size", ("1GB", "4GB"), measure_s=120.0),
+        raises="max_wal_size",
     ),
     Message(
         "postgresql",
@@ -84,6 +102,7 @@ MESSAGES = (
             "order entry does not spill: it shows whether the larger value costs anything",
         ),
         least=10,
+        raises="work_mem",
     ),
     Message(
         "postgresql",
@@ -109,7 +128,7 @@ MESSAGES = (
         "could not fsync",
         Severity.DATA,
         postgresql_manual(
-            "19.13. Error Handling: data_sync_retry",
+            "19.14. Error Handling: data_sync_retry",
             "runtime-config-error-handling.html#GUC-DATA-SYNC-RETRY",
         ),
         "the disk refused data that the kernel had accepted: what was written may be lost, and the "
@@ -186,7 +205,8 @@ MESSAGES = (
         "a higher innodb_io_capacity where the disk can do more, a larger innodb_log_file_size so "
         "that there is more time, or a faster disk",
         "none for data; more background writes",
-        Measure("target.innodb_io_capacity", (200, 2000), measure_s=120.0),
+        Measure("target.innodb_io_capacity", (200, 800), measure_s=120.0),
+        raises="innodb_io_capacity",
     ),
     Message(
         "mariadb",
@@ -269,7 +289,7 @@ def _register(message: Message) -> None:
         wanted = PostgreSQLFacts if message.subject == "postgresql" else MariaDBFacts
         if not isinstance(server, wanted) or server.log is None:
             return None
-        return message.advice(server.log)
+        return message.advice(server.log, server.settings)
 
     about = f"its log says: {message.shown}"
     register(message.subject, f"log.{message.key}", about, message.severity, message.source, look)

@@ -61,16 +61,15 @@ def _enough_wal(server: PostgreSQLFacts, present: float) -> tuple[int, str]:
     activity = server.activity
     timeout_s = server.settings.number("checkpoint_timeout") or 300.0
     target = server.settings.number("checkpoint_completion_target") or 0.9
-    rate = 0.0
-    if activity is not None and activity.wal_bytes and activity.wal_span_s > 60:
-        rate = activity.wal_bytes / activity.wal_span_s
+    least = max(4 * present, GB)
+    if activity is None or not activity.wal_bytes or activity.wal_span_s <= 60:
+        return round_size(least), "the larger of 1 GB and four times the present"
+    rate = activity.wal_bytes / activity.wal_span_s
     by_rate = rate * timeout_s * (1 + target) * 1.25
-    proposed = round_size(max(by_rate, 4 * present, GB))
-    return proposed, (
+    return round_size(max(by_rate, least)), (
         f"the largest of 1 GB, four times the present, and log rate {format_size(rate)}/s x "
         f"checkpoint_timeout {timeout_s:g} s x (1 + checkpoint_completion_target {target:g}) x "
-        f"1.25 "
-        f"= {format_size(by_rate)}"
+        f"1.25 = {format_size(by_rate)}"
     )
 
 
