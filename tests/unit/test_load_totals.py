@@ -86,13 +86,15 @@ def test_health_is_of_one_core_a_thread() -> None:
 
 def test_an_engine_in_the_driver_is_no_part_of_the_generator() -> None:
     frames = [
-        value | {"engine_cpu_s": 0.25} if value["frame"] == "tick" else value for value in FRAMES
+        value | ({"engine_cpu_s": 0.25} if value["frame"] == "tick" else {"engine": "SQLite 3.1"})
+        for value in FRAMES
     ]
     log = LoadLog.of(parse_frame(value) for value in frames)
     health = log.health()
     assert health is not None
     assert (health.cpu_user_s + health.cpu_system_s, health.engine_cpu_s) == (1.5, 0.75)
     assert health.cpu_share == pytest.approx(0.75 / (2.0 * 2))
+    assert health.engine == "SQLite 3.1"
     nothing = Observation(0.0, {})
     measured = log.of_workload(nothing, nothing, server_cpu_s=None)
     assert (measured.driver_cpu_s, measured.server_cpu_s) == (0.75, 0.75)

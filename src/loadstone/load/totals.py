@@ -203,6 +203,7 @@ class LoadLog:
         return GeneratorHealth(
             cpu_user_s=load.cpu_user_s,
             cpu_system_s=load.cpu_system_s,
+            engine=self.hello.engine,
             engine_cpu_s=load.engine_cpu_s,
             cpu_share=load.generator_cpu_s / (load.duration_s * max(1, self.hello.threads)),
             max_rss_bytes=load.max_rss_bytes,

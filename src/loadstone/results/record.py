@@ -143,9 +143,10 @@ class GeneratorHealth(Record):
 
     cpu_user_s: float
     cpu_system_s: float
-    engine_cpu_s: float | None = Field(
-        default=None, description="Of both, what an engine within the driver used."
+    engine: str | None = Field(
+        default=None, description="Name and version of an engine within the driver."
     )
+    engine_cpu_s: float | None = Field(default=None, description="Of both, what that engine used.")
     cpu_share: float = Field(
         description="Of one core per worker thread, 0 to 1; without an engine within the driver."
     )
