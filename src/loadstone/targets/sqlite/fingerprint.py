@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 
 from loadstone.errors import TargetError
 from loadstone.results.record import Fingerprint
+from loadstone.targets.served import fingerprint_of
 from loadstone.targets.sqlite.database import Database
 
 _HALF_BITS = 32
@@ -39,8 +38,7 @@ def take(database: Database, tables: Mapping[str, str]) -> Fingerprint:
                 f"{strange} rows of {table} have a checksum that is no 64-bit integer: {expression}"
             )
         rows[table], sums[table] = count, str((high << _HALF_BITS) + low)
-    digest = hashlib.sha256(json.dumps([rows, sums], sort_keys=True).encode()).hexdigest()
-    return Fingerprint(rows=rows, sums=sums, size_bytes=size_bytes(database), digest=digest)
+    return fingerprint_of(rows, sums, size_bytes(database))
 
 
 def size_bytes(database: Database) -> int:
