@@ -135,5 +135,5 @@ def test_no_file_means_no_notes_and_nonsense_is_said(tmp_path: Path):
     assert read_acknowledgements(tmp_path / "none") == []
     path = tmp_path / "a.jsonl"
     path.write_text('{"what": 1}\n')
-    with pytest.raises(DriverError, match="a.jsonl:1: is no acknowledgement"):
+    with pytest.raises(DriverError, match=r"a\.jsonl:1: is no acknowledgement"):
         read_acknowledgements(path)

@@ -57,7 +57,11 @@ _ONLY_IN_JSON = ("title", "parameters", "capabilities", "takes", "unavailable", 
 
 
 def _print(rows: list[Row]) -> None:
-    columns = [name for name in rows[0] if name not in _ONLY_IN_JSON or len(rows[0]) <= 4]
+    columns = [
+        name
+        for name in rows[0]
+        if (name not in _ONLY_IN_JSON or len(rows[0]) <= 4) and any(row[name] for row in rows)
+    ]
     table = plain_table(*columns)
     for row in rows:
         table.add_row(*(_cell(row[name]) for name in columns))
@@ -96,6 +100,7 @@ def _results(
             "design": entry.design,
             "started": entry.started_at[:16].replace("T", " "),
             "trials": entry.statuses,
+            "crashes": entry.crashes,
             "unsafe": "unsafe" if entry.unsafe else None,
             "title": entry.title,
         }

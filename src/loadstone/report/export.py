@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from loadstone.errors import WrongInputError
 from loadstone.report.figures import all_metrics
 from loadstone.report.model import ReportDocument
+from loadstone.results.record import DurabilityRecord, MetricValue
 
 SCHEMA = pa.schema(
     [
@@ -46,7 +47,25 @@ def rows(document: ReportDocument) -> list[dict[str, Any]]:
             "unsafe": "; ".join(trial.result.unsafe),
         }
         for trial in document.trials
-        for metric in all_metrics(trial.result)
+        for metric in [*all_metrics(trial.result), *_of_crash(trial.result.durability)]
+    ]
+
+
+def _of_crash(record: DurabilityRecord | None) -> list[MetricValue]:
+    """The figures of a crash trial, which has no others."""
+    if record is None:
+        return []
+    figures = [
+        ("acknowledged_commits", record.acknowledged, "commits"),
+        ("lost_commits", record.lost, "commits"),
+        ("lost_span_ms", None if record.lost_span_s is None else 1e3 * record.lost_span_s, "ms"),
+        ("recovery_s", record.recovery_s, "s"),
+        ("conditions_failed", len(record.conditions_failed), "conditions"),
+    ]
+    return [
+        MetricValue(name=name, value=float(value), unit=unit)
+        for name, value, unit in figures
+        if value is not None
     ]
 
 

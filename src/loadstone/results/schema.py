@@ -40,6 +40,8 @@ class TrialRow(Base):
     position: Mapped[int] = mapped_column(Integer)
     status: Mapped[str] = mapped_column(String(20), index=True)
     unsafe: Mapped[bool] = mapped_column(Boolean)
+    crash: Mapped[str | None] = mapped_column(String(20), nullable=True)
+    """How a crash trial ended; None for a measured one."""
     started_at: Mapped[str] = mapped_column(String(40))
     finished_at: Mapped[str | None] = mapped_column(String(40))
     experiment: Mapped[ExperimentRow] = relationship(back_populates="trials")

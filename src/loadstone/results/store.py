@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Engine, create_engine, delete, event, func, select
+from sqlalchemy import Engine, create_engine, delete, event, func, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -53,6 +53,8 @@ class ExperimentEntry:
     statuses: dict[str, int]
     """Status: how many trials have it."""
     unsafe: bool
+    crashes: dict[str, int]
+    """Outcome: how many crash trials ended so. They are not among `statuses`."""
 
 
 @dataclass(frozen=True)
@@ -238,10 +240,25 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 def _make_tables(engine: Engine) -> None:
     """Another Loadstone may make the same tables at the same moment; then they are there."""
-    try:
-        Base.metadata.create_all(engine)
-    except (OperationalError, ProgrammingError, IntegrityError):
-        Base.metadata.create_all(engine)
+    for make in (Base.metadata.create_all, _add_columns):
+        try:
+            make(engine)
+        except (OperationalError, ProgrammingError, IntegrityError):
+            make(engine)
+
+
+def _add_columns(engine: Engine) -> None:
+    """Adds what an index of an earlier Loadstone lacks: columns that may be empty."""
+    there = inspect(engine)
+    for table in Base.metadata.sorted_tables:
+        known = {column["name"] for column in there.get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in known and column.nullable:
+                kind = column.type.compile(engine.dialect)
+                with engine.begin() as connection:
+                    connection.execute(
+                        text(f"ALTER TABLE {table.name} ADD COLUMN {column.name} {kind}")
+                    )
 
 
 def _one_at_a_time(session: Session) -> None:
@@ -339,15 +356,24 @@ def _trial_row(experiment: str, result: TrialResult) -> TrialRow:
         position=result.order,
         status=result.status.value,
         unsafe=bool(result.unsafe),
+        crash=_crash(result),
         started_at=result.started_at,
         finished_at=result.finished_at,
     )
 
 
+def _crash(result: TrialResult) -> str | None:
+    if result.durability is None or result.status is not Status.VALID:
+        return None
+    return result.durability.outcome
+
+
 def _entry(row: ExperimentRow) -> ExperimentEntry:
     statuses: dict[str, int] = {}
+    crashes: dict[str, int] = {}
     for trial in row.trials:
-        statuses[trial.status] = statuses.get(trial.status, 0) + 1
+        counts, what = (crashes, trial.crash) if trial.crash else (statuses, trial.status)
+        counts[what] = counts.get(what, 0) + 1
     return ExperimentEntry(
         name=row.name,
         title=row.title,
@@ -357,6 +383,7 @@ def _entry(row: ExperimentRow) -> ExperimentEntry:
         started_at=row.started_at,
         statuses=statuses,
         unsafe=any(trial.unsafe for trial in row.trials),
+        crashes=crashes,
     )
 
 
