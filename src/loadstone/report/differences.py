@@ -13,7 +13,7 @@ from loadstone.report.reading import TrialFolder
 _VOLATILE = re.compile(
     r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|"
     r"started_at|temperature|mhz|frequency|boot|port|socket|path|folder|directory|directories|size|"
-    r"size_bytes|bytes_free|dirty|cached|buffers|hit_ratio|seed|trial|name)(_[a-z]+)?"
+    r"size_bytes|image_bytes|bytes_free|dirty|cached|buffers|hit_ratio|seed|trial|name)(_[a-z]+)?"
     r"(\.(value|unit|source))?$"
     r"|_(s|ms|us)$|(^|\.)last_[a-z]+\.",
     re.IGNORECASE,
