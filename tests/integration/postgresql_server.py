@@ -54,6 +54,7 @@ class PostgreSQLServer:
 def running_postgresql(
     settings: Mapping[str, object] | None = None,
     *,
+    programs_of: str = "embedded",
     initdb: Sequence[str] = (),
     nofile: int | None = None,
 ) -> Iterator[PostgreSQLServer]:
@@ -61,6 +62,7 @@ def running_postgresql(
 
     Args:
         settings: As in `postgresql.conf`.
+        programs_of: As `TargetSpec.server` names them.
         initdb: Options of initdb.
         nofile: Files that it may open.
     """
@@ -71,7 +73,7 @@ def running_postgresql(
     options = {"cwd": str(folder), **account.process_options()}
     server = None
     try:
-        programs = binaries.find("embedded")
+        programs = binaries.find(programs_of)
         if not binaries.reachable(programs, account):
             folder.chmod(0o755)
             programs = binaries.copy(programs, folder)

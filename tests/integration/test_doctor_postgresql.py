@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from conftest import available
 from postgresql_server import PostgreSQLServer, running_postgresql
 
 from loadstone.doctor.collect.postgresql import read_only_client
@@ -174,6 +175,20 @@ def test_on_a_well_configured_server_nothing_is_found(well: PostgreSQLServer):
     assert visit.notes == ()
 
 
+def test_an_older_version_is_understood():
+    if not available("local:15"):
+        pytest.skip("no PostgreSQL 15 here")
+    with running_postgresql(WELL, programs_of="local:15") as server:
+        visit = _visit(server)
+    found = {name for name in _names(visit) if name.startswith("postgresql.")}
+    assert found == {"postgresql.data-checksums-off"}
+    seen = visit.facts.server
+    assert isinstance(seen, PostgreSQLFacts)
+    assert seen.activity is not None
+    assert seen.activity.wal_bytes is not None
+    assert seen.activity.checkpoints_span_s > 0
+
+
 def test_data_in_memory_is_found(well: PostgreSQLServer):
     if not Path("/dev/shm").is_dir():
         pytest.skip("this machine has no /dev/shm")
@@ -227,13 +242,10 @@ def test_a_visit_writes_nothing(well: PostgreSQLServer):
 
 
 def test_the_server_itself_refuses_writes_of_the_session(well: PostgreSQLServer):
-    client = read_only_client(TargetSpec(engine="postgresql", server=well.address))
-    try:
-        for statement in ("CREATE TABLE more (id integer)", "DELETE FROM item"):
-            with pytest.raises(TargetError, match="read-only transaction"):
-                client.query(statement)
-    finally:
-        client.close()
+    for statement in ("CREATE TABLE more (id integer)", "DELETE FROM item"):
+        client = read_only_client(TargetSpec(engine="postgresql", server=well.address))
+        with contextlib.closing(client), pytest.raises(TargetError, match="read-only transaction"):
+            client.query(statement)
 
 
 def test_a_server_that_is_not_there_is_said_so(tmp_path: Path):

@@ -65,6 +65,8 @@ def parse_address(spec: TargetSpec) -> Address:
 def read_only_connection(spec: TargetSpec) -> Connection[Any]:
     """A session in which the server itself refuses every write.
 
+    (In a single read-only transaction it would not refuse CREATE, which ends it first.)
+
     Raises:
         TargetError: If the server cannot be reached.
         WrongInputError: If the address is wrong.

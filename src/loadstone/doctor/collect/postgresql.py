@@ -1,4 +1,4 @@
-"""What a running PostgreSQL tells of itself. Its session is read-only."""
+"""What a running PostgreSQL tells of itself, in one read-only transaction."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client
 
 _READ_ONLY = """
-SET client_encoding = 'UTF8';
-SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY;
-SET statement_timeout = '30s';
-SET lock_timeout = '1s';
+BEGIN TRANSACTION READ ONLY;
+SET LOCAL client_encoding = 'UTF8';
+SET LOCAL statement_timeout = '30s';
+SET LOCAL lock_timeout = '1s';
 """
+"""Nothing of it outlives the transaction: behind a pooler the session is somebody else's next."""
 _UNITS: Mapping[str, float] = {
     "B": 1,
     "kB": 1024,
@@ -112,7 +113,7 @@ def postgresql_facts(spec: TargetSpec, log: Path | None) -> PostgreSQLFacts:
 
 
 def read_only_client(spec: TargetSpec) -> Client:
-    """A session in which the server itself refuses every write."""
+    """A session in a transaction in which the server itself refuses every write."""
     client = Client(address.parse(spec).connection(), "loadstone doctor")
     client.execute(_READ_ONLY)
     return client
@@ -202,9 +203,11 @@ def _log(
 
 def _rows(client: Client, sql: str) -> list[tuple[Any, ...]]:
     """The rows of a query; none where this user may not ask it."""
+    client.query("SAVEPOINT before_question")
     try:
         return client.query(sql)
     except TargetError:
+        client.query("ROLLBACK TO SAVEPOINT before_question")
         return []
 
 
