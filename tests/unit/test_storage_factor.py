@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Change, Experiment
 from loadstone.factors.in_force import unsafe_in
-from loadstone.factors.registry import apply_changes, examine
+from loadstone.factors.registry import FACTORS, apply_changes, examine
 from loadstone.storage import programs, support
 from loadstone.storage.place import parse
 
@@ -115,3 +116,31 @@ def test_a_file_system_that_the_kernel_has_not(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(support, "_module_exists", lambda _name: False)
     monkeypatch.setattr(support.Path, "read_text", lambda _path: "nodev\tproc\n\text4\n")
     assert "no file system xfs" in str(support.unavailable(parse("loop:xfs")))
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("loop:ext4,loop:xfs", ["loop:ext4", "loop:xfs"]),
+        (
+            "default,loop:noatime,data=journal,tmpfs",
+            ["default", "loop:noatime,data=journal", "tmpfs"],
+        ),
+        ("folder:/a,b,zram:xfs", ["folder:/a,b", "zram:xfs"]),
+        ("nbd,volatile:ext4,nobarrier", ["nbd", "volatile:ext4,nobarrier"]),
+    ],
+)
+def test_placements_in_one_word(text: str, levels: list[str]):
+    assert FACTORS["storage"].split(text) == levels
+
+
+def test_placements_on_the_command_line(capsys: pytest.CaptureFixture[str]):
+    rungs = [
+        *("--rung", "ram:storage.data=loop:ext4,noatime,data=journal"),
+        *("--rung", "storage.data=nbd:ext4,sync,storage.log=tmpfs", "--several"),
+    ]
+    assert run_command(["plan", "oltp", *rungs, "--as-file"]) == 0
+    written = capsys.readouterr().out
+    assert "storage.data: loop:ext4,noatime,data=journal" in written
+    assert "storage.data: nbd:ext4,sync" in written
+    assert "storage.log: tmpfs" in written

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loadstone.cli.draft import Draft, assignment
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
 from loadstone.experiments.model import Level
-from loadstone.factors.registry import full_name
+from loadstone.factors.registry import FACTORS, factor_kind, full_name
 
 _RUNG = re.compile(r"(?:(?P<name>[^:=,]+):)?(?P<changes>.+=.+)")
 
 
-def levels(text: str) -> list[Level]:
-    """Reads `128MB,1GB`."""
-    return [parse_level(part.strip()) for part in text.split(",") if part.strip()]
+def levels(factor: str, text: str) -> list[Level]:
+    """Reads the levels of a factor, given with its prefix: `128MB,1GB`."""
+    parts = factor_kind(factor)[0].split(text)
+    return [parse_level(part.strip()) for part in parts if part.strip()]
 
 
 def put_compare(draft: Draft, factor: str | None, given: Sequence[str]) -> None:
@@ -34,10 +35,11 @@ def put_compare(draft: Draft, factor: str | None, given: Sequence[str]) -> None:
             "a comparison needs a factor and its levels",
             advice="write for example --factor shared_buffers --levels 128MB,1GB",
         )
+    full = full_name(draft.workload, factor)
     design = {
         "kind": "compare",
-        "factor": full_name(draft.workload, factor),
-        "levels": [level for text in given for level in levels(text)],
+        "factor": full,
+        "levels": [level for text in given for level in levels(full, text)],
     }
     draft.put(("design",), design, "--levels")
     draft.options["design", "factor"] = "--factor"
@@ -55,12 +57,13 @@ def put_sweep(draft: Draft, vary: Sequence[str], matrix: str | None) -> None:
         factors = {}
         for text in vary:
             name, equals, given = text.partition("=")
-            if not equals or not levels(given):
+            if not equals or not name.strip() or not given.strip(" ,"):
                 raise WrongInputError(
                     f"--vary {text!r} is not of the form NAME=A,B,C",
                     advice="write for example --vary users=1,2,4",
                 )
-            factors[full_name(draft.workload, name.strip())] = levels(given)
+            factor = full_name(draft.workload, name.strip())
+            factors[factor] = levels(factor, given)
         draft.put(("design",), {"kind": "sweep", "factors": factors}, "--vary")
     if matrix is not None:
         draft.put(("design", "matrix"), matrix, "--matrix")
@@ -108,10 +111,35 @@ def _rung(draft: Draft, text: str, several: bool) -> dict[str, Any]:
             f"--rung {text!r} is not of the form [NAME:]FACTOR=LEVEL",
             advice="write for example --rung shared_buffers=1GB or --rung wal:max_wal_size=4GB",
         )
-    changes = dict(assignment(part, "--rung") for part in match["changes"].split(","))
+    change = dict(_changes(draft, match["changes"]))
     name = match["name"] or match["changes"]
-    change = {full_name(draft.workload, factor): level for factor, level in changes.items()}
     return {"name": name.strip(), "change": change, "several": several and len(change) > 1}
+
+
+def _changes(draft: Draft, text: str) -> Iterator[tuple[str, Level]]:
+    """Reads `FACTOR=LEVEL,FACTOR=LEVEL`, where a level may hold commas of its own."""
+    written = ""
+    for part in text.split(","):
+        if written and not _goes_on(draft, written, part):
+            yield _change(draft, written)
+            written = part
+        else:
+            written = f"{written},{part}" if written else part
+    yield _change(draft, written)
+
+
+def _change(draft: Draft, text: str) -> tuple[str, Level]:
+    name, level = assignment(text, "--rung")
+    return full_name(draft.workload, name), level
+
+
+def _goes_on(draft: Draft, written: str, part: str) -> bool:
+    """Whether what comes after a comma still belongs to the level before it."""
+    name, equals, level = written.partition("=")
+    if not equals or part.strip().partition(".")[0] in FACTORS:
+        return False
+    kind, _ = factor_kind(full_name(draft.workload, name.strip()))
+    return len(kind.split(f"{level},{part}")) == 1
 
 
 def _need(draft: Draft, kind: str, form: str) -> None:

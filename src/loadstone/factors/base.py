@@ -73,6 +73,10 @@ class FactorKind(ABC):
             WrongInputError: If the level is none of the factor, or does not go with the rest.
         """
 
+    def split(self, text: str) -> list[str]:
+        """The levels that are written in one word, as on a command line: between commas."""
+        return text.split(",")
+
     def check(self, parts: Parts) -> None:  # noqa: B027 - most families have nothing to say
         """Looks at levels that are right alone and wrong together, once all changes are made.
 

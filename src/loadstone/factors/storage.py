@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import ClassVar
 
@@ -10,10 +11,11 @@ from loadstone.experiments.model import Level, StorageSpec, TargetSpec
 from loadstone.experiments.problems import near
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.storage import support
-from loadstone.storage.place import Place, parse
+from loadstone.storage.place import KINDS, Place, parse
 
 DEFAULT = "default"
 """The level that means: as without the factor (a plain folder; the log with the data)."""
+_NEXT = re.compile(rf",(?=(?:{'|'.join([*KINDS, DEFAULT])})(?:[:,]|$))")
 
 
 class StorageFactor(FactorKind):
@@ -41,6 +43,10 @@ class StorageFactor(FactorKind):
         place = _place(level)
         storage = parts.target.storage.model_copy(update={name: place.text if place else None})
         return replace(parts, target=parts.target.model_copy(update={"storage": storage}))
+
+    def split(self, text: str) -> list[str]:
+        """Placements hold commas: the next begins with a kind, as in `loop:ext4,noatime,tmpfs`."""
+        return _NEXT.split(text)
 
 
 def _check_name(name: str) -> None:
