@@ -70,8 +70,8 @@ def measure(server: Server) -> Report:
         title="Order entry beside pgbench",
         how=f"{WAREHOUSES} warehouses, 8 users without waits, synchronous_commit off, "
         f"shared_buffers {SETTINGS['postgresql']['shared_buffers']}, data on a memory file system, "
-        f"{server.version}; {ROUNDS} rounds of {SECONDS:g} s, each from the restored state, beside pgbench at scale "
-        f"{PGBENCH_SCALE} on the same server; median and range.",
+        f"{server.version}; {ROUNDS} rounds of {SECONDS:g} s, each from the restored state, "
+        f"beside pgbench at scale {PGBENCH_SCALE} on the same server; median and range.",
         header=("", "median (range)", "per pgbench tps", "driver CPU, us a transaction"),
         rows=rows,
         aims=aims,
