@@ -1,0 +1,142 @@
+"""Crash trials on a real server: a safe one survives kills, and a planted loss is found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.conduct import RunOptions, conduct
+from loadstone.experiments.crash import ACKNOWLEDGEMENTS_FILE
+from loadstone.experiments.model import Experiment, Failure, TargetSpec
+from loadstone.experiments.observer import Observer
+from loadstone.load.acknowledgements import read_acknowledgements
+from loadstone.results.folder import read_result
+from loadstone.results.record import DurabilityRecord, TrialResult
+from loadstone.storage import support
+from loadstone.storage.place import parse
+from loadstone.targets.base import Target
+from loadstone.targets.registry import TARGETS, target_class
+from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.oltp.workload import OrderEntry
+
+NO_POWER_LOSS = support.unavailable(parse("volatile:ext4"))
+needs_power_loss = pytest.mark.skipif(NO_POWER_LOSS is not None, reason=str(NO_POWER_LOSS))
+
+UNSAFE = {
+    "postgresql": {"fsync": "off"},
+    "mariadb": {"innodb_flush_log_at_trx_commit": 0},
+    "sqlite": {"synchronous": "off"},
+}
+"""Settings under which a power loss after some seconds of load must lose commits."""
+ENGINES = [engine for engine in TARGETS if engine in UNSAFE]
+
+
+def crash(
+    folder: Path,
+    engine: str = "postgresql",
+    failure: Failure = "kill",
+    crashes: int = 1,
+    settings: dict[str, str | int] | None = None,
+) -> list[TrialResult]:
+    """Runs a crash experiment; its trials in order."""
+    experiment = Experiment.model_validate(
+        {
+            "version": 1,
+            "name": "crash",
+            "workload": {"name": "oltp", "parameters": {"warehouses": 1}},
+            "target": {"engine": engine, "settings": settings or {}},
+            "profile": {"users": 3, "warm_up": "1s"},
+            "design": {"kind": "crash", "failure": failure, "crashes": crashes},
+        }
+    )
+    options = RunOptions(results=folder / "results", command="pytest", allow_unsafe=True)
+    path = conduct(experiment, options, Observer())
+    return [read_result(each.parent) for each in sorted(path.glob("*/result.json"))]
+
+
+def record_of(result: TrialResult) -> DurabilityRecord:
+    assert result.durability is not None, result.notices
+    return result.durability
+
+
+def test_three_kills_are_survived_and_the_planted_loss_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = OrderEntry.lost
+    planted: list[Acknowledgement] = []
+
+    def lost(
+        self: OrderEntry, target: Target, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """Before the third look, somebody deletes an order that was acknowledged."""
+        looks.append(1)
+        if len(looks) == 3:
+            order = [each for each in acknowledged if each.operation == "new-order"][7]
+            w, d, o = order.keys
+            keys = {"order_line": "ol_{}", "new_order": "no_{}", "orders": "o_{}"}
+            for table, name in keys.items():
+                order_id = "o_id" if table == "orders" else name.format("o_id")
+                target.execute(
+                    f"DELETE FROM {table} WHERE {name.format('w_id')} = {w} "
+                    f"AND {name.format('d_id')} = {d} AND {order_id} = {o}"
+                )
+            planted.append(order)
+        return whole(self, target, acknowledged)
+
+    looks: list[int] = []
+    monkeypatch.setattr(OrderEntry, "lost", lost)
+    results = crash(tmp_path, crashes=3)
+    first, second, third = map(record_of, results)
+    for record in (first, second):
+        assert record.outcome == "survived"
+        assert record.acknowledged > 100
+        assert record.recovery_s is not None
+    assert third.lost == 1
+    assert third.examples[0].startswith(str(planted[0]))
+    assert third.outcome == "corrupt", "the district's counter says that an order is missing"
+    assert [result.status.value for result in results] == ["valid"] * 3
+    notes = next((tmp_path / "results").glob(f"*/c01-*/{ACKNOWLEDGEMENTS_FILE}"))
+    assert len(read_acknowledgements(notes)) >= first.acknowledged
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_survives_a_kill(tmp_path: Path, engine: str) -> None:
+    _skip_without(engine)
+    record = record_of(*crash(tmp_path, engine))
+    assert record.outcome == "survived", record
+    assert record.acknowledged > 0
+
+
+@needs_power_loss
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_survives_a_power_loss_with_its_own_settings(
+    tmp_path: Path, engine: str
+) -> None:
+    _skip_without(engine)
+    record = record_of(*crash(tmp_path, engine, "power-loss"))
+    assert record.outcome == "survived", record
+    assert record.acknowledged > 0
+    assert record.storage == "volatile:ext4, in place of a plain folder"
+
+
+@needs_power_loss
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_power_loss_takes_what_was_never_flushed(tmp_path: Path, engine: str) -> None:
+    _skip_without(engine)
+    (result,) = crash(tmp_path, engine, "power-loss", settings=UNSAFE[engine])
+    record = record_of(result)
+    assert record.outcome != "survived", record
+    assert record.lost > 0 or record.problem
+    assert [notice.severity for notice in result.notices if notice.code.startswith("crash")] == [
+        "warning"
+    ]
+
+
+def _skip_without(engine: str) -> None:
+    try:
+        target_class(engine).describe(TargetSpec(engine=engine))
+    except LoadstoneError as error:
+        pytest.skip(f"no {engine} here: {error}")
