@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from machine import assert_as_before, listing, need
 
@@ -161,6 +162,26 @@ def test_storage_that_writes_through_loses_nothing(journal: Journal, open_folder
         block_device = device.restore_power()
         assert contents(block_device) == {number}
     changes.undo()
+
+
+def test_a_file_system_that_a_power_loss_broke(journal: Journal, open_folder: Path) -> None:
+    """It is said, can be tried again, and is removed like any other."""
+    place = open_place(journal, open_folder, "volatile:ext4,size=64MB")
+    place.power_loss()
+    image = open_folder / "work" / "disk.img"
+    kept = image.read_bytes()[: 1 << 20]
+    with image.open("r+b") as file:
+        file.write(bytes(1 << 20))
+    for _ in range(2):
+        with pytest.raises(TargetError, match="ext4 cannot be mounted"):
+            place.recover_mount()
+        assert place.powerless
+    with image.open("r+b") as file:
+        file.write(kept)
+    place.recover_mount()
+    assert (place.folder / "lost+found").is_dir()
+    place.close()
+    assert [each for each in psutil.Process().children() if "nbd" in each.name()] == []
 
 
 def test_data_and_log_lose_their_power_together(journal: Journal, open_folder: Path) -> None:

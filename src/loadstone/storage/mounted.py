@@ -113,6 +113,8 @@ class MountedPlace:
     def close(self) -> None:
         """Unmounts and removes everything. Works after any failure, and twice."""
         self._changes.undo()
+        if isinstance(self._device, NetworkDevice):
+            self._device.reap()
         if self._work is not None and self._work.exists():
             shutil.rmtree(self._work)
         self._device = self._folder = None

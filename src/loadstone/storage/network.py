@@ -87,6 +87,11 @@ class NetworkDevice(Device):
         """Flushes the loop device, which has the server flush."""
         loop.flush(self._made())
 
+    def reap(self) -> None:
+        """Takes note that its processes have ended, so that none stays as a zombie."""
+        for process in self._processes.values():
+            process.wait()
+
     def server_arguments(self) -> list[str]:
         """Filters, plugin and parameters of nbdkit."""
         filters, parameters = [], []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from loadstone.storage import loop
+from loadstone.storage import loop, processes
 from loadstone.storage.device import IMAGE
 from loadstone.storage.network import NetworkDevice, end_fuse
 
@@ -65,11 +65,12 @@ class VolatileDevice(NetworkDevice):
         self._processes["nbdkit"].wait()
 
     def restore_power(self) -> Path:
-        """Starts all anew on the image as it was left."""
+        """Starts all anew on the image as it was left; again, if an earlier try failed."""
         loop.detach(self._loop_entry())
         folder = self._work / "device"
         end_fuse({"socket": str(self._socket), "folder": str(folder)})
-        self._processes["nbdfuse"].wait()
+        processes.end("nbdkit", str(self._socket), gently=False)
+        self.reap()
         self._start_server()
         self._start_fuse()
         return self.attach()
