@@ -1,11 +1,11 @@
 """Order entry on every engine: the driver loads the same data, runs, and passes every check."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import order_entry
 import pytest
-from order_entry import ENGINES
+from order_entry import ENGINES, in_dialect, undone
 
 from loadstone.experiments.model import ProfileSpec
 from loadstone.load.driver import Driver
@@ -77,3 +77,69 @@ def test_a_run_passes_all_its_checks(target: Target, style):
     assert min(measured.total_operations.values()) > 0
     assert measured.total_errors == 0
     assert (measured.server_cpu_s is not None) == target.in_process
+
+
+def a_counter_ran_ahead(_: Target) -> str:
+    return "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 1"
+
+
+def a_line_took_no_stock(target: Target) -> str:
+    item = target.query("SELECT max(s_i_id) FROM stock WHERE s_w_id = 1 AND s_order_cnt > 0")[0][0]
+    return f"UPDATE stock SET s_order_cnt = s_order_cnt - 1 WHERE s_w_id = 1 AND s_i_id = {item}"
+
+
+def a_payment_is_lost_with_all_its_traces(target: Target) -> str:
+    cents = target.dialect.cents("h_amount")
+    customer, paid = target.query(
+        f"SELECT h_c_id, {cents} FROM history WHERE h_w_id = 1 AND h_d_id = 1 AND h_c_w_id = 1 "
+        f"AND h_c_d_id = 1 AND {cents} <> 1000 ORDER BY h_c_id, 2 LIMIT 1"
+    )[0]
+    return f"""
+        DELETE FROM history WHERE h_w_id = 1 AND h_d_id = 1 AND h_c_w_id = 1 AND h_c_d_id = 1
+            AND h_c_id = {customer} AND {cents} = {paid};
+        UPDATE warehouse SET w_ytd = w_ytd - {paid} * {{cent}} WHERE w_id = 1;
+        UPDATE district SET d_ytd = d_ytd - {paid} * {{cent}} WHERE d_w_id = 1 AND d_id = 1;
+        UPDATE customer SET c_balance = c_balance + {paid} * {{cent}},
+            c_ytd_payment = c_ytd_payment - {paid} * {{cent}}, c_payment_cnt = c_payment_cnt - 1
+            WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = {customer}"""
+
+
+def a_payment_was_too_large(_: Target) -> str:
+    return """
+        INSERT INTO history
+            SELECT c_id, c_d_id, c_w_id, c_d_id, c_w_id, c_since, 500001 * {cent}, 'x'
+            FROM customer WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 1;
+        UPDATE warehouse SET w_ytd = w_ytd + 500001 * {cent} WHERE w_id = 1;
+        UPDATE district SET d_ytd = d_ytd + 500001 * {cent} WHERE d_w_id = 1 AND d_id = 1;
+        UPDATE customer SET c_balance = c_balance - 500001 * {cent},
+            c_ytd_payment = c_ytd_payment + 500001 * {cent}, c_payment_cnt = c_payment_cnt + 1
+            WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 1"""
+
+
+DAMAGES: dict[Callable[[Target], str], set[str]] = {
+    a_counter_ran_ahead: {"consistency 3.3.2.2", "new-orders are all there"},
+    a_line_took_no_stock: {"stock matches the orders"},
+    a_payment_is_lost_with_all_its_traces: {"payments are all there"},
+    a_payment_was_too_large: {"payments are all there", "payments add up"},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(target: Target) -> tuple[OrderEntry, Measured]:
+    """A run, with the data that it left."""
+    own = workload()
+    measured = run(target, own)
+    target.snapshot("finished")
+    return own, measured
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__)
+def test_damage_after_a_run_is_found(target: Target, finished, damage):
+    own, measured = finished
+    target.restore("finished", target.spec)
+    before = measured.begin.counters
+    with undone(target):
+        target.execute(in_dialect(damage(target), target.dialect))
+        results = own.check(target, before, measured)
+        assert {each.name for each in results if not each.passed} == DAMAGES[damage]
+    assert all(each.passed for each in own.check(target, before, measured))
