@@ -10,16 +10,20 @@ from loadstone.targets.served import fingerprint_of
 
 
 def size_bytes(client: Client) -> int:
-    """Size of the tablespaces of the connected database; of those within ibdata1 as counted."""
+    """Size of the tablespaces of the connected database; of tables within ibdata1 as counted.
+
+    InnoDB lists only the tablespaces that it has opened: asking for the lengths of all tables, as
+    is done first, opens them.
+    """
+    shared = client.value(
+        "SELECT coalesce(sum(if(s.space = 0, t.data_length + t.index_length, 0)), 0) "
+        "FROM information_schema.TABLES t JOIN information_schema.INNODB_SYS_TABLES s "
+        f"ON s.name = concat({_file_name('t.table_schema')}, '/', {_file_name('t.table_name')}) "
+        "WHERE t.table_schema = database()"
+    )
     own = client.value(
         "SELECT coalesce(sum(file_size), 0) FROM information_schema.INNODB_SYS_TABLESPACES "
-        "WHERE name LIKE concat(replace(database(), '_', '\\_'), '/%')"
-    )
-    shared = client.value(
-        "SELECT coalesce(sum(data_length + index_length), 0) FROM information_schema.TABLES t "
-        "JOIN information_schema.INNODB_SYS_TABLES s "
-        "ON s.name = concat(t.table_schema, '/', t.table_name) "
-        "WHERE t.table_schema = database() AND s.space = 0"
+        f"WHERE substring_index(name, '/', 1) = {_file_name('database()')}"
     )
     return int(own) + int(shared)
 
@@ -41,3 +45,8 @@ def take(client: Client, tables: Mapping[str, str]) -> Fingerprint:
         )[0]
         rows[table], sums[table] = int(count), str(int(total))
     return fingerprint_of(rows, sums, size_bytes(client))
+
+
+def _file_name(name: str) -> str:
+    """A name as InnoDB writes it in the names of files: `a-b` is `a@002db`."""
+    return f"CONVERT(CONVERT({name} USING filename) USING binary)"

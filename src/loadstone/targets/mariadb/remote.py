@@ -37,9 +37,12 @@ class AddressServer(served.AddressServer, Server):
     # -- life ----------------------------------------------------------------------------------
     def open(self) -> None:
         """Checks the server and the database, and sets its tables aside."""
-        self._check_version(str(self.client.value("SELECT version()")))
-        safety.refuse_foreign(self.client, self._address.database, force=self._context.force)
-        safety.refuse_in_use(self.client, self._address.database)
+        try:
+            self._check_version(str(self.client.value("SELECT version()")))
+            safety.refuse_foreign(self.client, self._address.database, force=self._context.force)
+            safety.refuse_in_use(self.client, self._address.database)
+        finally:
+            self.client.close()
         with aside.server(self._address) as client:
             self._set_aside(client)
         self._variables.apply(self._spec.settings)

@@ -18,6 +18,10 @@ _SIZES = {
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*")
 _TRUE = ("on", "true", "yes", "1")
 _FALSE = ("off", "false", "no", "0")
+_COMPOSITE = frozenset(
+    {"ansi", "db2", "maxdb", "mssql", "mysql323", "mysql40", "oracle", "postgresql", "traditional"}
+)
+"""SQL modes that stand for several; the server shows what they stand for beside them."""
 INTEGERS = ("INT", "INT UNSIGNED", "BIGINT", "BIGINT UNSIGNED")
 
 
@@ -72,9 +76,9 @@ def same(one: str, other: str, kind: str, choices: tuple[str, ...] = ()) -> bool
         return False
     if kind == "DOUBLE":
         return math.isclose(float(left), float(right), rel_tol=1e-6, abs_tol=1e-12)
-    if kind == "FLAGSET":
-        asked, had = set(left.split(",")), set(right.split(","))
-        return asked <= had or had <= asked
+    words, others = set(left.split(",")), set(right.split(","))
+    if kind == "FLAGSET" or (kind == "SET" and (words | others) & _COMPOSITE):
+        return words <= others or others <= words
     return left == right
 
 

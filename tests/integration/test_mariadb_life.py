@@ -1,0 +1,310 @@
+"""An owned MariaDB: its settings, its layouts, its tables, its start state."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from integration.conftest import ROWS, START, TABLES, MakeTarget, fill, need_mariadb
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.model import TargetSpec
+from loadstone.factors.target import is_unsafe
+from loadstone.targets.mariadb import MariaDB, binaries, catalog
+from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
+
+LOCAL = TargetSpec(engine="mariadb")
+
+ORDERS = (
+    Table(
+        "parent",
+        (Column("id", ColumnType("integer")), Column("name", ColumnType("char", 10))),
+        primary_key=("id",),
+    ),
+    Table(
+        "child",
+        (
+            Column("parent", ColumnType("integer"), nullable=True),
+            Column("amount", ColumnType("decimal", 6, 2)),
+            Column("at", ColumnType("timestamp")),
+        ),
+        foreign_keys=(ForeignKey("child_parent", ("parent",), "parent", ("id",)),),
+        indexes=(Index("child_amount", ("amount",), unique=True),),
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def _mariadb() -> None:
+    need_mariadb()
+
+
+def folder_of(target: MariaDB, name: str) -> Path:
+    return Path(target.inventory()[f"{name}_folder"])
+
+
+def test_settings_are_applied_and_read_back(mariadb_target: MariaDB) -> None:
+    wanted = {
+        "innodb_buffer_pool_size": "256MB",
+        "innodb-log-file-size": "128 MiB",
+        "innodb_flush_log_at_trx_commit": 2,
+        "Innodb_Flush_Method": "O_DSYNC",
+        "innodb_adaptive_hash_index": True,
+        "innodb_max_dirty_pages_pct": 75.5,
+        "transaction_isolation": "READ-COMMITTED",
+        "sql_mode": "TRADITIONAL",
+        "optimizer_switch": "mrr=on",
+        "init_connect": "SET @note = 'it''s # a \\\\ \"name\"'",
+    }
+    readings = {
+        each.factor: each
+        for each in mariadb_target.restore(START, mariadb_target.spec.with_settings(wanted))
+    }
+    assert set(readings) == {f"target.{name}" for name in wanted}
+    assert readings["target.innodb_buffer_pool_size"].read_back == str(256 * 1024**2)
+    assert readings["target.innodb-log-file-size"].read_back == str(128 * 1024**2)
+    assert readings["target.innodb_flush_log_at_trx_commit"].unsafe
+    assert not readings["target.Innodb_Flush_Method"].unsafe
+    mariadb_target.restore(START, mariadb_target.spec)
+    assert mariadb_target.query("SELECT @@innodb_buffer_pool_size") == [(128 * 1024**2,)]
+    assert mariadb_target.query("SELECT @@GLOBAL.tx_isolation") == [("REPEATABLE-READ",)]
+
+
+def test_redo_log_may_have_any_size_in_each_trial(mariadb_target: MariaDB) -> None:
+    for size in ("8MB", "1GB", "96MB"):
+        mariadb_target.restore(
+            START, mariadb_target.spec.with_settings({"innodb_log_file_size": size})
+        )
+        mariadb_target.execute("UPDATE item SET quantity = quantity + 1")
+        [log] = folder_of(mariadb_target, "redo").iterdir()
+        assert log.stat().st_size == int(size.rstrip("MGB")) * (1024**3 if "G" in size else 1024**2)
+
+
+def test_load_with_a_large_redo_log_keeps_a_small_snapshot(make_target: MakeTarget) -> None:
+    target = make_target(engine="mariadb", settings={"innodb_log_file_size": "512MB"})
+    fill(target)
+    target.snapshot("k")
+    kept = folder_of(target, "data").parent.parent / "snapshots" / "k" / "redo" / "ib_logfile0"
+    assert kept.stat().st_size == 96 * 1024**2
+    target.restore("k", target.spec)
+    assert target.query("SELECT @@innodb_log_file_size") == [(512 * 1024**2,)]
+    assert target.fingerprint(TABLES).rows == {"item": ROWS}
+
+
+def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: MariaDB) -> None:
+    spec = mariadb_target.spec.with_settings({"log_bin": True})
+    mariadb_target.restore(START, spec)
+    mariadb_target.execute("UPDATE item SET quantity = 0")
+    assert list(folder_of(mariadb_target, "redo").glob("binlog.0*"))
+    assert mariadb_target.query("SELECT @@log_bin, @@sync_binlog") == [(1, 1)]
+    mariadb_target.restore(START, mariadb_target.spec)
+    assert not list(folder_of(mariadb_target, "redo").glob("binlog*"))
+    assert not is_unsafe(MariaDB.setting(spec, "log_bin", True), True)
+    assert is_unsafe(MariaDB.setting(spec, "sync_binlog", 0), 0)
+    assert not is_unsafe(MariaDB.setting(LOCAL, "sync_binlog", 0), 0)
+
+
+def test_data_of_another_layout_are_made_anew(make_target: MakeTarget) -> None:
+    target = make_target(engine="mariadb")
+    first = target.fingerprint({})
+    for size, layout in (("4k", {"innodb_page_size": "4096"}), ("16K", {}), ("64k", None)):
+        spec = target.spec.with_settings({"innodb_page_size": size})
+        assert layout is None or target.layout(spec) == layout
+        [reading] = target.empty(spec)
+        assert str(reading.read_back) == str(int(size[:-1]) * 1024)
+        fill(target)
+        target.snapshot(f"of {size}")
+        target.restore(f"of {size}", spec)
+        assert target.fingerprint(TABLES).rows == {"item": ROWS}
+    target.empty(target.spec)
+    assert target.fingerprint({}).digest == first.digest
+    shared = target.spec.with_settings({"innodb_file_per_table": False})
+    target.empty(shared)
+    fill(target)
+    assert list(folder_of(target, "data").glob("loadstone/*.ibd")) == []
+    assert target.size_bytes() > ROWS * 100
+
+
+def test_setting_that_the_machine_cannot_carry_is_named(make_target: MakeTarget) -> None:
+    target = make_target(engine="mariadb")
+    fill(target)
+    target.snapshot("k")
+    with pytest.raises(
+        TargetError, match=r"does not start with innodb_data_file_path = ibdata1:5M"
+    ):
+        target.restore("k", target.spec.with_settings({"innodb_data_file_path": "ibdata1:5M"}))
+    target.restore("k", target.spec)
+    assert target.fingerprint(TABLES).rows["item"] > 0
+
+
+def test_setting_that_the_server_bounds_is_noticed(mariadb_target: MariaDB) -> None:
+    wanted = {"innodb_io_capacity_max": 100, "innodb_io_capacity": 200}
+    with pytest.raises(TargetError, match="innodb_io_capacity was set to '200', but"):
+        mariadb_target.restore(START, mariadb_target.spec.with_settings(wanted))
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "message"),
+    [
+        ("innodb_bufer_pool_size", "1GB", "has no setting 'innodb_bufer_pool_size'"),
+        ("innodb_buffer_pool_size", "1 zebra", "Unknown suffix"),
+        ("innodb_buffer_pool_size", "1B", "adjusted to"),
+        ("innodb_flush_method", "hope", "Error while setting value 'hope'"),
+        ("innodb_doublewrite", "maybe", "invalid value 'maybe'"),
+        ("innodb_page_size", "5000", "4K, 8K, 16K, 32K, 64K"),
+        ("log_bin", "/tmp/mine", "write on or off"),
+        ("x; DROP TABLE item", 1, "has no setting"),
+    ],
+)
+def test_wrong_settings(name: str, level: str, message: str) -> None:
+    with pytest.raises(WrongInputError, match=message):
+        MariaDB.setting(LOCAL, name, level)
+
+
+@pytest.mark.parametrize("name", ["port", "socket", "datadir", "innodb_log_group_home_dir"])
+def test_settings_that_loadstone_needs_are_refused(name: str) -> None:
+    assert "Loadstone sets it itself" in (MariaDB.setting(LOCAL, name, "1").refused or "")
+
+
+def test_what_a_setting_needs() -> None:
+    def needs(name: str, level: int | str) -> str:
+        return MariaDB.setting(LOCAL, name, level).needs
+
+    assert needs("innodb_buffer_pool_size", "1GB") == "reload"
+    assert needs("innodb_doublewrite", 1) == "restart"
+    assert needs("innodb_page_size", "8k") == "new data"
+    assert "was built" in (MariaDB.setting(LOCAL, "version", 1).refused or "")
+    assert "one session" in (MariaDB.setting(LOCAL, "timestamp", 1).refused or "")
+    assert MariaDB.setting(LOCAL, "innodb_flush_method", "fsync").default == "O_DIRECT"
+
+
+def test_settings_are_listed_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    stale = tmp_path / "loadstone" / "asking-old"
+    stale.mkdir(parents=True)
+    catalog.variables.cache_clear()
+    found = catalog.variables(binaries.find("local"))
+    assert len(found) > 500
+    assert found["innodb_flush_method"].choices[0] == "fsync"
+    [kept] = (tmp_path / "loadstone").iterdir()
+    assert kept.name.startswith("mariadb-1")
+    catalog.variables.cache_clear()
+    assert catalog.variables(binaries.find("local")) == found
+    catalog.variables.cache_clear()
+
+
+def test_describe_starts_nothing() -> None:
+    assert "MariaDB" in MariaDB.describe(LOCAL)["version"]
+    with pytest.raises(TargetError, match="looked for mariadbd"):
+        MariaDB.describe(LOCAL.model_copy(update={"server": "local:99"}))
+    with pytest.raises(WrongInputError, match="no embedded MariaDB"):
+        MariaDB.describe(LOCAL.model_copy(update={"server": "embedded"}))
+    with pytest.raises(WrongInputError, match="not one that MariaDB can have"):
+        MariaDB.describe(LOCAL.model_copy(update={"server": "locl"}))
+
+
+def test_tables_are_made_for_the_load_and_finished_after_it(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    mariadb_target.create_tables(ORDERS)
+    mariadb_target.execute(
+        "INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES "
+        "(1, 0.1, '2024-01-01 10:00:00.123456'), (NULL, 0.2, '2024-01-01')"
+    )
+    mariadb_target.finish_tables(ORDERS)
+    assert (
+        mariadb_target.query("SELECT sum(amount), max(at) FROM child WHERE amount > 0")[0][0]
+        .as_tuple()
+        .exponent
+        == -2
+    )
+    for statement, message in (
+        ("INSERT INTO child VALUES (9, 9, now())", "foreign key constraint fails"),
+        ("INSERT INTO child VALUES (1, 0.2, now())", "Duplicate entry"),
+        ("INSERT INTO parent VALUES (1, 'b')", "Duplicate entry"),
+    ):
+        with pytest.raises(TargetError, match=message):
+            mariadb_target.execute(statement)
+    # By code points, as in the C locale: large letters before small ones.
+    mariadb_target.execute("INSERT INTO parent VALUES (2, 'B')")
+    assert mariadb_target.query("SELECT name FROM parent ORDER BY name") == [("B",), ("a",)]
+
+
+def test_rows_that_refer_to_nothing_are_found(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    mariadb_target.create_tables(ORDERS)
+    mariadb_target.execute("INSERT INTO child VALUES (7, 1, now())")
+    with pytest.raises(TargetError, match=r"breaks foreign key child\.child_parent: \(7,\)"):
+        mariadb_target.finish_tables(ORDERS)
+
+
+def test_procedures_come_between_lines_of_slashes(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    mariadb_target.execute(
+        "-- two of them; with semicolons\nCREATE PROCEDURE one() BEGIN SELECT 1; SELECT 2; END\n"
+        "//\nCREATE PROCEDURE two(OUT n int) BEGIN SET n = 2; END\n//\n"
+    )
+    names = mariadb_target.query("SELECT name FROM mysql.proc WHERE db = database() ORDER BY name")
+    assert names == [("one",), ("two",)]
+
+
+def test_warm_is_in_the_buffer_pool_and_nothing_is_left_to_do(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    mariadb_target.execute("UPDATE item SET quantity = quantity + 1")
+    mariadb_target.settle("warm")
+    assert status(mariadb_target, "Innodb_buffer_pool_pages_dirty") == 0
+    assert status(mariadb_target, "Innodb_history_list_length") == 0
+    assert status(mariadb_target, "Innodb_checkpoint_age") < 1024
+    before = status(mariadb_target, "Innodb_buffer_pool_reads")
+    scan(mariadb_target)
+    assert status(mariadb_target, "Innodb_buffer_pool_reads") == before
+    mariadb_target.settle("cold")
+    before = status(mariadb_target, "Innodb_buffer_pool_reads")
+    scan(mariadb_target)
+    assert status(mariadb_target, "Innodb_buffer_pool_reads") > before
+    assert "dropped from the page cache" in mariadb_target.inventory()["last_reset"]["cache"]
+    assert mariadb_target.query("SELECT @@innodb_max_dirty_pages_pct") == [(90.0,)]
+
+
+def scan(target: MariaDB) -> None:
+    target.query("SELECT sum(length(name)) FROM item FORCE INDEX (PRIMARY)")
+    target.query("SELECT count(*) FROM item FORCE INDEX (item_quantity)")
+
+
+def status(target: MariaDB, name: str) -> int:
+    return int(target.query("SHOW GLOBAL STATUS LIKE %s", (name,))[0][1])
+
+
+@pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore tells what is in the cache")
+def test_cold_empties_the_page_cache(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    mariadb_target.settle("cold")
+    path = folder_of(mariadb_target, "data") / "loadstone" / "item.ibd"
+    told = subprocess.run(
+        ["fincore", "--bytes", "--noheadings", "--output", "RES,SIZE", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert int(told[0]) < int(told[1]) / 2
+
+
+def test_statistics_of_the_optimizer_are_kept_and_stay(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    sql = "SELECT n_rows FROM mysql.innodb_table_stats WHERE table_name = 'item'"
+    [(estimate,)] = mariadb_target.query(sql)
+    assert 0.8 * ROWS < estimate < 1.2 * ROWS
+    assert mariadb_target.query("SELECT @@innodb_stats_auto_recalc") == [(0,)]
+
+
+def test_inventory(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec.with_settings({"sort_buffer_size": "9MB"}))
+    found = mariadb_target.inventory()
+    assert found["settings"]["sort_buffer_size"]["value"] == str(9 * 1024**2)
+    assert found["settings"]["sort_buffer_size"]["source"] == "config"
+    assert "innodb_page_size" not in found["settings"]
+    assert found["fixed"]["innodb_page_size"] == "16384"
+    assert "InnoDB" in found["extensions"]
+    assert found["file_system"]["kind"]
+    files = folder_of(mariadb_target, "data").glob("loadstone/*.ibd")
+    assert found["size_bytes"] == sum(each.stat().st_size for each in files)
+    assert found["data_folder_bytes"] > found["size_bytes"] > 0
