@@ -15,6 +15,7 @@ from loadstone.errors import RefusedError, TargetError
 from loadstone.experiments.journal import Journal, open_journals
 from loadstone.experiments.model import Level, TargetSpec
 from loadstone.host.machine import Machine
+from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
 
 TARGET = TargetSpec(engine="none")
@@ -98,6 +99,14 @@ def test_a_setting_that_somebody_else_changed_is_noticed(machine: Machine, journ
         readings(state, {"vm.dirty_ratio": 40})
 
 
+def test_fewer_huge_pages_are_told_with_the_figure(machine: Machine):
+    setting = host_setting("vm.nr_hugepages", machine=machine)
+    assert not setting.same("1000", "812")
+    assert "was set to 1000, but the kernel found room for 812 only" in setting.differs(
+        "1000", "812"
+    )
+
+
 def test_a_setting_that_cannot_be_applied_leaves_nothing_behind(machine: Machine, journal: Journal):
     before = texts(machine)
     state = HostState(journal, machine, machine.root.parent)
@@ -177,6 +186,7 @@ from pathlib import Path
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.model import TargetSpec
 from loadstone.host.machine import Machine
+from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
 folder, root = map(Path, sys.argv[1:])
 state = HostState(Journal(folder / "killed.jsonl", "killed"), Machine(root), folder)
