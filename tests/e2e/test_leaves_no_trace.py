@@ -87,8 +87,12 @@ class Machine:
         within = self.enclosure.listing(self.folder / "tmp")
         return {**within, "own": (own["limits"], own["affinity"])}
 
-    def last_rung_runs(self) -> bool:
-        """Whether load runs in the trial in which everything is in force."""
+    def wait_for_last_rung(self, run: subprocess.Popen[str]) -> None:
+        """Waits until load runs in the trial in which everything is in force."""
+        until("the last rung", lambda: self._last_rung_runs() or run.poll() is not None)
+        assert run.poll() is None, run.communicate()[1]
+
+    def _last_rung_runs(self) -> bool:
         plans = (self.folder / "results").glob("trace/*-last/plan.json")
         return any(frame["frame"] == "tick" for plan in plans for frame in read_frames(plan.parent))
 
@@ -133,7 +137,7 @@ def test_interrupted(machine: Machine, engine: str) -> None:
     (machine.folder / "trace.yaml").write_text(experiment(engine, "3s"))
     before = machine.listing()
     run = machine.start("ladder", "trace.yaml", "--allow-unsafe")
-    until("the last rung", machine.last_rung_runs)
+    machine.wait_for_last_rung(run)
     assert machine.listing()["host settings"] != before["host settings"]
     signal_to(run, signal.SIGINT)
     _, said = run.communicate(timeout=120)
@@ -146,7 +150,7 @@ def test_killed_and_recovered(machine: Machine, engine: str) -> None:
     (machine.folder / "trace.yaml").write_text(experiment(engine, "3s"))
     before = machine.listing()
     run = machine.start("ladder", "trace.yaml", "--allow-unsafe")
-    until("the last rung", machine.last_rung_runs)
+    machine.wait_for_last_rung(run)
     signal_to(run, signal.SIGKILL)
     run.communicate()
     assert machine.listing()["host settings"] != before["host settings"]
