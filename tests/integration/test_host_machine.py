@@ -169,7 +169,7 @@ def test_recover_puts_the_host_back_after_a_kill(tmp_path: Path):
     with host_to_itself():
         before = dict(host_settings())
         journal = Journal(tmp_path / "killed.jsonl", "killed")
-        state = HostState(journal)
+        state = HostState(journal, locks=tmp_path)  # of its own: this process is not killed
         state.apply({"vm.swappiness": 7, "transparent_hugepages": "never"}, TARGET)
         assert dict(host_settings()) != before
         (left,) = [each for each in open_journals() if each.path == journal.path]
