@@ -35,7 +35,7 @@ class MariaDBServer:
 
     @property
     def address(self) -> str:
-        return f"mysql://root@/?socket={self.socket}"
+        return f"mysql://root@/mysql?socket={self.socket}"
 
     def connect(self, **options: Any) -> pymysql.connections.Connection[Any]:
         settings = {"user": "root", "unix_socket": str(self.socket), "autocommit": True, **options}

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from loadstone.doctor.collect.host import disk_facts, host_facts
 from loadstone.doctor.collect.log import collate, read_log
-from loadstone.doctor.collect.mariadb import parse_address
 from loadstone.doctor.collect.planned import planned_facts
 from loadstone.doctor.collect.postgresql import setting
 from loadstone.doctor.collect.process import is_here
@@ -237,20 +236,6 @@ def test_settings_are_counted_in_bytes_and_seconds(
     value: str, unit: str | None, number: float | None
 ):
     assert setting("shown", value, unit, "default").number == number
-
-
-def test_an_address_of_mariadb_is_read():
-    spec = TargetSpec(
-        engine="mariadb", server="mysql://me@db.example:3307/shop", password="env:SECRET"
-    )
-    found = parse_address(spec)
-    assert (found.host, found.port, found.user, found.database) == (
-        "db.example",
-        3307,
-        "me",
-        "shop",
-    )
-    assert found.password_reference == "env:SECRET"
 
 
 def experiment(engine: str, design: dict[str, object] | None = None, **settings: object):

@@ -7,7 +7,6 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from loadstone.doctor.collect.log import read_log
 from loadstone.doctor.collect.process import is_here, process_facts, standard_error_file
@@ -16,6 +15,7 @@ from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import TargetSpec
 from loadstone.targets.address import Address
+from loadstone.targets.mariadb import address
 from loadstone.targets.mariadb.client import connect, said
 
 if TYPE_CHECKING:
@@ -31,37 +31,6 @@ FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema 
 """
 
 
-def parse_address(spec: TargetSpec) -> Address:
-    """Reads `mysql://user@host:port/database` or `mysql://user@/database?socket=/path`.
-
-    Raises:
-        WrongInputError: If it cannot be read, lacks the user, or holds a password.
-    """
-    advice = "write mysql://user@host:port/database, or mysql://user@/database?socket=/path"
-    try:
-        parts = urlsplit(spec.server)
-        port = parts.port or _PORT
-    except ValueError as error:
-        raise WrongInputError("the address of the server cannot be read", advice=advice) from error
-    if parts.password is not None:
-        raise WrongInputError(
-            "the address holds a password",
-            advice="leave it out, and name its place: --password env:NAME or file:PATH",
-        )
-    if parts.scheme not in ("mysql", "mariadb") or not parts.username:
-        raise WrongInputError(f"{spec.server!r} is no address of a MariaDB", advice=advice)
-    options = parse_qs(parts.query)
-    socket_path = next(iter(options.get("socket", [])), None)
-    return Address(
-        host=socket_path or parts.hostname or "localhost",
-        port=port,
-        user=unquote(parts.username),
-        database=unquote(parts.path.lstrip("/")),
-        password_reference=spec.password,
-        protocol="mysql",
-    )
-
-
 def read_only_connection(spec: TargetSpec) -> Connection[Any]:
     """A session in which the server itself refuses every write.
 
@@ -71,7 +40,7 @@ def read_only_connection(spec: TargetSpec) -> Connection[Any]:
         TargetError: If the server cannot be reached.
         WrongInputError: If the address is wrong.
     """
-    connection = connect(parse_address(spec).connection())
+    connection = connect(address.parse(spec).connection())
     with connection.cursor() as cursor:
         cursor.execute("SET SESSION TRANSACTION READ ONLY")
     return connection
@@ -88,7 +57,7 @@ def mariadb_facts(spec: TargetSpec, log: Path | None) -> MariaDBFacts:
         TargetError: If it cannot be reached.
         WrongInputError: If the address is wrong, or the named log cannot be read.
     """
-    place = parse_address(spec)
+    place = address.parse(spec)
     with read_only_connection(spec) as connection:
         variables = dict(_rows(connection, "SHOW GLOBAL VARIABLES"))
         status = dict(_rows(connection, "SHOW GLOBAL STATUS"))
