@@ -1,4 +1,4 @@
-"""The examples run as they stand; here with one repeat and a short measurement each."""
+"""The examples run as they stand; here with one repeat, one crash and a short measurement each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conftest import Session
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
-SHORT = ("--repeats", "1", "--warm-up", "1s", "--measure", "2s")
+SHORT = ("--repeats", "1", "--crashes", "1", "--warm-up", "1s", "--measure", "2s")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -23,7 +23,12 @@ def test_example_runs(session: Session, path: Path) -> None:
     statuses = {trial["result"]["status"] for trial in document["trials"]}
     assert statuses <= {"valid", "disturbed", "invalid"}
     for trial in document["trials"]:
-        assert all(check["passed"] for check in trial["result"]["checks"])
+        crash = trial["result"]["durability"]
+        if crash is None:
+            assert all(check["passed"] for check in trial["result"]["checks"])
+        elif not trial["result"]["unsafe"]:
+            assert crash["lost"] == 0
+            assert crash["conditions_failed"] == []
     session.assert_nothing_left()
 
 
