@@ -104,6 +104,18 @@ def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: MariaDB) 
     assert not is_unsafe(MariaDB.setting(LOCAL, "sync_binlog", 0), 0)
 
 
+def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(make_target: MakeTarget) -> None:
+    target = make_target(engine="mariadb", settings={"log_bin": True})
+    fill(target)
+    target.snapshot("k")
+    for settings in ({"log_bin": True}, {"log_bin": False}, {"log_bin": True}):
+        target.restore("k", target.spec.with_settings(settings))
+        target.settle("cold")
+        assert target.fingerprint(TABLES).rows == {"item": ROWS}
+        present = [each.name for each in folder_of(target, "redo").glob("binlog.0*")]
+        assert sorted(present) == ["binlog.000001", "binlog.000002"] * settings["log_bin"]
+
+
 def test_data_of_another_layout_are_made_anew(make_target: MakeTarget) -> None:
     target = make_target(engine="mariadb")
     first = target.fingerprint({})

@@ -26,6 +26,8 @@ KEPT_REDO_BYTES = 96 * 1024**2
 """Redo log that a snapshot keeps: MariaDB's own default of `innodb_log_file_size`."""
 LEAST_FREE_BYTES = 256 * 1024**2
 """New data files and redo log with their first snapshot take about 230 MB."""
+BINLOG = "binlog"
+"""Begin of the names of the binary log's files, which lie with the redo log."""
 _SOCKET_NAME = "mariadb.sock"
 _SOCKET_PATH_LIMIT = 107
 _INSTALL = f"""
@@ -256,7 +258,9 @@ class OwnedServer(Server):
         tree.check_space(self._snapshots(), needed, "a snapshot")
         with kept.copying(copy):
             copies.take(folders.data, copy / "data")
-            copies.take(folders.redo, copy / "redo")
+            # Its index names files by their full paths, which a restore may change.
+            binlog = {each.relative_to(folders.redo) for each in folders.redo.glob(f"{BINLOG}*")}
+            copies.take(folders.redo, copy / "redo", binlog)
 
     def _put_back(self, copy: Path) -> Restored:
         instance = self._opened()
@@ -277,7 +281,7 @@ class OwnedServer(Server):
             found[variable.option] = variable.text(level)
         if "log_bin" in found:
             on = values.normalised(found.pop("log_bin"), "BOOLEAN") == "ON"
-            name = str(self._opened().folders.redo / "binlog")
+            name = str(self._opened().folders.redo / BINLOG)
             found |= {"log_bin": name} if on else {"skip_log_bin": "ON"}
         return found
 
