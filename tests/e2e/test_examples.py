@@ -10,6 +10,8 @@ from conftest import Session
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+LOSES_THE_LAST_COMMIT = "journal_mode=delete, synchronous=full"
+"""Of SQLite's example: a commit is the removal of a file, which only `extra` makes durable."""
 SHORT = ("--repeats", "1", "--crashes", "1", "--warm-up", "1s", "--measure", "2s")
 
 
@@ -26,7 +28,7 @@ def test_example_runs(session: Session, path: Path) -> None:
         crash = trial["result"]["durability"]
         if crash is None:
             assert all(check["passed"] for check in trial["result"]["checks"])
-        elif not trial["result"]["unsafe"]:
+        elif not trial["result"]["unsafe"] and trial["result"]["variant"] != LOSES_THE_LAST_COMMIT:
             assert crash["lost"] == 0
             assert crash["conditions_failed"] == []
     session.assert_nothing_left()

@@ -31,6 +31,8 @@ UNSAFE = {
     "sqlite": {"synchronous": "off"},
 }
 """Settings under which a power loss after some seconds of load must lose commits."""
+SAFE: dict[str, dict[str, str | int]] = {"sqlite": {"journal_mode": "wal", "synchronous": "full"}}
+"""Where the defaults are not: SQLite's rollback journal needs `synchronous: extra`."""
 ENGINES = [engine for engine in TARGETS if engine in UNSAFE]
 
 
@@ -112,11 +114,9 @@ def test_every_engine_survives_a_kill(tmp_path: Path, engine: str) -> None:
 
 @needs_power_loss
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_survives_a_power_loss_with_its_own_settings(
-    tmp_path: Path, engine: str
-) -> None:
+def test_every_engine_survives_a_power_loss_with_safe_settings(tmp_path: Path, engine: str) -> None:
     _skip_without(engine)
-    record = record_of(*crash(tmp_path, engine, "power-loss"))
+    record = record_of(*crash(tmp_path, engine, "power-loss", settings=SAFE.get(engine)))
     assert record.outcome == "survived", record
     assert record.acknowledged > 0
     assert record.storage == "volatile:ext4, in place of a plain folder"

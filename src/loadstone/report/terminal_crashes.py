@@ -42,12 +42,12 @@ def durability_cell(verdict: DurabilityVerdict | None) -> Text:
         if verdict.loss_probability_upper is not None:
             text.append(f"\nloss < {100 * verdict.loss_probability_upper:.2g} %", style="dim")
         return text
-    bad = verdict.crashes - verdict.survived
-    text = Text(f"✗ {verdict.outcome}\n{bad} of {verdict.crashes}", style=style)
+    text = Text(f"✗ {verdict.outcome}\n{verdict.ended_so} of {verdict.crashes}", style=style)
     if verdict.most_lost:
-        text.append(f"\n{verdict.most_lost:,} commits", style="dim")
+        commits = "commit" if verdict.most_lost == 1 else "commits"
+        text.append(f"\n{verdict.most_lost:,} {commits}", style="dim")
     if verdict.longest_span_s is not None:
-        text.append(f"\n{milliseconds(verdict.longest_span_s)}", style="dim")
+        text.append(f"\nof {milliseconds(verdict.longest_span_s)}", style="dim")
     return text
 
 

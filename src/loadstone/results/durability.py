@@ -22,6 +22,7 @@ class DurabilityVerdict(Record):
     crashes: int
     survived: int = Field(description="Crashes after which all that was acknowledged was there.")
     outcome: Outcome = Field(description="The gravest of all crashes.")
+    ended_so: int = Field(description="Crashes with that outcome.")
     acknowledged: int = Field(description="Commits acknowledged before the failures, together.")
     most_lost: int = Field(description="Acknowledged commits lost in one crash, at most.")
     longest_span_s: float | None = Field(
@@ -47,13 +48,15 @@ def verdict(
         return None
     outcomes = [record.outcome for record in records]
     survived = outcomes.count("survived")
+    gravest = max(outcomes, key=GRAVITY.index)
     spans = [record.lost_span_s for record in records if record.lost_span_s is not None]
     all_survived = survived == len(records)
     return DurabilityVerdict(
         failure=records[0].failure,
         crashes=len(records),
         survived=survived,
-        outcome=max(outcomes, key=GRAVITY.index),
+        outcome=gravest,
+        ended_so=outcomes.count(gravest),
         acknowledged=sum(record.acknowledged for record in records),
         most_lost=max(record.lost for record in records),
         longest_span_s=max(spans, default=None),
@@ -122,8 +125,8 @@ def crash_notices(record: DurabilityRecord, unsafe: Sequence[str]) -> list[Notic
 
 
 def milliseconds(seconds: float) -> str:
-    """A span of time in whole milliseconds, as people read it."""
-    return f"{seconds * 1e3:,.0f} ms"
+    """A span of time in milliseconds, as people read it."""
+    return f"{seconds * 1e3:,.0f} ms" if seconds >= 0.01 else f"{seconds * 1e3:.1f} ms"
 
 
 def _text(records: Sequence[DurabilityRecord]) -> str:
