@@ -153,7 +153,9 @@ def _factor_table(title: str, lines: list[FactorLine]) -> Table:
 def _mark(line: FactorLine) -> str:
     if line.refused:
         return f"refused: {line.refused}"
-    marks = ["unsafe" if line.unsafe else "", line.unavailable or ""]
+    # `absent` or `denied`; the whole reason stands below the table, with the rung that is skipped.
+    unavailable = (line.unavailable or "").partition(":")[0]
+    marks = ["unsafe" if line.unsafe else "", unavailable]
     return "; ".join(filter(None, marks))
 
 
