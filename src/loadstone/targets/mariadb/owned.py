@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import TargetError
+from loadstone.errors import DiskFullError, TargetError
 from loadstone.experiments.journal import Entry
 from loadstone.experiments.model import Failure, Level, StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
@@ -176,7 +176,13 @@ class OwnedServer(Server):
 
     def check_alive(self) -> None:
         """Looks at the process."""
-        self._opened().check_alive()
+        try:
+            self._opened().check_alive()
+        except TargetError as error:
+            full = self._used().disk_full()
+            if full is None:
+                raise
+            raise DiskFullError(f"{full}; {error.message}", advice="free some space") from error
 
     # -- use -----------------------------------------------------------------------------------
     def connection(self) -> Connection:

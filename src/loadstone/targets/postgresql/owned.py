@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import DiskFullError, TargetError, WrongInputError
+from loadstone.errors import DiskFullError, TargetError
 from loadstone.experiments.journal import Entry
 from loadstone.experiments.model import Failure, Level, StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, TargetContext
-from loadstone.targets.local import copies, filesystem, tree
+from loadstone.targets.local import copies, filesystem, kept, tree
 from loadstone.targets.local.account import server_account
 from loadstone.targets.local.places import Places
 from loadstone.targets.postgresql import (
@@ -123,26 +120,24 @@ class OwnedServer(Server):
         self.stop()
         if not cluster.was_shut_down():
             raise TargetError("PostgreSQL did not shut down cleanly", advice=f"see {cluster.log}")
-        kept = self._kept(key)
+        copy = kept.folder_of(self._snapshots(), key)
         wal = tree.size_bytes(cluster.data / "pg_wal")
         needed = tree.size_bytes(cluster.data) - wal + min(wal, 2 * snapshot.KEPT_WAL_BYTES)
-        tree.check_space(kept.parent, needed, "a snapshot")
-        with _copying(kept):
-            snapshot.take(cluster.data, kept, cluster.wal_in_use())
+        tree.check_space(copy.parent, needed, "a snapshot")
+        with kept.copying(copy):
+            snapshot.take(cluster.data, copy, cluster.wal_in_use())
         self.start()
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Replaces the data folder by the copy and starts the server with these settings."""
-        cluster, kept = self._opened(), self._kept(key)
-        if not kept.is_dir():
-            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        cluster, copy = self._opened(), kept.existing(self._snapshots(), key)
         began = time.monotonic()
         self._disconnect()
         cluster.stop(self._context.journal, immediate=True)
-        self._place(spec.storage, tree.size_bytes(kept))
+        self._place(spec.storage, tree.size_bytes(copy))
         placed = time.monotonic()
-        with _copying(cluster.data):
-            restored = snapshot.restore(kept, cluster.data, self._account)
+        with kept.copying(cluster.data):
+            restored = snapshot.restore(copy, cluster.data, self._account)
         copied = time.monotonic()
         self._settings = self._merged(spec.settings)
         cluster.process = spec.process
@@ -269,23 +264,7 @@ class OwnedServer(Server):
         self._account.own(folder)
         return folder
 
-    def _kept(self, key: str) -> Path:
+    def _snapshots(self) -> Path:
         if self._root is None:
             raise TargetError("the PostgreSQL target is not open")
-        plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", key)
-        return (
-            self._root
-            / "snapshots"
-            / (key if plain else hashlib.sha256(key.encode()).hexdigest()[:32])
-        )
-
-
-@contextlib.contextmanager
-def _copying(to: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise TargetError(
-            f"the data could not be copied to {to}: {error.strerror}",
-            advice="free some space, or name another data folder",
-        ) from error
+        return self._root / "snapshots"
