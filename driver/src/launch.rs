@@ -5,15 +5,17 @@ use std::sync::mpsc::channel;
 
 use crate::clock::Epoch;
 use crate::control::{Signals, listen};
+use crate::mysql;
 use crate::noop::Noop;
 use crate::oltp::acknowledgements::Acknowledgements;
 use crate::oltp::engine::Engine;
+use crate::oltp::mariadb::MariaDb;
 use crate::oltp::parameters::RunParameters;
 use crate::oltp::postgres::Postgres;
 use crate::oltp::sqlite::Sqlite;
 use crate::oltp::{OltpLoad, OltpRun};
 use crate::plan::{Plan, Protocol, Refusal, Role};
-use crate::point_select::PointSelect;
+use crate::point_select::{PointSelect, SysbenchSelect};
 use crate::postgres::Config;
 use crate::run::Run;
 use crate::session::Workload;
@@ -53,17 +55,10 @@ where
         ("noop", Role::Run | Role::Load) => {
             start(plan, Noop::new(&plan.workload.parameters)?, stage)
         }
-        ("point-select", Role::Run) => {
-            let config = Config::from_plan(&plan.connection)?;
-            start(
-                plan,
-                PointSelect::new(config, &plan.workload.parameters)?,
-                stage,
-            )
-        }
+        ("point-select", Role::Run) => point_select(plan, stage),
         ("point-select", Role::Load) => Err(Refusal::new(
             "workload.role",
-            "pgbench -i loads the data of point-select",
+            "pgbench -i or sysbench prepare loads the data of point-select",
         )),
         (name, _) => Err(Refusal::new(
             "workload.name",
@@ -73,6 +68,21 @@ where
             ),
         )),
     }
+}
+
+/// Reads rows of pgbench's table, or of sysbench's, by the protocol.
+fn point_select<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+where
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    let parameters = &plan.workload.parameters;
+    if plan.connection.protocol == Protocol::Mysql {
+        let config = mysql::Config::from_plan(&plan.connection)?;
+        return start(plan, SysbenchSelect::new(config, parameters)?, stage);
+    }
+    let config = Config::from_plan(&plan.connection)?;
+    start(plan, PointSelect::new(config, parameters)?, stage)
 }
 
 /// Chooses the engine of order entry by the protocol.
@@ -87,13 +97,17 @@ where
             let config = Config::from_plan(&plan.connection)?;
             order_entry_on(Postgres::new(config, &parameters), plan, &parameters, stage)
         }
+        Protocol::Mysql => {
+            let config = mysql::Config::from_plan(&plan.connection)?;
+            order_entry_on(MariaDb::new(config, &parameters), plan, &parameters, stage)
+        }
         Protocol::Sqlite => {
             let config = sqlite::Config::from_plan(&plan.connection)?;
             order_entry_on(Sqlite::new(&config, &parameters)?, plan, &parameters, stage)
         }
         Protocol::None => Err(Refusal::new(
             "connection.protocol",
-            "oltp needs an engine; write \"postgresql\" or \"sqlite\"",
+            "oltp needs an engine; write \"postgresql\", \"mysql\" or \"sqlite\"",
         )),
     }
 }

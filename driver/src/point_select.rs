@@ -1,5 +1,8 @@
 //! pgbench's select-only transaction on a database that pgbench initialised: one row by its key.
-//! It exists to compare the driver's own cost with that of pgbench.
+//! It exists to compare the driver's own cost with that of pgbench; [`SysbenchSelect`] does the same with
+//! sysbench on MariaDB.
+
+mod sysbench;
 
 use std::sync::Arc;
 
@@ -12,6 +15,8 @@ use crate::oltp::random::{Purpose, Stream, stream};
 use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, Error, Param, Statement};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
+
+pub use sysbench::{SysbenchSelect, SysbenchSession};
 
 const ACCOUNTS_PER_SCALE: i32 = 100_000;
 const MAX_SCALE: i32 = i32::MAX / ACCOUNTS_PER_SCALE;

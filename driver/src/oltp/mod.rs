@@ -12,6 +12,7 @@ pub mod engine;
 pub mod inputs;
 pub mod lines;
 pub mod load;
+pub mod mariadb;
 pub mod parameters;
 pub mod postgres;
 pub mod random;

@@ -145,6 +145,8 @@ pub enum Protocol {
     None,
     /// PostgreSQL's, version 3.
     Postgresql,
+    /// MySQL's, as MariaDB speaks it.
+    Mysql,
     /// None: the engine is in this process, its data in the file `database`.
     Sqlite,
 }

@@ -75,7 +75,7 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
     let server = match given.protocol {
         Protocol::None => return Ok(()),
         Protocol::Sqlite => false,
-        Protocol::Postgresql => true,
+        Protocol::Postgresql | Protocol::Mysql => true,
     };
     if server && !given.settings.is_empty() {
         return Err(Refusal::new(
@@ -83,9 +83,11 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
             "only sqlite takes settings; set those of a server on the server",
         ));
     }
+    // MariaDB's Unix socket is a file of any name; that of PostgreSQL has the port in its name.
+    let needs_port = server && !(given.protocol == Protocol::Mysql && given.host.starts_with('/'));
     for (name, missing) in [
         ("host", server && given.host.is_empty()),
-        ("port", server && given.port == 0),
+        ("port", needs_port && given.port == 0),
         ("user", server && given.user.is_empty()),
         ("database", given.database.is_empty()),
     ] {

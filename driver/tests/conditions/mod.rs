@@ -13,9 +13,9 @@ pub const CONDITIONS: [(&str, &str); 8] = [
         (SELECT max(no_o_id) - min(no_o_id) + 1 - count(*) AS gap FROM new_order GROUP BY no_w_id, no_d_id) AS d
         WHERE gap <> 0"),
     ("4 and 6: o_ol_cnt", "SELECT count(*) FROM orders
-        LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS lines FROM order_line GROUP BY 1, 2, 3) AS l
+        LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS counted FROM order_line GROUP BY 1, 2, 3) AS l
             ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-        WHERE lines IS DISTINCT FROM o_ol_cnt"),
+        WHERE coalesce(counted, 0) <> o_ol_cnt"),
     ("5: o_carrier_id", "SELECT count(*) FROM orders
         LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id
         WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)"),
