@@ -107,9 +107,9 @@ def test_what_running_sessions_do(mariadb_target: MariaDB, events: bool) -> None
     sql = "SELECT count(*) FROM item a, item b WHERE a.quantity < b.quantity"
     thread = threading.Thread(target=worker.query, args=(sql,))
     thread.start()
-    while thread.is_alive() and not probe.waits(0.0, 2.0):
+    while thread.is_alive() and "CPU" not in {each.kind for each in probe.waits(0.0, 2.0)}:
         probe.sample(1.0)
-    assert probe.waits(0.0, 2.0)[0].kind in ("CPU", "Wait")
+    assert "CPU" in {each.kind for each in probe.waits(0.0, 2.0)}
     thread.join()
     worker.close()
     probe.stop()

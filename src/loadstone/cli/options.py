@@ -48,10 +48,8 @@ class ShortForm:
     target: Annotated[str | None, Parameter(group=TARGET)] = None
     """Engine of the system under test; default: `postgresql`, or `none` where it is enough."""
     server: Annotated[str | None, Parameter(group=TARGET)] = None
-    """`embedded`, `local`, `local:15`, or an address as `postgresql://user@host/db`.
-
-    Default: `embedded`; `local` for mariadb.
-    """
+    """`embedded` (default), `local` (default of mariadb), `local:15`, or an address as
+    `postgresql://user@host/db`."""
     password: Annotated[str | None, Parameter(group=TARGET)] = None
     """Where the password of an address is: `env:NAME` or `file:PATH`."""
     data: Annotated[str | None, Parameter(group=TARGET)] = None
