@@ -97,10 +97,15 @@ def test_missing_crashes_make_a_report_partial(tmp_path: Path):
     assert build_document(folder).status == "partial"
 
 
-def test_the_terminal_has_a_column_and_json_all_of_it(folder: Path):
+def test_the_terminal_has_the_verdicts_and_json_all_of_it(folder: Path):
     document = build_document(folder)
     text_ = printed(document, folder)
-    for expected in ("durability", "✓ survived", "3 of 3", "✗ lost commits", "11 ms"):
+    for expected in (
+        "Durability",
+        "✓ synchronous_commit=on: survived 3 of 3",
+        "✗ synchronous_commit=off: lost up to",
+        "11 ms",
+    ):
         assert expected in text_
     again = ReportDocument.model_validate_json(document.model_dump_json())
     assert again == document

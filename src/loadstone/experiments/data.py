@@ -58,8 +58,16 @@ class DataStates:
         return readings, self._load(workload, seed)
 
     def _plain(self, layout: Mapping[str, Level]) -> TargetSpec:
-        base = self._target.spec.with_settings(layout)
-        return base.model_copy(update={"storage": StorageSpec(), "process": ProcessSpec()})
+        base = self._target.spec
+        other = self._target.layout(base)
+        settings = {name: level for name, level in base.settings.items() if name not in other}
+        return base.model_copy(
+            update={
+                "settings": {**settings, **layout},
+                "storage": StorageSpec(),
+                "process": ProcessSpec(),
+            }
+        )
 
     def _load(self, workload: Workload, seed: int) -> dict[str, float]:
         self._observer.step("loading the data")

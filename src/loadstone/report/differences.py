@@ -21,6 +21,9 @@ _VOLATILE = re.compile(
 """Facts of an inventory that change from one minute to the next and say nothing about the
 configuration: amounts in use, places, and what took how long."""
 
+_PASSING = re.compile(r"^host\.disks\.(loop|zram)\d+(\.|$)")
+"""Devices that come and go with placements, which are told by the plan and by the target."""
+
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
 _TEXT_LIMIT = 60
 
@@ -94,7 +97,7 @@ def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
     for trial in trials:
         plan = trial.plan.model_dump(mode="json", include=set(_IN_PLAN))
         inventory = flatten(trial.inventory)
-        facts = flatten(plan) | {k: v for k, v in inventory.items() if not _VOLATILE.search(k)}
+        facts = flatten(plan) | {k: v for k, v in inventory.items() if not _passing(k)}
         own_folder = re.compile(rf"/[^\s,:]*{re.escape(trial.path.name)}")
         if trial.result.fingerprint is not None:
             facts["start state.digest"] = trial.result.fingerprint.digest
@@ -102,6 +105,10 @@ def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
             place = own_folder.sub("<trial>", key)
             found.setdefault(place, set()).add(own_folder.sub("<trial>", value))
     return {key: frozenset(values) for key, values in found.items()}
+
+
+def _passing(key: str) -> bool:
+    return bool(_VOLATILE.search(key) or _PASSING.match(key))
 
 
 def flatten(value: object, prefix: str = "") -> dict[str, str]:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from loadstone.report.model import ReportDocument
-from loadstone.report.terminal_crashes import crash_tables
+from loadstone.report.terminal_crashes import crash_tables, durability_list
 from loadstone.report.terminal_trial import trial_tables
 from loadstone.report.terminal_variants import steps_list, variants_table
 from loadstone.results.record import Notice
@@ -34,7 +34,7 @@ def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]
     """The parts of the report, in order."""
     parts: list[RenderableType] = [_head(document)]
     if len(document.variants) > 1:
-        parts += [variants_table(document), steps_list(document)]
+        parts += [variants_table(document), steps_list(document), durability_list(document)]
     if len(document.variants) == 1:
         parts += crash_tables(document)
         parts += trial_tables(document)

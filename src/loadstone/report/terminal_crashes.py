@@ -10,7 +10,7 @@ from rich.text import Text
 
 from loadstone.report.model import ReportDocument
 from loadstone.report.text import number
-from loadstone.results.durability import DurabilityVerdict, Outcome, milliseconds
+from loadstone.results.durability import Outcome
 from loadstone.results.record import DurabilityRecord, TrialResult
 
 _MOST_CRASHES = 20
@@ -32,22 +32,31 @@ def crash_tables(document: ReportDocument) -> list[RenderableType]:
     return parts
 
 
-def durability_cell(verdict: DurabilityVerdict | None) -> Text:
-    """The verdict as a cell of the table of variants."""
-    if verdict is None:
-        return Text("not tried", style="dim")
-    style = _STYLES.get(verdict.outcome, "red")
-    if verdict.outcome == "survived":
-        text = Text(f"✓ survived\n{verdict.survived} of {verdict.crashes}", style=style)
-        if verdict.loss_probability_upper is not None:
-            text.append(f"\nloss < {100 * verdict.loss_probability_upper:.2g} %", style="dim")
-        return text
-    text = Text(f"✗ {verdict.outcome}\n{verdict.ended_so} of {verdict.crashes}", style=style)
-    if verdict.most_lost:
-        commits = "commit" if verdict.most_lost == 1 else "commits"
-        text.append(f"\n{verdict.most_lost:,} {commits}", style="dim")
-    if verdict.longest_span_s is not None:
-        text.append(f"\nof {milliseconds(verdict.longest_span_s)}", style="dim")
+def durability_list(document: ReportDocument) -> Text:
+    """The verdict of each variant, those that ended alike on one line; empty without crashes."""
+    alike: dict[tuple[Outcome, str], list[str]] = {}
+    for variant in document.variants:
+        if variant.durability is not None:
+            verdict = variant.durability
+            alike.setdefault((verdict.outcome, verdict.text), []).append(variant.name)
+    text = Text()
+    if alike:
+        text.append("\nDurability\n", style="bold")
+    for (outcome, words), names in alike.items():
+        survived = outcome == "survived"
+        text.append("✓ " if survived else "✗ ", style=_STYLES.get(outcome, "red"))
+        text.append(f"{', '.join(names)}: {words}\n", style=_STYLES.get(outcome, "red"))
+    bounds = {
+        variant.durability.loss_probability_upper
+        for variant in document.variants
+        if variant.durability and variant.durability.loss_probability_upper is not None
+    }
+    if bounds:
+        text.append(
+            f"Survived: the chance that a failure loses a commit is below {100 * max(bounds):.2g} %"
+            ", at 95 % confidence; more crashes make it smaller.",
+            style="dim",
+        )
     return text
 
 

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from loadstone.report.headline import figure_of
 from loadstone.report.model import ChangeText, ComparisonReport, ReportDocument, VariantReport
-from loadstone.report.terminal_crashes import durability_cell
 from loadstone.report.text import (
     interval,
     level,
@@ -35,15 +34,10 @@ def variants_table(document: ReportDocument) -> Table:
             table.add_column("to previous", justify="right", no_wrap=True)
         table.add_column("x baseline", justify="right", no_wrap=True)
         table.add_column("verdict", min_width=15, max_width=15)
-    crashed = any(variant.durability for variant in document.variants)
-    if crashed:
-        table.add_column("durability", overflow="fold")
     for variant in document.variants:
         cells = [_name(variant), _figure(document, variant)]
         if document.comparisons:
             cells += _comparison_cells(document, variant, is_ladder=is_ladder)
-        if crashed:
-            cells.append(durability_cell(variant.durability))
         table.add_row(*cells)
     return table
 

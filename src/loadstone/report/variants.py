@@ -20,7 +20,9 @@ def _report(
     folder: ExperimentFolder, variant: Variant, metrics: Sequence[MetricInfo]
 ) -> VariantReport:
     trials = folder.trials_of(variant.name)
-    unsafe = {setting: None for trial in trials for setting in trial.result.unsafe}
+    # A crash runs on another device than the figures: its settings count only where it is all.
+    measured = [trial for trial in trials if not trial.is_crash] or trials
+    unsafe = {setting: None for trial in measured for setting in trial.result.unsafe}
     return VariantReport(
         name=variant.name,
         previous=variant.previous,

@@ -55,6 +55,7 @@ class Observation:
 
     t_s: float
     counters: dict[str, float]
+    """Empty where they cannot be read under load: count by what the driver says."""
 
 
 @dataclass(frozen=True)
