@@ -79,8 +79,11 @@ def _base_level(experiment: Experiment, factor: str) -> Level | None:
         return experiment.target.settings.get(name)
     if kind == "host":
         return experiment.host.get(name)
+    value: object
     if kind == "workload":
         value = experiment.workload.parameters.get(name)
+    elif kind == "storage":
+        value = getattr(experiment.target.storage, name, None)
     else:
         value = getattr(experiment.profile, name, None)
     return value if isinstance(value, bool | int | float | str) else None
