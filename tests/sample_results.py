@@ -393,9 +393,11 @@ def _inventory(plan: TrialPlan, sample: Sample) -> dict[str, Any]:
             "sysctl": {"vm.dirty_ratio": 20, "vm.swappiness": 60},
             "mounts": {f"/results/{plan.experiment}/{plan.trial}": {"device": "254:0"}},
             "memory_available_bytes": 20_000_000_000 + plan.order,
+            "disks": [{"name": "vda", "rota": False}, {"name": f"loop{plan.order}", "rota": True}],
         },
         "target": {
             "version": "PostgreSQL 18.4",
+            "places": {"data": _place(plan.order)},
             "settings": {
                 "max_connections": "50",
                 **{
@@ -405,4 +407,15 @@ def _inventory(plan: TrialPlan, sample: Sample) -> dict[str, Any]:
                 },
             },
         },
+    }
+
+
+def _place(order: int) -> dict[str, str]:
+    """As a placement describes itself: on the next free device, in a folder of a random name."""
+    folder = f"/var/tmp/loadstone-{order:012x}/places/data-{order:06x}"
+    return {
+        "device": f"/dev/loop{order}",
+        "number": f"7:{order}",
+        "image": f"{folder}/disk.img",
+        "options": "noatime",
     }

@@ -24,6 +24,11 @@ configuration: amounts in use, places, and what took how long."""
 _PASSING = re.compile(r"^host\.disks\.(loop|zram)\d+(\.|$)")
 """Devices that come and go with placements, which are told by the plan and by the target."""
 
+_CHANCE = re.compile(
+    r"(?<=/dev/loop)\d+|\b7:\d+$|(?<=/loadstone-)[0-9a-f]{12}|(?<=/data-)[0-9a-f]{6}|(?<=/log-)[0-9a-f]{6}"
+)
+"""Parts of names that are drawn anew for each placement: number of a loop device, folders."""
+
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
 _TEXT_LIMIT = 60
 
@@ -70,6 +75,8 @@ def _is_declared(key: str, declared: Iterable[str]) -> bool:
         kind, _, name = factor.partition(".")
         if kind == "host" and key.startswith(_host_facts(name)):
             return True
+        if kind == "storage" and key.startswith((f"target.places.{name}", "target.file_system")):
+            return True
         if name in parts and (kind in parts or parts[0] not in _IN_PLAN):
             return True
     return False
@@ -103,7 +110,8 @@ def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
             facts["start state.digest"] = trial.result.fingerprint.digest
         for key, value in facts.items():
             place = own_folder.sub("<trial>", key)
-            found.setdefault(place, set()).add(own_folder.sub("<trial>", value))
+            plain = _CHANCE.sub("*", own_folder.sub("<trial>", value))
+            found.setdefault(place, set()).add(plain)
     return {key: frozenset(values) for key, values in found.items()}
 
 
