@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import DiskFullError, TargetError
-from loadstone.experiments.journal import Entry
+from loadstone.errors import TargetError
 from loadstone.experiments.model import Failure, Level, StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, TargetContext
-from loadstone.targets.local import copies, filesystem, kept, tree
+from loadstone.targets.local import copies, kept, tree
 from loadstone.targets.local.account import server_account
 from loadstone.targets.local.copies import Restored
-from loadstone.targets.local.places import Places
+from loadstone.targets.local.premises import Laps, Premises
 from loadstone.targets.mariadb import binaries, catalog, processes, settings, state, values
 from loadstone.targets.mariadb.client import Client
 from loadstone.targets.mariadb.instance import INSTALL_OPTIONS, USER, Folders, Instance
@@ -29,7 +28,6 @@ LEAST_FREE_BYTES = 256 * 1024**2
 BINLOG = "binlog"
 """Begin of the names of the binary log's files, which lie with the redo log."""
 _SOCKET_NAME = "mariadb.sock"
-_SOCKET_PATH_LIMIT = 107
 _INSTALL = f"""
 FLUSH PRIVILEGES;
 CREATE USER {USER}@localhost;
@@ -46,26 +44,20 @@ class OwnedServer(Server):
         self._context = context
         self._account = server_account("mysql", "postgres")
         self._binaries = binaries.find(spec.server)
-        self._trees: list[Entry] = []
-        self._root: Path | None = None
-        self._places: Places | None = None
+        self._premises = Premises(spec, context, self._account)
         self._instance: Instance | None = None
         self._settings: dict[str, Level] = {}
-        self._last_reset: dict[str, Any] = {}
 
     # -- life ----------------------------------------------------------------------------------
     def open(self) -> None:
         """Makes a new server with an empty database, and starts it."""
-        parent = Path(self._spec.data) if self._spec.data else tree.DEFAULT_PARENT
-        root = self._root = self._make_tree(parent)
+        self._premises.open()
+        root = self._premises.root
         tree.check_space(root, LEAST_FREE_BYTES, "a new server")
-        for folder in (root / "log", root / "snapshots"):
-            folder.mkdir(mode=0o700)
-            self._account.own(folder)
-        self._places = Places(self._context.journal, root, self._account, self._context.owner)
+        self._premises.make_folder("log")
         folders = self._place(StorageSpec(), 0)
         self._instance = Instance(self._binaries, self._account, folders, root)
-        self._instance.socket = self._socket_folder(root) / _SOCKET_NAME
+        self._instance.socket = self._premises.make_socket_folder(_SOCKET_NAME) / _SOCKET_NAME
         self.client = Client(self.connection())
         self.empty(self._spec)
 
@@ -75,12 +67,7 @@ class OwnedServer(Server):
         if self._instance is not None:
             self._instance.end(self._context.journal)
             self._instance = None
-        if self._places is not None:
-            self._places.close()
-            self._places = None
-        while self._trees:
-            self._context.journal.undo(self._trees[-1])
-            self._trees.pop()
+        self._premises.close()
 
     def start(self) -> None:
         """Starts the server with the settings in force; does nothing if it runs.
@@ -88,7 +75,7 @@ class OwnedServer(Server):
         After a power loss its file systems are mounted again first.
         """
         instance = self._opened()
-        self._used().recover()
+        self._premises.places.recover()
         if processes.server_of(instance.folders.data) is not None:
             return
         instance.make_folders()
@@ -102,7 +89,7 @@ class OwnedServer(Server):
     def crash(self, failure: Failure) -> None:
         """Kills it, after what its disks had not flushed was thrown away."""
         if failure == "power-loss":
-            self._used().power_loss()
+            self._premises.places.power_loss()
         self._opened().crash()
         self._disconnect()
 
@@ -111,7 +98,7 @@ class OwnedServer(Server):
         """Restores the empty server of that layout, which is made when it is first asked for."""
         instance, layout = self._opened(), settings.layout(self._binaries, spec.settings)
         key = f"empty {json.dumps(layout)}"
-        if not kept.folder_of(self._snapshots(), key).is_dir():
+        if not kept.folder_of(self._premises.snapshots, key).is_dir():
             self._disconnect()
             instance.stop(self._context.journal, immediate=True)
             instance.folders = self._place(StorageSpec(), 0)
@@ -134,31 +121,26 @@ class OwnedServer(Server):
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Replaces the folders by the copy and starts the server with these settings."""
-        instance, copy = self._opened(), kept.existing(self._snapshots(), key)
-        began = time.monotonic()
+        instance, copy = self._opened(), kept.existing(self._premises.snapshots, key)
+        laps = Laps()
         self._disconnect()
         instance.stop(self._context.journal, immediate=True)
         instance.folders = self._place(spec.storage, tree.size_bytes(copy))
-        placed = time.monotonic()
+        laps.end("place_s")
         restored = self._put_back(copy)
-        copied = time.monotonic()
+        laps.end("copy_s")
         self._settings = {**settings.BASE, **spec.settings}
         instance.process = spec.process
         instance.log.unlink(missing_ok=True)
         self.start()
         readings = settings.read_back(self.client, spec.settings, {}, "restart")
-        self._last_reset = {
-            "files": restored.files,
-            "written_bytes": restored.written_bytes,
-            "place_s": round(placed - began, 3),
-            "copy_s": round(copied - placed, 3),
-            "start_s": round(time.monotonic() - copied, 3),
-        }
-        return [*readings, *self._used().readings(), *instance.process_readings()]
+        laps.end("start_s")
+        self._premises.last_reset = {**asdict(restored), **laps.seconds}
+        return [*readings, *self._premises.places.readings(), *instance.process_readings()]
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""
-        began = time.monotonic()
+        laps = Laps()
         folders = self._opened().folders
         if cache == "warm":
             count = state.warm(self.connection())
@@ -171,18 +153,14 @@ class OwnedServer(Server):
         state.purge(self.client)
         state.flush(self.client)
         state.reset_statistics(self.client)
-        self._used().make_durable()
-        self._last_reset |= {"cache": done, "settle_s": round(time.monotonic() - began, 3)}
+        self._premises.places.make_durable()
+        laps.end("settle_s")
+        self._premises.last_reset |= {"cache": done, **laps.seconds}
 
     def check_alive(self) -> None:
         """Looks at the process."""
-        try:
+        with self._premises.blaming_full_disk():
             self._opened().check_alive()
-        except TargetError as error:
-            full = self._used().disk_full()
-            if full is None:
-                raise
-            raise DiskFullError(f"{full}; {error.message}", advice="free some space") from error
 
     # -- use -----------------------------------------------------------------------------------
     def connection(self) -> Connection:
@@ -207,15 +185,10 @@ class OwnedServer(Server):
         folders = self._opened().folders
         return {
             "binaries": str(self._binaries.server),
-            "account": self._account.name,
             "install_options": list(INSTALL_OPTIONS),
             "base_settings": dict(settings.BASE),
-            "data_folder": str(folders.data),
-            "data_folder_bytes": tree.size_bytes(folders.data),
             "redo_folder": str(folders.redo),
-            "file_system": filesystem.of(folders.data),
-            "places": self._used().inventory(),
-            "last_reset": self._last_reset,
+            **self._premises.inventory(folders.data),
         }
 
     # -- inside --------------------------------------------------------------------------------
@@ -224,19 +197,9 @@ class OwnedServer(Server):
             raise TargetError("the MariaDB target is not open")
         return self._instance
 
-    def _used(self) -> Places:
-        if self._places is None:
-            raise TargetError("the MariaDB target is not open")
-        return self._places
-
-    def _snapshots(self) -> Path:
-        if self._root is None:
-            raise TargetError("the MariaDB target is not open")
-        return self._root / "snapshots"
-
     def _place(self, storage: StorageSpec, data_bytes: int) -> Folders:
         """Makes the placements of a trial, for a stopped server whose data are put back next."""
-        layout = self._used().use(storage, data_bytes)
+        layout = self._premises.places.use(storage, data_bytes)
         return Folders.on(layout.data, layout.log)
 
     def _disconnect(self) -> None:
@@ -259,9 +222,9 @@ class OwnedServer(Server):
         self._settings = held
 
     def _copy(self, key: str) -> None:
-        folders, copy = self._opened().folders, kept.folder_of(self._snapshots(), key)
+        folders, copy = self._opened().folders, kept.folder_of(self._premises.snapshots, key)
         needed = tree.size_bytes(folders.data) + tree.size_bytes(folders.redo)
-        tree.check_space(self._snapshots(), needed, "a snapshot")
+        tree.check_space(self._premises.snapshots, needed, "a snapshot")
         with kept.copying(copy):
             copies.take(folders.data, copy / "data")
             # Its index names files by their full paths, which a restore may change.
@@ -290,17 +253,3 @@ class OwnedServer(Server):
             name = str(self._opened().folders.redo / BINLOG)
             found |= {"log_bin": name} if on else {"skip_log_bin": "ON"}
         return found
-
-    def _make_tree(self, parent: Path) -> Path:
-        path, entry = tree.make(self._context.journal, parent, self._account, self._context.owner)
-        self._trees.append(entry)
-        return path
-
-    def _socket_folder(self, root: Path) -> Path:
-        """A folder for the socket; elsewhere if the path would be too long for the kernel."""
-        if len(str(root / "socket" / _SOCKET_NAME).encode()) > _SOCKET_PATH_LIMIT:
-            root = self._make_tree(tree.DEFAULT_PARENT)
-        folder = root / "socket"
-        folder.mkdir(mode=0o700)
-        self._account.own(folder)
-        return folder

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import DiskFullError, TargetError
-from loadstone.experiments.journal import Entry
+from loadstone.errors import TargetError
 from loadstone.experiments.model import Failure, Level, StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, TargetContext
-from loadstone.targets.local import copies, filesystem, kept, tree
+from loadstone.targets.local import copies, kept, tree
 from loadstone.targets.local.account import server_account
-from loadstone.targets.local.places import Places
+from loadstone.targets.local.premises import Laps, Premises
 from loadstone.targets.postgresql import (
     binaries,
     processes,
@@ -28,7 +27,6 @@ from loadstone.targets.postgresql.cluster import INITDB_OPTIONS, Cluster
 from loadstone.targets.postgresql.server import Server
 
 DATABASE = "loadstone"
-_SOCKET_PATH_LIMIT = 107
 _SOCKET_NAME = ".s.PGSQL.5432"
 
 
@@ -41,26 +39,19 @@ class OwnedServer(Server):
         self._account = server_account()
         self._binaries = binaries.find(spec.server)
         self.major = self._binaries.major
-        self._trees: list[Entry] = []
-        self._root: Path | None = None
-        self._places: Places | None = None
+        self._premises = Premises(spec, context, self._account)
         self._cluster: Cluster | None = None
         self._settings: dict[str, Level] = {}
-        self._last_reset: dict[str, Any] = {}
 
     # -- life ----------------------------------------------------------------------------------
     def open(self) -> None:
         """Makes a new cluster with an empty, marked database, and starts it."""
-        parent = Path(self._spec.data) if self._spec.data else tree.DEFAULT_PARENT
-        root = self._root = self._make_tree(parent)
+        premises = self._premises
+        premises.open()
         if not binaries.reachable(self._binaries, self._account):
-            self._binaries = self._copy_binaries(root)
-        log, socket = root / "log", self._socket_folder(root)
-        for folder in (log, root / "snapshots"):
-            folder.mkdir(mode=0o700)
-            self._account.own(folder)
-        self._places = Places(self._context.journal, root, self._account, self._context.owner)
-        data = self._places.use(StorageSpec()).data
+            self._binaries = self._copy_binaries(premises.root)
+        log, socket = premises.make_folder("log"), premises.make_socket_folder(_SOCKET_NAME)
+        data = premises.places.use(StorageSpec()).data
         self._cluster = Cluster(self._binaries, self._account, data, socket, log / "postgresql.log")
         self._cluster.initialise(self._context.journal)
         self._settings = self._merged(self._spec.settings)
@@ -81,12 +72,7 @@ class OwnedServer(Server):
         if self._cluster is not None:
             self._cluster.end(self._context.journal)
             self._cluster = None
-        if self._places is not None:
-            self._places.close()
-            self._places = None
-        while self._trees:
-            self._context.journal.undo(self._trees[-1])
-            self._trees.pop()
+        self._premises.close()
 
     def start(self) -> None:
         """Starts the server with the settings in force; does nothing if it runs.
@@ -94,7 +80,7 @@ class OwnedServer(Server):
         After a power loss its file systems are mounted again first.
         """
         cluster = self._opened()
-        self._used().recover()
+        self._premises.places.recover()
         if processes.postmaster_of(cluster.data) is not None:
             return
         cluster.configure(self._settings)
@@ -108,7 +94,7 @@ class OwnedServer(Server):
     def crash(self, failure: Failure) -> None:
         """Kills all its processes, after what its disks had not flushed was thrown away."""
         if failure == "power-loss":
-            self._used().power_loss()
+            self._premises.places.power_loss()
         self._opened().crash()
         self._disconnect()
 
@@ -120,7 +106,7 @@ class OwnedServer(Server):
         self.stop()
         if not cluster.was_shut_down():
             raise TargetError("PostgreSQL did not shut down cleanly", advice=f"see {cluster.log}")
-        copy = kept.folder_of(self._snapshots(), key)
+        copy = kept.folder_of(self._premises.snapshots, key)
         wal = tree.size_bytes(cluster.data / "pg_wal")
         needed = tree.size_bytes(cluster.data) - wal + min(wal, 2 * snapshot.KEPT_WAL_BYTES)
         tree.check_space(copy.parent, needed, "a snapshot")
@@ -130,34 +116,29 @@ class OwnedServer(Server):
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Replaces the data folder by the copy and starts the server with these settings."""
-        cluster, copy = self._opened(), kept.existing(self._snapshots(), key)
-        began = time.monotonic()
+        cluster, copy = self._opened(), kept.existing(self._premises.snapshots, key)
+        laps = Laps()
         self._disconnect()
         cluster.stop(self._context.journal, immediate=True)
         self._place(spec.storage, tree.size_bytes(copy))
-        placed = time.monotonic()
+        laps.end("place_s")
         with kept.copying(cluster.data):
             restored = snapshot.restore(copy, cluster.data, self._account)
-        copied = time.monotonic()
+        laps.end("copy_s")
         self._settings = self._merged(spec.settings)
         cluster.process = spec.process
         cluster.log.unlink(missing_ok=True)
         self.start()
         readings = settings.read_back(self.client, self._settings, {}, "restart")
-        self._last_reset = {
-            "files": restored.files,
-            "written_bytes": restored.written_bytes,
-            "place_s": round(placed - began, 3),
-            "copy_s": round(copied - placed, 3),
-            "start_s": round(time.monotonic() - copied, 3),
-        }
+        laps.end("start_s")
+        self._premises.last_reset = {**asdict(restored), **laps.seconds}
         asked = {f"target.{name}" for name in spec.settings}
         own = [reading for reading in readings if reading.factor in asked]
-        return [*own, *self._used().readings(), *cluster.process_readings()]
+        return [*own, *self._premises.places.readings(), *cluster.process_readings()]
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""
-        began = time.monotonic()
+        laps = Laps()
         if cache == "warm":
             state.warm(self.connection())
             done = "every table and index read into shared buffers"
@@ -168,18 +149,14 @@ class OwnedServer(Server):
             done = f"server restarted, {count} files dropped from the page cache"
         state.reset_statistics(self.client, self.major)
         self.client.query("CHECKPOINT")
-        self._used().make_durable()
-        self._last_reset |= {"cache": done, "settle_s": round(time.monotonic() - began, 3)}
+        self._premises.places.make_durable()
+        laps.end("settle_s")
+        self._premises.last_reset |= {"cache": done, **laps.seconds}
 
     def check_alive(self) -> None:
         """Looks at the process."""
-        try:
+        with self._premises.blaming_full_disk():
             self._opened().check_alive()
-        except TargetError as error:
-            full = self._used().disk_full()
-            if full is None:
-                raise
-            raise DiskFullError(f"{full}; {error.message}", advice="free some space") from error
 
     # -- use -----------------------------------------------------------------------------------
     def connection(self) -> Connection:
@@ -199,14 +176,9 @@ class OwnedServer(Server):
         cluster = self._opened()
         return {
             "binaries": str(self._binaries.folder),
-            "account": self._account.name,
             "initdb_options": list(INITDB_OPTIONS),
             "base_settings": dict(settings.BASE),
-            "data_folder": str(cluster.data),
-            "data_folder_bytes": tree.size_bytes(cluster.data),
-            "file_system": filesystem.of(cluster.data),
-            "places": self._used().inventory(),
-            "last_reset": self._last_reset,
+            **self._premises.inventory(cluster.data),
         }
 
     # -- inside --------------------------------------------------------------------------------
@@ -215,15 +187,10 @@ class OwnedServer(Server):
             raise TargetError("the PostgreSQL target is not open")
         return self._cluster
 
-    def _used(self) -> Places:
-        if self._places is None:
-            raise TargetError("the PostgreSQL target is not open")
-        return self._places
-
     def _place(self, storage: StorageSpec, data_bytes: int) -> None:
         """Makes the placements of a trial, for a stopped server whose data are put back next."""
         cluster = self._opened()
-        layout = self._used().use(storage, data_bytes)
+        layout = self._premises.places.use(storage, data_bytes)
         cluster.data = layout.data
         snapshot.put_log(layout.data, layout.log, self._account)
 
@@ -238,11 +205,6 @@ class OwnedServer(Server):
         }
         return {**settings.BASE, **wanted, **own}
 
-    def _make_tree(self, parent: Path) -> Path:
-        path, entry = tree.make(self._context.journal, parent, self._account, self._context.owner)
-        self._trees.append(entry)
-        return path
-
     def _copy_binaries(self, root: Path) -> binaries.Binaries:
         folder = root / "programs"
         folder.mkdir(mode=0o755)
@@ -254,17 +216,3 @@ class OwnedServer(Server):
                 advice="name a data folder on a file system that is not mounted noexec",
             )
         return copied
-
-    def _socket_folder(self, root: Path) -> Path:
-        """A folder for the socket; elsewhere if the path would be too long for the kernel."""
-        if len(str(root / "socket" / _SOCKET_NAME).encode()) > _SOCKET_PATH_LIMIT:
-            root = self._make_tree(tree.DEFAULT_PARENT)
-        folder = root / "socket"
-        folder.mkdir(mode=0o700)
-        self._account.own(folder)
-        return folder
-
-    def _snapshots(self) -> Path:
-        if self._root is None:
-            raise TargetError("the PostgreSQL target is not open")
-        return self._root / "snapshots"

@@ -104,9 +104,10 @@ class SQLite(Target):
             self._database.close()
 
     def crash(self, failure: Failure) -> None:
-        """Cuts the power of the disk.
+        """Closes Loadstone's own connection and, in a power loss, cuts the power of the disk.
 
-        There is no server to kill: the engine is in the driver, which whoever runs it kills.
+        There is no server to kill: the engine is in the driver. Whoever runs the driver kills it,
+        before this in a `kill` and after it in a power loss.
         """
         self.stop()
         if failure == "power-loss":

@@ -1,0 +1,149 @@
+"""Where an owned engine lives: a marked folder with its placements and its snapshots."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import DiskFullError, TargetError
+from loadstone.experiments.journal import Entry
+from loadstone.experiments.model import TargetSpec
+from loadstone.targets.base import TargetContext
+from loadstone.targets.local import filesystem, tree
+from loadstone.targets.local.account import Account
+from loadstone.targets.local.places import Places
+
+_SOCKET_PATH_LIMIT = 107
+"""Bytes of a Unix socket's path: `sun_path` in unix(7), less its last zero."""
+
+
+class Premises:
+    """The folders of one owned engine, all of them journalled."""
+
+    def __init__(self, spec: TargetSpec, context: TargetContext, account: Account) -> None:
+        """Makes nothing yet.
+
+        Args:
+            spec: Names the folder in which that of the engine is made.
+            context: Journal and mark.
+            account: That the engine runs as.
+        """
+        self.account = account
+        self.last_reset: dict[str, Any] = {}
+        """What the last restore and settle did and how long it took, for the inventory."""
+        self._context = context
+        self._parent = Path(spec.data) if spec.data else tree.DEFAULT_PARENT
+        self._trees: list[Entry] = []
+        self._root: Path | None = None
+        self._places: Places | None = None
+
+    def open(self) -> None:
+        """Makes the marked folder, with a folder for snapshots.
+
+        Raises:
+            WrongInputError: If the parent folder is not there or cannot be entered.
+            TargetError: If the disk is all but full.
+        """
+        self._root = self._make_tree(self._parent)
+        self.make_folder("snapshots")
+        self._places = Places(self._context.journal, self._root, self.account, self._context.owner)
+
+    def close(self) -> None:
+        """Removes everything. The engine must have ended.
+
+        Raises:
+            LoadstoneError: If something could not be removed; it stays in the journal.
+        """
+        if self._places is not None:
+            self._places.close()
+            self._places = None
+        while self._trees:
+            self._context.journal.undo(self._trees[-1])
+            self._trees.pop()
+
+    @property
+    def root(self) -> Path:
+        """The marked folder."""
+        if self._root is None:
+            raise TargetError("the target is not open")
+        return self._root
+
+    @property
+    def snapshots(self) -> Path:
+        """Where snapshots are kept."""
+        return self.root / "snapshots"
+
+    @property
+    def places(self) -> Places:
+        """Where data and log lie."""
+        if self._places is None:
+            raise TargetError("the target is not open")
+        return self._places
+
+    def make_folder(self, name: str) -> Path:
+        """Makes a folder that only the engine's account may enter."""
+        return self._make_folder(self.root / name)
+
+    def make_socket_folder(self, socket: str) -> Path:
+        """Makes a folder for the socket; elsewhere if the path would be too long for the kernel.
+
+        Args:
+            socket: Name of the socket.
+        """
+        folder = self.root / "socket"
+        if len(str(folder / socket).encode()) > _SOCKET_PATH_LIMIT:
+            folder = self._make_tree(tree.DEFAULT_PARENT) / "socket"
+        return self._make_folder(folder)
+
+    @contextlib.contextmanager
+    def blaming_full_disk(self) -> Iterator[None]:
+        """Adds to an error of the engine that the disk below its data is full, if it is.
+
+        Raises:
+            DiskFullError: Instead of a TargetError within the block.
+        """
+        try:
+            yield
+        except TargetError as error:
+            full = self._places.disk_full() if self._places else None
+            if full is None:
+                raise
+            raise DiskFullError(f"{full}; {error.message}", advice="free some space") from error
+
+    def inventory(self, data: Path) -> dict[str, Any]:
+        """The data folder, its file system and placements, and what the last reset took."""
+        return {
+            "account": self.account.name,
+            "data_folder": str(data),
+            "data_folder_bytes": tree.size_bytes(data),
+            "file_system": filesystem.of(data),
+            "places": self.places.inventory(),
+            "last_reset": self.last_reset,
+        }
+
+    def _make_tree(self, parent: Path) -> Path:
+        path, entry = tree.make(self._context.journal, parent, self.account, self._context.owner)
+        self._trees.append(entry)
+        return path
+
+    def _make_folder(self, folder: Path) -> Path:
+        folder.mkdir(mode=0o700)
+        self.account.own(folder)
+        return folder
+
+
+class Laps:
+    """The steps of a reset, one after the other, on a stop-watch."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began = time.monotonic()
+
+    def end(self, step: str) -> None:
+        """Notes the seconds since the step before, or since the beginning."""
+        now = time.monotonic()
+        self.seconds[step] = round(now - self._began, 3)
+        self._began = now
