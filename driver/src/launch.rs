@@ -15,7 +15,7 @@ use crate::oltp::postgres::Postgres;
 use crate::oltp::sqlite::Sqlite;
 use crate::oltp::{OltpLoad, OltpRun};
 use crate::plan::{Plan, Protocol, Refusal, Role};
-use crate::point_select::{PointSelect, SysbenchSelect};
+use crate::point_select::{Accounts, PointSelect, Rows};
 use crate::postgres::Config;
 use crate::run::Run;
 use crate::session::Workload;
@@ -79,10 +79,14 @@ where
     let parameters = &plan.workload.parameters;
     if plan.connection.protocol == Protocol::Mysql {
         let config = mysql::Config::from_plan(&plan.connection)?;
-        return start(plan, SysbenchSelect::new(config, parameters)?, stage);
+        return start(plan, PointSelect::<Rows>::new(config, parameters)?, stage);
     }
     let config = Config::from_plan(&plan.connection)?;
-    start(plan, PointSelect::new(config, parameters)?, stage)
+    start(
+        plan,
+        PointSelect::<Accounts>::new(config, parameters)?,
+        stage,
+    )
 }
 
 /// Chooses the engine of order entry by the protocol.

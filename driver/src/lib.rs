@@ -28,6 +28,7 @@ pub mod recorder;
 pub mod retry;
 pub mod run;
 pub mod schedule;
+pub mod server;
 pub mod session;
 pub mod socket;
 pub mod sqlite;

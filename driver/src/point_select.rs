@@ -1,127 +1,112 @@
-//! pgbench's select-only transaction on a database that pgbench initialised: one row by its key.
-//! It exists to compare the driver's own cost with that of pgbench; [`SysbenchSelect`] does the same with
-//! sysbench on MariaDB.
+//! Reads of one row by its key, to compare the driver's own cost with that of its peers: pgbench's
+//! select-only on a database that pgbench initialised, or sysbench's `oltp_point_select` on a table that
+//! sysbench prepared.
 
+mod pgbench;
 mod sysbench;
 
+use std::fmt::Debug;
+use std::future::Future;
 use std::sync::Arc;
 
 use rand::RngExt;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::oltp::parameters::{read, refuse};
 use crate::oltp::random::{Purpose, Stream, stream};
 use crate::plan::Refusal;
-use crate::postgres::{Config, Connection, Error, Param, Statement};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
 
-pub use sysbench::{SysbenchSelect, SysbenchSession};
+pub use pgbench::Accounts;
+pub use sysbench::Rows;
 
-const ACCOUNTS_PER_SCALE: i32 = 100_000;
-const MAX_SCALE: i32 = i32::MAX / ACCOUNTS_PER_SCALE;
+/// A connection to a table whose keys are 1 and up without gaps.
+pub trait Table: Sized {
+    /// Where the table is.
+    type Config: Debug + Send + Sync + 'static;
 
-const SELECT: Statement = Statement {
-    name: "point-select",
-    sql: "SELECT abalance FROM pgbench_accounts WHERE aid = $1",
-};
+    /// Number of its rows, from the parameters of a plan.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that names the wrong field.
+    fn rows(parameters: &Map<String, Value>) -> Result<i32, Refusal>;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    scale: i32,
+    /// Opens a connection with the prepared statement.
+    fn connect(config: &Self::Config) -> impl Future<Output = Result<Self, Failure>>;
+
+    /// Reads the row of `key`; after a failure that is not fatal the next one can be read.
+    fn read(&mut self, key: i32) -> impl Future<Output = Result<(), Failure>>;
+
+    /// Says goodbye to the server.
+    fn close(&mut self) -> impl Future<Output = ()>;
 }
 
 /// Reads of single rows.
 #[derive(Debug)]
-pub struct PointSelect {
-    config: Arc<Config>,
-    accounts: i32,
+pub struct PointSelect<T: Table> {
+    config: Arc<T::Config>,
+    rows: i32,
 }
 
-impl PointSelect {
-    /// Checks the parameters of a plan: `scale`, as given to `pgbench -i -s`.
+impl<T: Table> PointSelect<T> {
+    /// Checks the parameters of a plan.
     ///
     /// # Errors
     /// A [`Refusal`] that names the wrong field.
-    pub fn new(config: Config, parameters: &Map<String, Value>) -> Result<Self, Refusal> {
-        let Parameters { scale } = read(parameters)?;
-        if !(1..=MAX_SCALE).contains(&scale) {
-            return Err(refuse(
-                "scale",
-                format!("{scale} is not between 1 and {MAX_SCALE}"),
-            ));
-        }
+    pub fn new(config: T::Config, parameters: &Map<String, Value>) -> Result<Self, Refusal> {
         Ok(Self {
             config: Arc::new(config),
-            accounts: scale * ACCOUNTS_PER_SCALE,
+            rows: T::rows(parameters)?,
         })
     }
 }
 
-impl Workload for PointSelect {
-    type Session = PointSelectSession;
+impl<T: Table + 'static> Workload for PointSelect<T> {
+    type Session = PointSelectSession<T>;
 
     fn operations(&self) -> &[&'static str] {
         &["point-select"]
     }
 
-    async fn open(&self, user: u32, seed: u64) -> Result<PointSelectSession, Failure> {
+    async fn open(&self, user: u32, seed: u64) -> Result<PointSelectSession<T>, Failure> {
         Ok(PointSelectSession {
-            connection: connect(&self.config).await?,
+            table: T::connect(&self.config).await?,
             config: Arc::clone(&self.config),
             rng: stream(seed, Purpose::User, u64::from(user)),
-            accounts: self.accounts,
-            account: 0,
+            rows: self.rows,
+            key: 0,
         })
     }
 }
 
-async fn connect(config: &Config) -> Result<Connection, Error> {
-    let mut connection = Connection::connect(config).await?;
-    connection.prepare(&[SELECT]).await?;
-    Ok(connection)
-}
-
 /// One user with a connection.
 #[derive(Debug)]
-pub struct PointSelectSession {
-    config: Arc<Config>,
-    connection: Connection,
+pub struct PointSelectSession<T: Table> {
+    config: Arc<T::Config>,
+    table: T,
     rng: Stream,
-    accounts: i32,
-    account: i32,
+    rows: i32,
+    key: i32,
 }
 
-impl PointSelectSession {
-    async fn attempt(&mut self) -> Result<(), Error> {
-        self.connection
-            .queue(&SELECT, &[Param::Int4(self.account)])?;
-        self.connection.sync().await?;
-        self.connection.one(|mut row| row.int4().map(drop)).await?;
-        self.connection.ready().await
-    }
-}
-
-impl Session for PointSelectSession {
+impl<T: Table> Session for PointSelectSession<T> {
     fn choose(&mut self) -> OperationId {
-        self.account = self.rng.random_range(1..=self.accounts);
+        self.key = self.rng.random_range(1..=self.rows);
         0
     }
 
     async fn execute(&mut self, _operation: OperationId) -> Outcome {
-        match self.attempt().await {
+        match self.table.read(self.key).await {
             Ok(()) => Outcome::Done,
-            Err(error) => Outcome::Failed(self.connection.fail(error).await),
+            Err(failure) => Outcome::Failed(failure),
         }
     }
 
     async fn reconnect(&mut self) -> Result<(), Failure> {
-        self.connection = connect(&self.config).await?;
+        self.table = T::connect(&self.config).await?;
         Ok(())
     }
 
     async fn close(&mut self) {
-        self.connection.close().await;
+        self.table.close().await;
     }
 }

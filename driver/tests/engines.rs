@@ -1,20 +1,28 @@
 //! All engines do the same: one user with the same seed leaves the same rows in each of them.
 
+mod crew;
+mod host;
+mod mariadb_server;
 mod pg_server;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crew::drive;
+use host::block_on;
+use loadstone_driver::mysql;
 use loadstone_driver::oltp::engine::Engine;
+use loadstone_driver::oltp::mariadb::MariaDb;
 use loadstone_driver::oltp::parameters::RunParameters;
 use loadstone_driver::oltp::postgres::Postgres;
 use loadstone_driver::oltp::sqlite::Sqlite;
 use loadstone_driver::oltp::{OltpLoad, OltpRun};
+use loadstone_driver::point_select::{Accounts, PointSelect, Rows};
 use loadstone_driver::postgres::Statement;
 use loadstone_driver::session::{Outcome, Session, Workload};
 use loadstone_driver::sqlite;
-use pg_server::{Server, block_on};
-use serde_json::json;
+use pg_server::Server;
+use serde_json::{Value, json};
 
 const SEED: u64 = 31;
 const OPERATIONS: u32 = 23 * 15;
@@ -163,11 +171,67 @@ async fn on_sqlite(path: &Path, parameters: &RunParameters) -> BTreeMap<String, 
     rows
 }
 
+async fn on_mariadb(
+    server: &mariadb_server::Server,
+    parameters: &RunParameters,
+) -> BTreeMap<String, Vec<String>> {
+    let create = "CREATE DATABASE engines CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+    server.connect().await.run(create).await.expect(create);
+    let config = server.database("engines");
+    server
+        .apply("engines", "tests/sql/mariadb_tables.sql")
+        .await;
+    let engine = || MariaDb::new(config.clone(), parameters);
+    work([engine(), engine()], parameters, async || {
+        server.apply("engines", "tests/sql/mariadb_keys.sql").await;
+    })
+    .await;
+    let config = config.with_opening("SET sql_mode = 'PIPES_AS_CONCAT'".into());
+    let mut connection = mysql::Connection::connect(&config).await.expect("engines");
+    let mut rows = BTreeMap::new();
+    for (table, sql) in ROWS {
+        let sql = spelled(sql, |unit, column| match column {
+            "" => unit.into(),
+            _ => format!("CAST({column} * {unit} AS signed)"),
+        });
+        let statement = mysql::Statement {
+            slot: 0,
+            name: table,
+            sql: format!("SELECT line FROM ({sql}) AS r ORDER BY k, line").leak(),
+        };
+        connection.prepare(&[statement]).await.expect(statement.sql);
+        connection.queue(&statement, &[]).expect(statement.sql);
+        connection.send().await.expect(statement.sql);
+        let lines = rows.entry(table.to_owned()).or_insert_with(Vec::new);
+        connection
+            .rows(|mut row| {
+                lines.push(row.text()?.to_owned());
+                Ok(())
+            })
+            .await
+            .expect(statement.sql);
+    }
+    rows
+}
+
+/// Rows of `other` are those of SQLite.
+#[track_caller]
+fn assert_same(
+    sqlite: &BTreeMap<String, Vec<String>>,
+    other: &BTreeMap<String, Vec<String>>,
+    engine: &str,
+) {
+    for (table, _) in ROWS {
+        let (ours, theirs) = (&sqlite[table], &other[table]);
+        assert!(!ours.is_empty(), "{table}");
+        let difference = ours.iter().zip(theirs).find(|(a, b)| a != b);
+        let found = (difference, theirs.len());
+        assert_eq!(found, (None, ours.len()), "{table} in {engine}");
+    }
+}
+
 #[test]
-fn sqlite_does_what_postgresql_does() {
-    let Some(server) = Server::start() else {
-        return;
-    };
+fn all_engines_leave_the_same_rows() {
     let parameters = json!({"warehouses": 1, "mix": {"new-order": 10, "payment": 10, "order-status": 1,
                             "delivery": 2, "stock-level": 1}});
     let parameters =
@@ -177,12 +241,79 @@ fn sqlite_does_what_postgresql_does() {
     block_on(async {
         let sqlite = on_sqlite(&folder.join("oltp.db"), &parameters).await;
         std::fs::remove_dir_all(&folder).expect("removed");
-        let postgresql = on_postgresql(&server, &parameters).await;
-        for (table, _) in ROWS {
-            let (ours, theirs) = (&sqlite[table], &postgresql[table]);
-            assert!(!ours.is_empty(), "{table}");
-            let difference = ours.iter().zip(theirs).find(|(a, b)| a != b);
-            assert_eq!((difference, ours.len()), (None, theirs.len()), "{table}");
+        if let Some(server) = Server::start() {
+            assert_same(
+                &sqlite,
+                &on_postgresql(&server, &parameters).await,
+                "PostgreSQL",
+            );
         }
+        if let Some(server) = mariadb_server::Server::start() {
+            assert_same(&sqlite, &on_mariadb(&server, &parameters).await, "MariaDB");
+        }
+    });
+}
+
+/// Reads `reads` keys; then keys of a table that would be larger, of which one is missing soon.
+async fn read_by_key(small: impl Workload, larger: impl Workload, reads: u32) {
+    let (counts, _) = drive(small, SEED, 3, reads).await;
+    assert_eq!(
+        counts,
+        [("point-select".to_owned(), u64::from(3 * reads))].into()
+    );
+    let mut session = larger.open(0, SEED).await.expect("a session");
+    let mut classes = Vec::new();
+    while classes.is_empty() {
+        let operation = session.choose();
+        match session.execute(operation).await {
+            Outcome::Done => {}
+            Outcome::Failed(failure) => classes.push(failure.class.0.into_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(classes, ["P0002"], "no such row");
+}
+
+fn object(parameters: Value) -> serde_json::Map<String, Value> {
+    parameters.as_object().expect("an object").clone()
+}
+
+#[test]
+fn point_selects_read_rows_of_pgbench() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    block_on(async {
+        let sql = "CREATE TABLE pgbench_accounts (aid integer PRIMARY KEY, abalance integer);
+                   INSERT INTO pgbench_accounts SELECT n, 0 FROM generate_series(1, 100000) AS n";
+        server.connect().await.run(sql).await.expect(sql);
+        let reads = |scale: i32| {
+            let parameters = object(json!({"scale": scale}));
+            PointSelect::<Accounts>::new(server.config(), &parameters).expect("parameters")
+        };
+        read_by_key(reads(1), reads(2), 1000).await;
+    });
+}
+
+#[test]
+fn point_selects_read_rows_of_sysbench() {
+    let Some(server) = mariadb_server::Server::start() else {
+        return;
+    };
+    block_on(async {
+        let mut connection = server.connect().await;
+        for sql in [
+            "CREATE DATABASE sysbench",
+            "USE sysbench",
+            "CREATE TABLE sbtest1 (id integer PRIMARY KEY, c char(120) NOT NULL)",
+            "INSERT INTO sbtest1 SELECT seq, repeat('c', 119) FROM seq_1_to_1000",
+        ] {
+            connection.run(sql).await.expect(sql);
+        }
+        let reads = |rows: i32| {
+            let parameters = object(json!({"table_size": rows}));
+            PointSelect::<Rows>::new(server.database("sysbench"), &parameters).expect("parameters")
+        };
+        read_by_key(reads(1000), reads(2000), 1000).await;
     });
 }

@@ -1,12 +1,14 @@
 //! Runs that cannot go on: no server, a server that never answers, data that cannot be written.
 
+mod host;
 mod pg_server;
 mod support;
 
 use std::net::TcpListener;
 
+use host::block_on;
 use loadstone_driver::postgres::Config;
-use pg_server::{Server, block_on};
+use pg_server::Server;
 use serde_json::{Value, json};
 use support::{Driver, Finished, of_kind, phase, plan};
 

@@ -1,25 +1,25 @@
 //! Order entry against a real server: the load, both styles, and the consistency of what they leave.
 
 mod conditions;
+mod crew;
+mod host;
 mod pg_server;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use conditions::CONDITIONS;
+use crew::{assert_decks, drive, loaded, parameters, parsed};
+use host::block_on;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::oltp::acknowledgements::Acknowledgements;
-use loadstone_driver::oltp::parameters::RunParameters;
 use loadstone_driver::oltp::postgres::Postgres;
 use loadstone_driver::oltp::{OltpLoad, OltpRun};
 use loadstone_driver::postgres::{Connection, Statement};
 use loadstone_driver::session::{Outcome, Session, Workload};
-use pg_server::{Server, block_on};
+use pg_server::Server;
 use serde_json::{Value, json};
 
 const SEED: u64 = 20;
-/// With two warehouses a serializable transaction may fail many times before it gets through.
-const MOST_ATTEMPTS: u32 = 10_000;
 
 /// What is made after the load; the functions are those that Loadstone installs.
 const KEYS_AND_FUNCTIONS: [&str; 2] = [
@@ -123,49 +123,6 @@ async fn check_conditions(server: &Server, database: &str) {
     }
 }
 
-/// Runs sessions side by side until each has made `limit` operations or is exhausted; counts outcomes.
-async fn drive<W: Workload>(workload: W, users: u32, limit: u32) -> (BTreeMap<String, u64>, Rc<W>) {
-    let workload = Rc::new(workload);
-    let mut tasks = Vec::new();
-    for user in 0..users {
-        let workload = Rc::clone(&workload);
-        tasks.push(tokio::task::spawn_local(async move {
-            let mut session = workload.open(user, SEED).await.expect("a session");
-            let mut counts = BTreeMap::<String, u64>::new();
-            for _ in 0..limit {
-                let operation = session.choose();
-                let name = match attempt(&mut session, operation).await {
-                    Outcome::Exhausted => break,
-                    Outcome::Done => workload.operations()[operation].to_owned(),
-                    Outcome::RolledBack => "rolled back".to_owned(),
-                    Outcome::Failed(failure) => panic!("{failure:?}"),
-                };
-                *counts.entry(name).or_default() += 1;
-            }
-            session.close().await;
-            counts
-        }));
-    }
-    let mut total = BTreeMap::new();
-    for task in tasks {
-        for (name, count) in task.await.expect("a user") {
-            *total.entry(name).or_default() += count;
-        }
-    }
-    (total, workload)
-}
-
-/// Tries again what may be tried again, with the same inputs.
-async fn attempt<S: Session>(session: &mut S, operation: usize) -> Outcome {
-    for _ in 0..MOST_ATTEMPTS {
-        match session.execute(operation).await {
-            Outcome::Failed(failure) if failure.class.is_retryable() => {}
-            outcome => return outcome,
-        }
-    }
-    panic!("{MOST_ATTEMPTS} attempts were not enough");
-}
-
 async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
     let mut admin = server.connect().await;
     admin
@@ -184,14 +141,8 @@ async fn load(server: &Server, database: &str, sessions: u32) -> f64 {
         server.database(database),
         &parsed(&json!({"warehouses": 2})),
     );
-    let workload = OltpLoad::new(engine, 2);
-    let (counts, workload) = drive(workload, sessions, u32::MAX).await;
-    assert_eq!(counts.values().sum::<u64>(), 9, "work items: {counts:?}");
-    workload
-        .facts()
-        .iter()
-        .find(|fact| fact.0 == "rows")
-        .map_or(0.0, |fact| fact.1)
+    let (counts, workload) = drive(OltpLoad::new(engine, 2), SEED, sessions, u32::MAX).await;
+    loaded(&counts, &workload.facts())
 }
 
 async fn copy_database(server: &Server, from: &str, to: &str) {
@@ -210,21 +161,13 @@ async fn run(
     limit: u32,
 ) -> BTreeMap<String, u64> {
     let workload = workload(server, database, parameters);
-    drive(workload, users, limit).await.0
-}
-
-fn parsed(parameters: &Value) -> RunParameters {
-    RunParameters::parse(parameters.as_object().expect("an object")).expect("parameters")
+    drive(workload, SEED, users, limit).await.0
 }
 
 fn workload(server: &Server, database: &str, parameters: &Value) -> OltpRun<Postgres> {
     let parameters = parsed(parameters);
     let engine = Postgres::new(server.database(database), &parameters);
     OltpRun::new(engine, &parameters, SEED).expect("a mix")
-}
-
-fn parameters(style: &str, home: &str, isolation: &str) -> Value {
-    json!({"warehouses": 2, "style": style, "home": home, "isolation": isolation})
 }
 
 #[test]
@@ -262,19 +205,7 @@ fn order_entry_from_the_load_to_its_consistency() {
             copy_database(&server, "loaded", &database).await;
             let parameters = parameters(style, "any", isolation);
             let counts = run(&server, &database, &parameters, users, 23 * decks).await;
-            let cards = u64::from(users * decks);
-            assert_eq!(counts.values().sum::<u64>(), 23 * cards);
-            let orders = counts["new-order"] + counts.get("rolled back").unwrap_or(&0);
-            assert_eq!(
-                (orders, counts["payment"]),
-                (10 * cards, 10 * cards),
-                "the deck is exact"
-            );
-            assert_eq!(counts["delivery"], cards);
-            assert!(
-                cards < 60 || counts["rolled back"] > 0,
-                "one order of a hundred: {counts:?}"
-            );
+            assert_decks(&counts, u64::from(users * decks));
             check_conditions(&server, &database).await;
         }
     });
@@ -330,7 +261,7 @@ async fn every_acknowledged_commit_is_there(server: &Server) {
         let list = Acknowledgements::open(&text, Epoch::start()).expect("a list");
         let parameters = parameters(style, "any", "read committed");
         let noting = workload(server, &database, &parameters).acknowledging(Some(list));
-        let (counts, _) = drive(noting, 5, 23 * 8).await;
+        let (counts, _) = drive(noting, SEED, 5, 23 * 8).await;
 
         let lines = std::fs::read_to_string(&path).expect("the list");
         std::fs::remove_file(&path).expect("removed");

@@ -7,11 +7,8 @@ use super::login::log_in;
 use super::statement::{Prepared, put_prepare};
 use super::wire::{Fields, begin_packet, end_packet, next_length, next_packet};
 use super::{Answer, Config, Error, Param, Row, Statement};
-use crate::clock::to_s;
-use crate::race::unless;
 use crate::session::Failure;
 use crate::socket::{Incoming, Socket};
-use crate::timer::Timer;
 
 /// First size of the write buffer; it grows when a pipeline needs it.
 const WRITE_BYTES: usize = 1024;
@@ -59,25 +56,18 @@ macro_rules! packet {
 pub(super) use packet;
 
 impl Connection {
-    /// Opens a connection and logs in; the thread must have a [`Timer`].
+    /// Opens a connection and logs in; the thread must have a [`crate::timer::Timer`].
     ///
     /// # Errors
     /// A connection error with the address, also when it takes too long; or the server's refusal.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
-        let timer = Timer::current();
-        let too_late = timer.sleep_until(timer.now_ns() + config.connect_timeout_ns);
-        unless(too_late, Self::open(config))
-            .await
-            .unwrap_or_else(|| {
-                let seconds = to_s(config.connect_timeout_ns);
-                let reason = format!("no answer in {seconds} s (connection.connect_timeout_s)");
-                Err(Error::cannot_connect(config, &reason))
-            })
+        let opened = config.in_time(Self::open(config)).await;
+        opened.unwrap_or_else(|reason| Err(Error::cannot_connect(config, &reason)))
     }
 
     async fn open(config: &Config) -> Result<Self, Error> {
         let socket = match config.is_local() {
-            true => Socket::unix(&config.host).await,
+            true => Socket::unix(&config.address()).await,
             false => Socket::tcp(&config.host, config.port).await,
         };
         let mut socket =

@@ -216,11 +216,7 @@ mod tests {
             }
             let (mut incoming, mut seen, mut left) = (Incoming::default(), Vec::new(), &bytes[..]);
             while !left.is_empty() {
-                let room = incoming.room();
-                let count = step.min(room.len()).min(left.len());
-                room[..count].copy_from_slice(&left[..count]);
-                incoming.received(count);
-                left = &left[count..];
+                left = &left[incoming.receive(left, step)..];
                 while let Some(body) = next_packet(&mut incoming).unwrap() {
                     seen.push(body.to_vec());
                 }

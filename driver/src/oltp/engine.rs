@@ -114,10 +114,39 @@ impl Delivered {
     }
 }
 
-/// The one at position n/2, rounded up, counted from 1 (clause 2.5.2.2).
-pub fn middle(namesakes: &[i32]) -> Option<i32> {
-    let position = namesakes.len().div_ceil(2).checked_sub(1)?;
-    namesakes.get(position).copied()
+/// Most customers of one name in a district that are remembered; about three are usual.
+const MAX_NAMESAKES: usize = 64;
+
+/// The customers of one last name in a district, in the order of their first names.
+#[derive(Debug)]
+pub struct Namesakes {
+    count: usize,
+    numbers: [i32; MAX_NAMESAKES],
+}
+
+impl Default for Namesakes {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            numbers: [0; MAX_NAMESAKES],
+        }
+    }
+}
+
+impl Namesakes {
+    /// Adds the next one; those beyond the most are not counted.
+    pub fn add(&mut self, number: i32) {
+        if let Some(slot) = self.numbers.get_mut(self.count) {
+            *slot = number;
+            self.count += 1;
+        }
+    }
+
+    /// The one at position n/2, rounded up, counted from 1 (clause 2.5.2.2).
+    pub fn middle(&self) -> Option<i32> {
+        let position = self.count.div_ceil(2).checked_sub(1)?;
+        self.numbers.get(position).copied()
+    }
 }
 
 #[cfg(test)]
@@ -126,11 +155,14 @@ mod tests {
 
     #[test]
     fn the_middle_is_rounded_up() {
-        assert_eq!(middle(&[]), None);
-        assert_eq!(middle(&[1]), Some(1));
-        assert_eq!(middle(&[1, 2]), Some(1));
-        assert_eq!(middle(&[1, 2, 3]), Some(2));
-        assert_eq!(middle(&[1, 2, 3, 4]), Some(2));
+        let middle = |count| {
+            let mut namesakes = Namesakes::default();
+            (1..=count).for_each(|number| namesakes.add(number));
+            namesakes.middle()
+        };
+        assert_eq!((middle(0), middle(1), middle(2)), (None, Some(1), Some(1)));
+        assert_eq!((middle(3), middle(4)), (Some(2), Some(2)));
+        assert_eq!(middle(1000), Some(32), "of those that are remembered");
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod postgres;
 pub mod random;
 mod session;
 pub mod sqlite;
+mod styles;
 
 pub use load::OltpLoad;
 pub use session::{OltpRun, RunSession};

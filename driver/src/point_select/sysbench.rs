@@ -1,16 +1,13 @@
-//! The one query of sysbench's `oltp_point_select` on the table that its `prepare` made.
+//! The one query of sysbench's `oltp_point_select`.
 
-use std::sync::Arc;
-
-use rand::RngExt;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::Table;
 use crate::mysql::{Config, Connection, Error, Param, Statement};
 use crate::oltp::parameters::{read, refuse};
-use crate::oltp::random::{Purpose, Stream, stream};
 use crate::plan::Refusal;
-use crate::session::{Failure, OperationId, Outcome, Session, Workload};
+use crate::session::Failure;
 
 const SELECT: Statement = Statement {
     slot: 0,
@@ -18,94 +15,49 @@ const SELECT: Statement = Statement {
     sql: "SELECT c FROM sbtest1 WHERE id = ?",
 };
 
+/// `table_size`, as given to `sysbench --table-size`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     table_size: i32,
 }
 
-/// Reads of single rows.
+/// `sbtest1` on MariaDB.
 #[derive(Debug)]
-pub struct SysbenchSelect {
-    config: Arc<Config>,
-    rows: i32,
-}
-
-impl SysbenchSelect {
-    /// Checks the parameters of a plan: `table_size`, as given to `sysbench --table-size`.
-    ///
-    /// # Errors
-    /// A [`Refusal`] that names the wrong field.
-    pub fn new(config: Config, parameters: &Map<String, Value>) -> Result<Self, Refusal> {
-        let Parameters { table_size } = read(parameters)?;
-        if table_size < 1 {
-            return Err(refuse("table_size", format!("{table_size} is less than 1")));
-        }
-        Ok(Self {
-            config: Arc::new(config),
-            rows: table_size,
-        })
-    }
-}
-
-impl Workload for SysbenchSelect {
-    type Session = SysbenchSession;
-
-    fn operations(&self) -> &[&'static str] {
-        &["point-select"]
-    }
-
-    async fn open(&self, user: u32, seed: u64) -> Result<SysbenchSession, Failure> {
-        Ok(SysbenchSession {
-            connection: connect(&self.config).await?,
-            config: Arc::clone(&self.config),
-            rng: stream(seed, Purpose::User, u64::from(user)),
-            rows: self.rows,
-            id: 0,
-        })
-    }
-}
-
-async fn connect(config: &Config) -> Result<Connection, Error> {
-    let mut connection = Connection::connect(config).await?;
-    connection.prepare(&[SELECT]).await?;
-    Ok(connection)
-}
-
-/// One user with a connection.
-#[derive(Debug)]
-pub struct SysbenchSession {
-    config: Arc<Config>,
+pub struct Rows {
     connection: Connection,
-    rng: Stream,
-    rows: i32,
-    id: i32,
 }
 
-impl SysbenchSession {
-    async fn attempt(&mut self) -> Result<(), Error> {
-        self.connection.queue(&SELECT, &[Param::Int4(self.id)])?;
+impl Rows {
+    async fn attempt(&mut self, key: i32) -> Result<(), Error> {
+        self.connection.queue(&SELECT, &[Param::Int4(key)])?;
         self.connection.send().await?;
         self.connection.one(|mut row| row.bytes().map(drop)).await
     }
 }
 
-impl Session for SysbenchSession {
-    fn choose(&mut self) -> OperationId {
-        self.id = self.rng.random_range(1..=self.rows);
-        0
-    }
+impl Table for Rows {
+    type Config = Config;
 
-    async fn execute(&mut self, _operation: OperationId) -> Outcome {
-        match self.attempt().await {
-            Ok(()) => Outcome::Done,
-            Err(error) => Outcome::Failed(self.connection.fail(error).await),
+    fn rows(parameters: &Map<String, Value>) -> Result<i32, Refusal> {
+        let Parameters { table_size } = read(parameters)?;
+        if table_size < 1 {
+            return Err(refuse("table_size", format!("{table_size} is less than 1")));
         }
+        Ok(table_size)
     }
 
-    async fn reconnect(&mut self) -> Result<(), Failure> {
-        self.connection = connect(&self.config).await?;
-        Ok(())
+    async fn connect(config: &Config) -> Result<Self, Failure> {
+        let mut connection = Connection::connect(config).await?;
+        connection.prepare(&[SELECT]).await?;
+        Ok(Self { connection })
+    }
+
+    async fn read(&mut self, key: i32) -> Result<(), Failure> {
+        match self.attempt(key).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.connection.fail(error).await),
+        }
     }
 
     async fn close(&mut self) {

@@ -1,26 +1,14 @@
-//! Where a server is and who asks.
+//! Where a PostgreSQL server is and who asks.
 
-use crate::clock::to_ns;
 use crate::plan::{self, Protocol, Refusal};
+use crate::server;
 
-/// All that is needed to open a connection.
-#[derive(Clone)]
-pub struct Config {
-    /// Host name or address; beginning with `/` it is the folder of a Unix socket.
-    pub host: String,
-    /// TCP port, or the number in the name of the Unix socket.
-    pub port: u16,
-    /// Role to log in as.
-    pub user: String,
-    /// Database to use.
-    pub database: String,
-    /// Password, if the server asks for one.
-    pub password: Option<String>,
-    /// Time that the server may take to accept the connection and the log-in, in nanoseconds.
-    pub connect_timeout_ns: u64,
-    /// Settings of the session, sent with the start-up message.
-    pub settings: Vec<(&'static str, String)>,
-}
+/// Name and value of a setting of the session.
+pub type Setting = (&'static str, String);
+
+/// All that is needed to open a connection. A `host` that begins with `/` is the folder of a Unix socket,
+/// `port` the number in its name; the settings of `opening` are sent with the start-up message.
+pub type Config = server::Config<Setting>;
 
 impl Config {
     /// The server that a plan names, with the password from the environment.
@@ -28,58 +16,20 @@ impl Config {
     /// # Errors
     /// A [`Refusal`] if the plan names no PostgreSQL, or a password that is not there.
     pub fn from_plan(connection: &plan::Connection) -> Result<Self, Refusal> {
-        if connection.protocol != Protocol::Postgresql {
-            return Err(Refusal::new(
+        match connection.protocol {
+            Protocol::Postgresql => Self::new(connection),
+            _ => Err(Refusal::new(
                 "connection.protocol",
                 "this workload needs a server; write \"postgresql\"",
-            ));
+            )),
         }
-        let password = connection.password_env.as_ref().map(|name| {
-            std::env::var(name)
-                .map_err(|_| Refusal::new("connection.password_env", format!("{name} is not set")))
-        });
-        Ok(Self {
-            host: connection.host.clone(),
-            port: connection.port,
-            user: connection.user.clone(),
-            database: connection.database.clone(),
-            password: password.transpose()?,
-            connect_timeout_ns: to_ns(connection.connect_timeout_s),
-            settings: Vec::new(),
-        })
     }
 
-    /// The server's address, as messages name it.
+    /// The server's address, as messages name it; of a local one the path of its socket.
     pub fn address(&self) -> String {
         match self.is_local() {
             true => format!("{}/.s.PGSQL.{}", self.host, self.port),
             false => format!("{}:{}", self.host, self.port),
         }
-    }
-
-    /// Whether the server is reached by a Unix socket.
-    pub fn is_local(&self) -> bool {
-        self.host.starts_with('/')
-    }
-
-    /// The same server with one more setting for its sessions.
-    #[must_use]
-    pub fn with_setting(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.settings.push((name, value.into()));
-        self
-    }
-}
-
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Config")
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .field("user", &self.user)
-            .field("database", &self.database)
-            .field("password", &self.password.as_ref().map(|_| "***"))
-            .field("connect_timeout_ns", &self.connect_timeout_ns)
-            .field("settings", &self.settings)
-            .finish()
     }
 }

@@ -5,12 +5,9 @@ use postgres_protocol::message::frontend;
 
 use super::error::from_response;
 use super::startup::log_in;
-use super::stream::Stream;
-use super::{Config, Error, Message, Param, ReadBuffer, Row};
-use crate::clock::to_s;
-use crate::race::unless;
+use super::{Config, Error, Message, Param, Row, has_message, next_message, peek_tag};
 use crate::session::Failure;
-use crate::timer::Timer;
+use crate::socket::{Incoming, Socket};
 
 /// First size of the write buffer; it grows when a pipeline needs it.
 const WRITE_BYTES: usize = 1024;
@@ -44,8 +41,8 @@ pub enum Status {
 /// A connection that is logged in. Dropping it closes the socket.
 #[derive(Debug)]
 pub struct Connection {
-    pub(super) stream: Stream,
-    pub(super) read: ReadBuffer,
+    pub(super) socket: Socket,
+    pub(super) incoming: Incoming,
     pub(super) write: BytesMut,
     status: Status,
     /// `Sync`s and simple queries that were sent and whose `ReadyForQuery` has not come.
@@ -53,30 +50,28 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens a connection and logs in; the thread must have a [`Timer`].
+    /// Opens a connection and logs in; the thread must have a [`crate::timer::Timer`].
     ///
     /// # Errors
     /// A connection error with the address, also when it takes too long; or the server's refusal.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
-        let timer = Timer::current();
-        let too_late = timer.sleep_until(timer.now_ns() + config.connect_timeout_ns);
-        unless(too_late, Self::open(config))
-            .await
-            .unwrap_or_else(|| {
-                let seconds = to_s(config.connect_timeout_ns);
-                let reason = format!("no answer in {seconds} s (connection.connect_timeout_s)");
-                Err(Error::cannot_connect(config, &reason))
-            })
+        let opened = config.in_time(Self::open(config)).await;
+        opened.unwrap_or_else(|reason| Err(Error::cannot_connect(config, &reason)))
     }
 
     async fn open(config: &Config) -> Result<Self, Error> {
-        let mut stream = Stream::connect(config).await?;
-        let mut read = ReadBuffer::default();
+        let socket = match config.is_local() {
+            true => Socket::unix(&config.address()).await,
+            false => Socket::tcp(&config.host, config.port).await,
+        };
+        let mut socket =
+            socket.map_err(|error| Error::cannot_connect(config, &error.to_string()))?;
+        let mut incoming = Incoming::default();
         let mut write = BytesMut::with_capacity(WRITE_BYTES);
-        log_in(&mut stream, &mut read, &mut write, config).await?;
+        log_in(&mut socket, &mut incoming, &mut write, config).await?;
         Ok(Self {
-            stream,
-            read,
+            socket,
+            incoming,
             write,
             status: Status::Idle,
             unready: 0,
@@ -145,7 +140,7 @@ impl Connection {
 
     /// Sends what was queued.
     pub(super) async fn send(&mut self) -> Result<(), Error> {
-        self.stream.write_all(&self.write).await?;
+        self.socket.write_all(&self.write).await?;
         self.write.clear();
         Ok(())
     }
@@ -276,12 +271,12 @@ impl Connection {
     #[inline]
     pub(super) async fn reply(&mut self) -> Result<Message<'_>, Error> {
         loop {
-            while !self.read.has_message() {
-                self.stream.fill(&mut self.read).await?;
+            while !has_message(&self.incoming) {
+                self.socket.fill(&mut self.incoming).await?;
             }
-            match self.read.peek_tag() {
+            match peek_tag(&self.incoming) {
                 b'N' | b'S' | b'A' => {
-                    self.read.next_message()?;
+                    next_message(&mut self.incoming)?;
                 }
                 b'E' => return Err(self.error_reply().await),
                 b'Z' => {
@@ -294,16 +289,11 @@ impl Connection {
                 _ => break,
             }
         }
-        self.read
-            .next_message()?
-            .ok_or_else(|| Error::protocol("a message vanished"))
+        next_message(&mut self.incoming)?.ok_or_else(|| Error::protocol("a message vanished"))
     }
 
     fn note_ready(&mut self) -> Result<(), Error> {
-        let body = self
-            .read
-            .next_message()?
-            .map_or(&[][..], |message| message.body);
+        let body = next_message(&mut self.incoming)?.map_or(&[][..], |message| message.body);
         self.status = match body {
             b"I" => Status::Idle,
             b"T" => Status::Open,
@@ -316,7 +306,7 @@ impl Connection {
 
     /// Reads the error that is next, then all that follows up to `ReadyForQuery`.
     async fn error_reply(&mut self) -> Error {
-        let error = match self.read.next_message() {
+        let error = match next_message(&mut self.incoming) {
             Ok(Some(message)) => from_response(message.body),
             Ok(None) => Error::protocol("an error vanished"),
             Err(broken) => return broken,
@@ -330,13 +320,13 @@ impl Connection {
 
     async fn resynchronise(&mut self) -> Result<(), Error> {
         while self.unready > 0 {
-            while !self.read.has_message() {
-                self.stream.fill(&mut self.read).await?;
+            while !has_message(&self.incoming) {
+                self.socket.fill(&mut self.incoming).await?;
             }
-            if self.read.peek_tag() == b'Z' {
+            if peek_tag(&self.incoming) == b'Z' {
                 self.note_ready()?;
             } else {
-                self.read.next_message()?;
+                next_message(&mut self.incoming)?;
             }
         }
         Ok(())

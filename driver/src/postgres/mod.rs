@@ -27,13 +27,12 @@ mod error;
 mod param;
 mod row;
 mod startup;
-mod stream;
 mod wire;
 
-pub use config::Config;
+pub use config::{Config, Setting};
 pub use connection::{Connection, Statement, Status};
 pub use copy::{CopyIn, TupleWriter};
 pub use error::Error;
 pub use param::Param;
 pub use row::Row;
-pub use wire::{Message, ReadBuffer};
+use wire::{Message, has_message, next_message, peek_tag};

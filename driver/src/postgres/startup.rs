@@ -6,8 +6,8 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, Scr
 use postgres_protocol::message::frontend;
 
 use super::error::from_response;
-use super::stream::Stream;
-use super::{Config, Error, Message, ReadBuffer};
+use super::{Config, Error, Message, has_message, next_message};
+use crate::socket::{Incoming, Socket};
 
 const APPLICATION: &str = "loadstone-driver";
 
@@ -24,8 +24,8 @@ const AUTH_SASL_FINAL: u32 = 12;
 /// # Errors
 /// The server's refusal, or a protocol error for a method that is not known here.
 pub async fn log_in(
-    stream: &mut Stream,
-    read: &mut ReadBuffer,
+    socket: &mut Socket,
+    incoming: &mut Incoming,
     write: &mut BytesMut,
     config: &Config,
 ) -> Result<(), Error> {
@@ -36,20 +36,20 @@ pub async fn log_in(
         ("application_name", APPLICATION),
     ];
     let settings = config
-        .settings
+        .opening
         .iter()
         .map(|(name, value)| (*name, value.as_str()));
     frontend::startup_message(fixed.into_iter().chain(settings), write)?;
     let mut scram = None;
     loop {
         if !write.is_empty() {
-            stream.write_all(write).await?;
+            socket.write_all(write).await?;
             write.clear();
         }
-        while !read.has_message() {
-            stream.fill(read).await?;
+        while !has_message(incoming) {
+            socket.fill(incoming).await?;
         }
-        let Some(message) = read.next_message()? else {
+        let Some(message) = next_message(incoming)? else {
             continue;
         };
         match message.tag {
@@ -165,7 +165,7 @@ mod tests {
             database: "d".into(),
             password: Some("p".into()),
             connect_timeout_ns: 1,
-            settings: Vec::new(),
+            opening: Vec::new(),
         }
     }
 

@@ -74,6 +74,16 @@ impl Incoming {
     pub fn received(&mut self, count: usize) {
         self.end = (self.end + count).min(self.data.len());
     }
+
+    /// Takes some of `bytes`, at most `most`, as a socket would give them; returns how many.
+    #[cfg(test)]
+    pub fn receive(&mut self, bytes: &[u8], most: usize) -> usize {
+        let room = self.room();
+        let count = most.min(room.len()).min(bytes.len());
+        room[..count].copy_from_slice(&bytes[..count]);
+        self.received(count);
+        count
+    }
 }
 
 #[cfg(test)]
@@ -90,11 +100,7 @@ mod tests {
             let mut buffer = Incoming::default();
             let (mut left, mut seen) = (sent.as_slice(), Vec::new());
             for (receive, consume) in steps.into_iter().cycle() {
-                let room = buffer.room();
-                let count = receive.min(room.len()).min(left.len());
-                room[..count].copy_from_slice(&left[..count]);
-                left = &left[count..];
-                buffer.received(count);
+                left = &left[buffer.receive(left, receive)..];
                 let count = consume.min(buffer.pending().len());
                 seen.extend_from_slice(buffer.take(0, count));
                 if left.is_empty() && buffer.pending().is_empty() {

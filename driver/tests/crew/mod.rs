@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use loadstone_driver::oltp::parameters::RunParameters;
 use loadstone_driver::session::{Outcome, Session, Workload};
+use serde_json::{Value, json};
 
 /// With few warehouses a serializable transaction may fail many times before it gets through.
 const MOST_ATTEMPTS: u32 = 10_000;
@@ -55,4 +57,31 @@ async fn attempt<S: Session>(session: &mut S, operation: usize) -> Outcome {
         }
     }
     panic!("{MOST_ATTEMPTS} attempts were not enough");
+}
+
+/// Parameters of order entry with two warehouses.
+pub fn parameters(style: &str, home: &str, isolation: &str) -> Value {
+    json!({"warehouses": 2, "style": style, "home": home, "isolation": isolation})
+}
+
+pub fn parsed(parameters: &Value) -> RunParameters {
+    RunParameters::parse(parameters.as_object().expect("an object")).expect("parameters")
+}
+
+/// The load of two warehouses was complete; returns the rows that the driver says it wrote.
+pub fn loaded(counts: &BTreeMap<String, u64>, facts: &[(&'static str, f64)]) -> f64 {
+    assert_eq!(counts.values().sum::<u64>(), 9, "work items: {counts:?}");
+    let rows = facts.iter().find(|fact| fact.0 == "rows");
+    rows.expect("a number of rows").1
+}
+
+/// All users dealt all their cards; a deck has 23 of them.
+pub fn assert_decks(counts: &BTreeMap<String, u64>, decks: u64) {
+    assert_eq!(counts.values().sum::<u64>(), 23 * decks);
+    let rolled_back = counts.get("rolled back").copied().unwrap_or(0);
+    let made = (counts["new-order"] + rolled_back, counts["payment"]);
+    assert_eq!(made, (10 * decks, 10 * decks), "the deck is exact");
+    assert_eq!(counts["delivery"], decks);
+    let is_small = decks < 60;
+    assert!(is_small || rolled_back > 0, "one of a hundred: {counts:?}");
 }

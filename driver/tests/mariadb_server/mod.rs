@@ -7,20 +7,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use loadstone_driver::clock::Epoch;
 use loadstone_driver::mysql::{Config, Connection};
-use loadstone_driver::timer::Timer;
+
+use crate::host::free_port;
 
 pub const PASSWORD: &str = "s3cret pass";
 /// Not below a temporary folder of one user: the server runs as another one.
 const PARENT: &str = "/var/tmp";
 /// The account of the tests, with all rights and no password.
-const INIT: &str = "CREATE USER tester;\nGRANT ALL ON *.* TO tester WITH GRANT OPTION;\n";
+const INIT: &str =
+    "CREATE USER IF NOT EXISTS tester;\nGRANT ALL ON *.* TO tester WITH GRANT OPTION;\n";
 const LONGEST_START: Duration = Duration::from_secs(60);
 
 pub struct Server {
+    program: PathBuf,
     folder: PathBuf,
     process: Child,
+    is_durable: bool,
     pub port: u16,
 }
 
@@ -35,13 +38,18 @@ impl Server {
         if let Some(server) = current.upgrade() {
             return Some(server);
         }
-        let server = Arc::new(Self::launch()?);
+        let server = Arc::new(Self::launch(false)?);
         *current = Arc::downgrade(&server);
         Some(server)
     }
 
-    fn launch() -> Option<Self> {
-        let (Some(server), Some(install)) = (
+    /// A server for one test alone, which keeps each commit when it is killed.
+    pub fn durable() -> Option<Self> {
+        Self::launch(true)
+    }
+
+    fn launch(is_durable: bool) -> Option<Self> {
+        let (Some(program), Some(install)) = (
             find("MARIADBD", &["mariadbd"]),
             find("MARIADB_INSTALL_DB", &["mariadb-install-db"]),
         ) else {
@@ -66,34 +74,27 @@ impl Server {
         std::fs::write(folder.join("init.sql"), INIT).expect("a file");
         give(&folder);
         let port = free_port();
-        let process = Command::new(server)
-            .args(["--no-defaults", &data, &user, "--skip-log-bin"])
-            .arg(format!("--init-file={}", folder.join("init.sql").display()))
-            .arg(format!("--socket={}", folder.join("socket").display()))
-            .arg(format!("--log-error={}", folder.join("log").display()))
-            .arg(format!("--pid-file={}", folder.join("pid").display()))
-            .args([format!("--port={port}"), "--bind-address=127.0.0.1".into()])
-            .args([
-                "--innodb-buffer-pool-size=512M",
-                "--innodb-log-file-size=512M",
-            ])
-            .args([
-                "--innodb-flush-log-at-trx-commit=0",
-                "--innodb-lock-wait-timeout=30",
-            ])
-            .args(["--character-set-server=utf8mb4", "--skip-name-resolve"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("mariadbd");
         let mut server = Self {
+            process: spawn(&program, &folder, port, is_durable),
+            program,
             folder,
-            process,
+            is_durable,
             port,
         };
         server.await_start();
         Some(server)
+    }
+
+    /// Kills the server, as a crash would.
+    pub fn kill(&mut self) {
+        self.process.kill().expect("killed");
+        self.process.wait().expect("an end");
+    }
+
+    /// Starts it again on its data, at its old address.
+    pub fn restart(&mut self) {
+        self.process = spawn(&self.program, &self.folder, self.port, self.is_durable);
+        self.await_start();
     }
 
     /// Waits until the server takes connections; it has ended or says so within a minute.
@@ -137,11 +138,47 @@ impl Server {
         }
     }
 
+    /// Runs the statements of a file of this package, separated by lines of `//`.
+    pub async fn apply(&self, database: &str, file: &str) {
+        let mut connection = Connection::connect(&self.database(database))
+            .await
+            .expect(database);
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        let script = std::fs::read_to_string(&path).expect(&path);
+        for sql in script.split("\n//").filter(|sql| !sql.trim().is_empty()) {
+            connection.run(sql).await.expect(sql);
+        }
+    }
+
     pub async fn connect(&self) -> Connection {
         Connection::connect(&self.config())
             .await
             .expect("a connection")
     }
+}
+
+fn spawn(program: &Path, folder: &Path, port: u16, is_durable: bool) -> Child {
+    let option = |name: &str, file: &str| format!("--{name}={}", folder.join(file).display());
+    Command::new(program)
+        .args(["--no-defaults".into(), option("datadir", "data")])
+        .args([format!("--user={}", user()), "--skip-log-bin".into()])
+        .args([option("init-file", "init.sql"), option("socket", "socket")])
+        .args([option("log-error", "log"), option("pid-file", "pid")])
+        .args([format!("--port={port}"), "--bind-address=127.0.0.1".into()])
+        .args([
+            "--innodb-buffer-pool-size=512M",
+            "--innodb-log-file-size=512M",
+        ])
+        .args([
+            format!("--innodb-flush-log-at-trx-commit={}", u8::from(is_durable)),
+            "--innodb-lock-wait-timeout=30".into(),
+        ])
+        .args(["--character-set-server=utf8mb4", "--skip-name-resolve"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("mariadbd")
 }
 
 impl Drop for Server {
@@ -186,21 +223,4 @@ fn give(folder: &Path) {
             .status();
         assert!(status.expect("chown").success());
     }
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
-}
-
-/// Runs a future as a worker of the driver does.
-pub fn block_on<F: std::future::Future>(future: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()
-        .expect("a runtime");
-    tokio::task::LocalSet::new().block_on(&runtime, async {
-        let _timer = Timer::start(Epoch::start()).expect("a timer");
-        future.await
-    })
 }

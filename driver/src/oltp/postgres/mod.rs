@@ -7,6 +7,7 @@ mod statements;
 use super::engine::{Conversation, Ending, Engine};
 use super::inputs::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
 use super::parameters::{RunParameters, Style};
+use super::styles::both_styles;
 use crate::postgres::{Config, Connection, Error, Statement};
 use crate::session::Failure;
 
@@ -27,9 +28,10 @@ impl Postgres {
     /// The server of `config`, used as `parameters` say.
     pub fn new(config: Config, parameters: &RunParameters) -> Self {
         Self {
-            isolated: config
-                .clone()
-                .with_setting("default_transaction_isolation", parameters.isolation.sql()),
+            isolated: config.clone().with_opening((
+                "default_transaction_isolation",
+                parameters.isolation.sql().into(),
+            )),
             plain: config,
             style: parameters.style,
         }
@@ -70,58 +72,4 @@ pub struct PostgresConversation {
     scratch: Scratch,
 }
 
-impl PostgresConversation {
-    async fn settle(&mut self, result: Result<Ending, Error>) -> Result<Ending, Failure> {
-        match result {
-            Ok(ending) => Ok(ending),
-            Err(error) => Err(self.connection.fail(error).await),
-        }
-    }
-}
-
-impl Conversation for PostgresConversation {
-    async fn new_order(&mut self, order: &NewOrder) -> Result<Ending, Failure> {
-        let connection = &mut self.connection;
-        let result = match self.style {
-            Style::Statements => statements::new_order(connection, &mut self.scratch, order).await,
-            Style::Procedures => procedures::new_order(connection, order).await,
-        };
-        self.settle(result).await
-    }
-
-    async fn payment(&mut self, payment: &Payment) -> Result<Ending, Failure> {
-        let result = match self.style {
-            Style::Statements => statements::payment(&mut self.connection, payment).await,
-            Style::Procedures => procedures::payment(&mut self.connection, payment).await,
-        };
-        self.settle(result).await
-    }
-
-    async fn order_status(&mut self, status: &OrderStatus) -> Result<Ending, Failure> {
-        let result = match self.style {
-            Style::Statements => statements::order_status(&mut self.connection, status).await,
-            Style::Procedures => procedures::order_status(&mut self.connection, status).await,
-        };
-        self.settle(result).await
-    }
-
-    async fn delivery(&mut self, delivery: &Delivery) -> Result<Ending, Failure> {
-        let result = match self.style {
-            Style::Statements => statements::delivery(&mut self.connection, delivery).await,
-            Style::Procedures => procedures::delivery(&mut self.connection, delivery).await,
-        };
-        self.settle(result).await
-    }
-
-    async fn stock_level(&mut self, level: &StockLevel) -> Result<Ending, Failure> {
-        let result = match self.style {
-            Style::Statements => statements::stock_level(&mut self.connection, level).await,
-            Style::Procedures => procedures::stock_level(&mut self.connection, level).await,
-        };
-        self.settle(result).await
-    }
-
-    async fn close(&mut self) {
-        self.connection.close().await;
-    }
-}
+both_styles!(PostgresConversation);

@@ -2,16 +2,13 @@
 
 use rusqlite::{Params, Row, Statement};
 
-use crate::oltp::engine::middle;
+use crate::oltp::engine::Namesakes;
 use crate::oltp::inputs::Who;
 use crate::sqlite::Error;
 
 /// Customers of a last name, by first name (clause 2.5.2.2).
 pub const BY_NAME: &str = "SELECT c_id FROM customer
     WHERE c_w_id = ?1 AND c_d_id = ?2 AND c_last = ?3 ORDER BY c_first";
-
-/// Most customers of one name in a district that are remembered; about three are usual.
-const MAX_NAMESAKES: usize = 64;
 
 /// Runs `statement` to its end, as one that changes rows and returns them must be; gives what `read`
 /// makes of each row to `note`, and says how many there were.
@@ -64,16 +61,12 @@ pub fn customer(
         Who::Number(number) => return Ok(*number),
         Who::Name(name) => name.as_str(),
     };
-    let mut namesakes = [0_i32; MAX_NAMESAKES];
-    let mut count = 0;
+    let mut namesakes = Namesakes::default();
     each(by_name, (warehouse, district, name), |row| {
-        if let Some(slot) = namesakes.get_mut(count) {
-            *slot = row.get(0)?;
-        }
-        count += 1;
+        namesakes.add(row.get(0)?);
         Ok(())
     })?;
-    middle(&namesakes[..count.min(MAX_NAMESAKES)]).ok_or_else(|| {
+    namesakes.middle().ok_or_else(|| {
         Error::NoData(format!(
             "no customer {name} in district {district} of warehouse {warehouse}"
         ))

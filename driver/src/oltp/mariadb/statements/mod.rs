@@ -25,7 +25,7 @@ mod stock_level;
 use std::sync::LazyLock;
 
 use crate::mysql::{Answer, Connection, Error, Param, Statement};
-use crate::oltp::engine::middle;
+use crate::oltp::engine::Namesakes;
 use crate::oltp::inputs::Who;
 
 pub use delivery::delivery;
@@ -52,9 +52,6 @@ const BY_NAME: Statement = Statement {
     sql: "SELECT c_id FROM customer
           WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first",
 };
-
-/// Most customers of one name in a district that are remembered; about three are usual.
-const MAX_NAMESAKES: usize = 64;
 
 /// All statements, to be prepared when a session is opened.
 pub static STATEMENTS: LazyLock<Vec<Statement>> = LazyLock::new(|| {
@@ -104,18 +101,11 @@ async fn find(
     ];
     connection.queue(&BY_NAME, &params)?;
     connection.send().await?;
-    let mut namesakes = [0_i32; MAX_NAMESAKES];
-    let mut count = 0;
+    let mut namesakes = Namesakes::default();
     connection
-        .rows(|mut row| {
-            if let Some(slot) = namesakes.get_mut(count) {
-                *slot = row.int4()?;
-            }
-            count += 1;
-            Ok(())
-        })
+        .rows(|mut row| row.int4().map(|number| namesakes.add(number)))
         .await?;
-    match middle(&namesakes[..count.min(MAX_NAMESAKES)]) {
+    match namesakes.middle() {
         Some(number) => Ok(number),
         None => {
             let name = name.as_str();

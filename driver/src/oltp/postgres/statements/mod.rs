@@ -19,7 +19,7 @@ mod order_status;
 mod payment;
 mod stock_level;
 
-use crate::oltp::engine::middle;
+use crate::oltp::engine::Namesakes;
 use crate::oltp::inputs::Who;
 use crate::postgres::{Connection, Error, Param, Statement};
 
@@ -48,9 +48,6 @@ const BY_NAME: Statement = Statement {
     sql: "SELECT c_id FROM customer
           WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first",
 };
-
-/// Most customers of one name in a district that are remembered; about three are usual.
-const MAX_NAMESAKES: usize = 64;
 
 /// All statements, to be prepared when a session is opened.
 pub const STATEMENTS: [Statement; 20] = [
@@ -98,19 +95,13 @@ async fn begin_and_find(
     connection.queue(&BY_NAME, &params)?;
     connection.sync().await?;
     connection.done().await?;
-    let mut namesakes = [0_i32; MAX_NAMESAKES];
-    let mut count = 0;
+    let mut namesakes = Namesakes::default();
     connection
-        .rows(|mut row| {
-            if let Some(slot) = namesakes.get_mut(count) {
-                *slot = row.int4()?;
-            }
-            count += 1;
-            Ok(())
-        })
+        .rows(|mut row| row.int4().map(|number| namesakes.add(number)))
         .await?;
     connection.ready().await?;
-    middle(&namesakes[..count.min(MAX_NAMESAKES)])
+    namesakes
+        .middle()
         .map(|number| (number, false))
         .ok_or_else(|| Error::Server {
             sqlstate: "P0002".into(),
