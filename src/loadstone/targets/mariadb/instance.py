@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,22 +14,18 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level, ProcessSpec
-from loadstone.results.record import FactorReading
+from loadstone.experiments.model import Level
 from loadstone.targets.base import Connection
 from loadstone.targets.local.account import Account
-from loadstone.targets.local.launch import launch, readings
 from loadstone.targets.local.processes import wait_ended
+from loadstone.targets.local.server_process import ServerProcess
 from loadstone.targets.mariadb import processes, values
 from loadstone.targets.mariadb.binaries import Binaries
 from loadstone.targets.mariadb.client import connect
 
 USER = "loadstone"
-START_S = 600.0
-"""Crash recovery of much redo takes minutes; a server that fails is noticed at once."""
 STOP_S = 600.0
 """A slow shutdown purges and merges everything that is left to do."""
-_POLL_S = 0.01
 INSTALL_OPTIONS = (
     "--auth-root-authentication-method=normal",
     "--skip-test-db",
@@ -74,11 +68,9 @@ class Instance:
         self.binaries = binaries
         self.account = account
         self.folders = folders
-        self.process = ProcessSpec()
-        """How the next start runs the server."""
         self.log = root / "log" / "mariadb.log"
+        self.server = ServerProcess("MariaDB", account, self.log)
         self._configuration = root / "log" / "loadstone.cnf"
-        self._process: subprocess.Popen[bytes] | None = None
         self._entry: Entry | None = None
         self.socket = Path()
         """Set by the owner before the first start."""
@@ -158,22 +150,12 @@ class Instance:
             TargetError: If it does not start, with what its log says.
         """
         self._note(journal)
-        server: list[str | Path] = [self.binaries.server]
-        server += [f"--defaults-file={self._configuration}", f"--datadir={self.folders.data}"]
-        starting = launch(server, self.process, self.account)
-        log_begin = self.log.stat().st_size if self.log.exists() else 0
-        with self.log.open("ab") as log:
-            self.account.own(self.log)
-            self._process = subprocess.Popen(
-                starting.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self.folders.data,
-                start_new_session=True,
-                **starting.options,
-            )
-        self._wait_until_ready(log_begin, blamed)
+        command: list[str | Path] = [self.binaries.server]
+        command += [f"--defaults-file={self._configuration}", f"--datadir={self.folders.data}"]
+        self.server.start(command, self.folders.data)
+        if not self.server.wait_until(self._is_ready):
+            lines = self.server.log_lines(of_this_start=True)
+            raise self._ended("does not start", lines, blamed)
 
     def stop(self, journal: Journal, *, immediate: bool = False) -> bool:
         """Stops the server; one that somebody else has killed counts as stopped.
@@ -200,44 +182,29 @@ class Instance:
 
     def check_alive(self) -> None:
         """Raises a TargetError, with the end of its log, if the server has ended."""
-        if self._process is not None and self._process.poll() is not None:
-            raise self._ended("has ended", 0, {})
+        if self.server.has_ended():
+            raise self._ended("has ended", self.server.log_lines(of_this_start=False), {})
 
     def crash(self) -> None:
         """Kills the server at once. It stays journalled: it is to come back."""
         processes.end_server(self.folders.data)
-        if self._process is not None:
-            self._process.wait()
-            self._process = None
+        self.server.wait()
 
     def end(self, journal: Journal) -> None:
         """Ends the server by all means, whatever state it is in."""
         processes.end_server(self.folders.data)
         self._forget(journal)
 
-    def process_readings(self) -> list[FactorReading]:
-        """What the running server has of how it was to be started."""
-        return readings(self.process, self._process.pid) if self._process else []
+    def _is_ready(self) -> bool:
+        if not self.socket.exists():
+            return False
+        try:
+            connect(self.connection("")).close()
+        except TargetError:
+            return False
+        return True
 
-    def _wait_until_ready(self, log_begin: int, blamed: Mapping[str, Level]) -> None:
-        deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            if self._process is None or self._process.poll() is not None:
-                raise self._ended("does not start", log_begin, blamed)
-            if self.socket.exists():
-                with contextlib.suppress(TargetError):
-                    connect(self.connection("")).close()
-                    return
-            time.sleep(_POLL_S)
-        raise TargetError(
-            f"MariaDB in {self.folders.data} is not ready after {START_S:g} s",
-            advice=f"see {self.log}",
-        )
-
-    def _ended(self, what: str, log_begin: int, blamed: Mapping[str, Level]) -> TargetError:
-        with self.log.open("rb") as file:
-            file.seek(log_begin)
-            lines = file.read().decode(errors="replace").splitlines()
+    def _ended(self, what: str, lines: list[str], blamed: Mapping[str, Level]) -> TargetError:
         told = [_STAMP.sub("", line) for line in lines if line.strip()]
         causes = [line for line in told if _CAUSE.search(line)]
         said = " | ".join((causes or told)[-5:]) or "nothing"
@@ -264,10 +231,7 @@ class Instance:
 
     def _forget(self, journal: Journal) -> int | None:
         """Notes that the server has ended. Returns its exit code, if it was a child."""
-        code = None
-        if self._process is not None:
-            code = self._process.wait()
-            self._process = None
+        code = self.server.wait()
         if self._entry is not None:
             processes.end_server(self.folders.data)
             journal.undone(self._entry)

@@ -130,13 +130,13 @@ class OwnedServer(Server):
         restored = self._put_back(copy)
         laps.end("copy_s")
         self._settings = {**settings.BASE, **spec.settings}
-        instance.process = spec.process
+        instance.server.options = spec.process
         instance.log.unlink(missing_ok=True)
         self.start()
         readings = settings.read_back(self.client, spec.settings, {}, "restart")
         laps.end("start_s")
         self._premises.last_reset = {**asdict(restored), **laps.seconds}
-        return [*readings, *self._premises.places.readings(), *instance.process_readings()]
+        return [*readings, *self._premises.places.readings(), *instance.server.readings()]
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""

@@ -7,29 +7,24 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level, ProcessSpec
-from loadstone.results.record import FactorReading
+from loadstone.experiments.model import Level
 from loadstone.targets.base import Connection
 from loadstone.targets.local.account import Account
-from loadstone.targets.local.launch import launch, readings
 from loadstone.targets.local.processes import wait_ended
+from loadstone.targets.local.server_process import ServerProcess
 from loadstone.targets.postgresql import processes, values
 from loadstone.targets.postgresql.binaries import Binaries
 
 SUPERUSER = "loadstone"
 PORT = 5432
 INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--auth=trust", f"--username={SUPERUSER}")
-START_S = 600.0
-"""Crash recovery of much WAL takes minutes; a server that fails is noticed at once."""
 STOP_S = 300.0
-_POLL_S = 0.01
 _CAUSE = re.compile(r"(FATAL|PANIC|ERROR|HINT|DETAIL):|.* for parameter ")
 _SETTINGS_FILE = "loadstone.conf"
 
@@ -43,9 +38,7 @@ class Cluster:
         self.data = data
         self.socket = socket
         self.log = log
-        self.process = ProcessSpec()
-        """How the next start runs the server."""
-        self._process: subprocess.Popen[bytes] | None = None
+        self.server = ServerProcess("PostgreSQL", account, log)
         self._entry: Entry | None = None
 
     def connection(self, database: str) -> Connection:
@@ -110,21 +103,10 @@ class Cluster:
             TargetError: If it does not start, with the end of its log.
         """
         self._note(journal)
-        log_begin = self.log.stat().st_size if self.log.exists() else 0
-        server: list[str | Path] = [self.binaries.program("postgres"), "-D", self.data]
-        starting = launch(server, self.process, self.account)
-        with self.log.open("ab") as log:
-            self.account.own(self.log)
-            self._process = subprocess.Popen(
-                starting.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self.data,
-                start_new_session=True,
-                **starting.options,
-            )
-        self._wait_until_ready(log_begin, blamed)
+        self.server.start([self.binaries.program("postgres"), "-D", self.data], self.data)
+        if not self.server.wait_until(self._is_ready):
+            lines = self.server.log_lines(of_this_start=True)
+            raise self._ended("does not start", lines, blamed)
 
     def stop(self, journal: Journal, *, immediate: bool = False) -> None:
         """Stops the server; one that somebody else has killed counts as stopped.
@@ -146,23 +128,15 @@ class Cluster:
                 )
         self._forget(journal)
 
-    def process_readings(self) -> list[FactorReading]:
-        """What the running server has of how it was to be started."""
-        if self._process is None:
-            raise TargetError("the PostgreSQL server does not run")
-        return readings(self.process, self._process.pid)
-
     def check_alive(self) -> None:
         """Raises a TargetError, with the end of its log, if the server has ended."""
-        if self._process is not None and self._process.poll() is not None:
-            raise self._ended("has ended", 0, {})
+        if self.server.has_ended():
+            raise self._ended("has ended", self.server.log_lines(of_this_start=False), {})
 
     def crash(self) -> None:
         """Kills all processes of the server at once. It stays journalled: it is to come back."""
         processes.kill_server(self.data)
-        if self._process is not None:
-            self._process.wait()
-            self._process = None
+        self.server.wait()
 
     def end(self, journal: Journal) -> None:
         """Ends the server by all means, whatever state it is in."""
@@ -192,30 +166,15 @@ class Cluster:
         )
         return str(done.stdout)
 
-    def _wait_until_ready(self, log_begin: int, blamed: Mapping[str, Level]) -> None:
-        deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            if self._process is None or self._process.poll() is not None:
-                raise self._ended("does not start", log_begin, blamed)
-            if self._status() == "ready":
-                return
-            time.sleep(_POLL_S)
-        raise TargetError(
-            f"PostgreSQL in {self.data} is not ready after {START_S:g} s", advice=f"see {self.log}"
-        )
-
-    def _status(self) -> str:
+    def _is_ready(self) -> bool:
         try:
             lines = (self.data / "postmaster.pid").read_text().splitlines()
         except OSError:
-            return ""
-        ours = self._process is not None and lines and lines[0].strip() == str(self._process.pid)
-        return lines[7].strip() if ours and len(lines) > 7 else ""
+            return False
+        ours = lines[:1] == [str(self.server.pid)]
+        return ours and len(lines) > 7 and lines[7].strip() == "ready"
 
-    def _ended(self, what: str, log_begin: int, blamed: Mapping[str, Level]) -> TargetError:
-        with self.log.open("rb") as file:
-            file.seek(log_begin)
-            lines = file.read().decode(errors="replace").splitlines()
+    def _ended(self, what: str, lines: list[str], blamed: Mapping[str, Level]) -> TargetError:
         told = [re.sub(r"^\S+ \S+ \S+ \[\d+\] ", "", line) for line in lines]
         causes = [line for line in told if _CAUSE.match(line)]
         said = " | ".join(causes or told[-5:]) or "nothing"
@@ -235,9 +194,7 @@ class Cluster:
             )
 
     def _forget(self, journal: Journal) -> None:
-        if self._process is not None:
-            self._process.wait()
-            self._process = None
+        self.server.wait()
         if self._entry is not None:
             processes.end_server(self.data)
             with contextlib.suppress(OSError):  # the disk below it may have lost its power

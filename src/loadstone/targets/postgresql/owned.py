@@ -126,7 +126,7 @@ class OwnedServer(Server):
             restored = snapshot.restore(copy, cluster.data, self._account)
         laps.end("copy_s")
         self._settings = self._merged(spec.settings)
-        cluster.process = spec.process
+        cluster.server.options = spec.process
         cluster.log.unlink(missing_ok=True)
         self.start()
         readings = settings.read_back(self.client, self._settings, {}, "restart")
@@ -134,7 +134,7 @@ class OwnedServer(Server):
         self._premises.last_reset = {**asdict(restored), **laps.seconds}
         asked = {f"target.{name}" for name in spec.settings}
         own = [reading for reading in readings if reading.factor in asked]
-        return [*own, *self._premises.places.readings(), *cluster.process_readings()]
+        return [*own, *self._premises.places.readings(), *cluster.server.readings()]
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""
