@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -17,7 +16,7 @@ from loadstone.doctor.facts import (
 )
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, Level, TargetSpec
-from loadstone.targets.postgresql import binaries, settings, values
+from loadstone.targets.postgresql import binaries, catalog, settings, values
 
 PLANNED = PostgreSQLFacts | MariaDBFacts | SQLiteFacts | None
 _READ: Mapping[str, str | None] = {
@@ -86,29 +85,11 @@ def _size_bytes(experiment: Experiment) -> int | None:
 def _postgresql(found: binaries.Binaries, target: TargetSpec) -> Iterator[tuple[str, Setting]]:
     """The defaults of the programs, then Loadstone's own, then those of the experiment."""
     for name, unit in _READ.items():
-        value = _default(found, name)
+        value = catalog.default_of(found, name)
         if value is not None:
             yield name, postgresql_setting(_with_unit(value, unit), value, unit, "default")
     for name, level in {**settings.BASE, **target.settings}.items():
         yield name.lower(), _given(name.lower(), level)
-
-
-def _default(found: binaries.Binaries, name: str) -> str | None:
-    """A default in its base unit; None if this version has no such setting."""
-    done = subprocess.run(
-        # -C comes first: only then may root ask.
-        [
-            str(found.program("postgres")),
-            *("-C", name, "-D", "/", "-c", "config_file=/dev/null"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-        env={"LC_ALL": "C"},
-        cwd="/",
-    )
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _with_unit(value: str, unit: str | None) -> str:
@@ -131,13 +112,13 @@ def _given(name: str, level: Level) -> Setting:
 def _mariadb(target: TargetSpec) -> Iterator[tuple[str, Setting]]:
     """The defaults of the programs, then Loadstone's own, then those of the experiment."""
     from loadstone.targets.mariadb import binaries as programs
-    from loadstone.targets.mariadb import catalog
+    from loadstone.targets.mariadb.catalog import plain_name, variables
     from loadstone.targets.mariadb.settings import BASE
 
-    for variable in catalog.variables(programs.find(target.server)).values():
+    for variable in variables(programs.find(target.server)).values():
         yield variable.name, mariadb_setting(variable.default)
     for name, level in {**BASE, **target.settings}.items():
-        yield catalog.plain_name(name), mariadb_setting(_in_bytes(values.text(level)))
+        yield plain_name(name), mariadb_setting(_in_bytes(values.text(level)))
 
 
 def _in_bytes(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from loadstone.doctor.facts import Facts, HostFacts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
 from loadstone.doctor.model import Advice, Rule, Severity, Source, Subject
@@ -14,6 +15,8 @@ Host = Callable[[HostFacts], Advice | None]
 PostgreSQL = Callable[[PostgreSQLFacts, HostFacts | None], Advice | None]
 MariaDB = Callable[[MariaDBFacts, HostFacts | None], Advice | None]
 SQLite = Callable[[SQLiteFacts, HostFacts], Advice | None]
+
+_Server = TypeVar("_Server", PostgreSQLFacts, MariaDBFacts)
 
 NOT_SPEED = "nothing to measure: this is about safety, not about speed"
 
@@ -53,11 +56,7 @@ def postgresql_rule(
     """A rule about a PostgreSQL; its host is None if that is another machine."""
 
     def decorate(judge: PostgreSQL) -> PostgreSQL:
-        def look(facts: Facts) -> Advice | None:
-            server = facts.server
-            return judge(server, facts.server_host) if isinstance(server, PostgreSQLFacts) else None
-
-        register("postgresql", name, about, severity, source, look)
+        register("postgresql", name, about, severity, source, _looking_at(PostgreSQLFacts, judge))
         return judge
 
     return decorate
@@ -69,11 +68,7 @@ def mariadb_rule(
     """A rule about a MariaDB; its host is None if that is another machine."""
 
     def decorate(judge: MariaDB) -> MariaDB:
-        def look(facts: Facts) -> Advice | None:
-            server = facts.server
-            return judge(server, facts.server_host) if isinstance(server, MariaDBFacts) else None
-
-        register("mariadb", name, about, severity, source, look)
+        register("mariadb", name, about, severity, source, _looking_at(MariaDBFacts, judge))
         return judge
 
     return decorate
@@ -93,6 +88,18 @@ def sqlite_rule(
         return judge
 
     return decorate
+
+
+def _looking_at(
+    kind: type[_Server], judge: Callable[[_Server, HostFacts | None], Advice | None]
+) -> Callable[[Facts], Advice | None]:
+    """What a rule about servers of one kind says of any facts."""
+
+    def look(facts: Facts) -> Advice | None:
+        server = facts.server
+        return judge(server, facts.server_host) if isinstance(server, kind) else None
+
+    return look
 
 
 def kernel(section: str, page: str) -> Source:

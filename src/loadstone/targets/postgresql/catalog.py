@@ -71,6 +71,11 @@ def info(binaries: Binaries, name: str, level: Level) -> SettingInfo:
     )
 
 
+def default_of(binaries: Binaries, name: str) -> str | None:
+    """The default of a setting in its base unit; None if this version has no such setting."""
+    return _ask(binaries, name, None).value
+
+
 def _ask(binaries: Binaries, name: str, level: Level | None) -> _Answer:
     """What the value would be, or what PostgreSQL has against it."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
