@@ -15,6 +15,7 @@ from loadstone.doctor.rules import RULES
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.model import Experiment, TargetSpec
 from loadstone.factors.check import changes_of
+from loadstone.host.place import at_address
 
 DEFAULT_FOLDER = Path("/var/tmp")  # noqa: S108
 ENGINES = ("postgresql", "mariadb", "sqlite")
@@ -97,7 +98,7 @@ def visit_experiment(experiment: Experiment) -> Visit:
     """
     target = experiment.target
     server: planned.PLANNED
-    if "://" in target.server:
+    if at_address(target):
         server = _look_at(target, None)
         if isinstance(server, PostgreSQLFacts):
             server = planned.with_settings(server, target.settings)
@@ -108,7 +109,7 @@ def visit_experiment(experiment: Experiment) -> Visit:
     overlay = {name: str(level) for name, level in experiment.host.items()}
     facts = Facts(replace(host, sysctl={**host.sysctl, **overlay}), server)
     varied = [change.factor for _, change in changes_of(experiment)]
-    programs = target.server if "://" not in target.server else "embedded"
+    programs = "embedded" if at_address(target) else target.server
     return _visit(facts, programs, varied=varied)
 
 

@@ -10,6 +10,7 @@ from loadstone.experiments.designs.crash import on_volatile_devices
 from loadstone.experiments.model import CrashDesign, Experiment, Failure, TargetSpec
 from loadstone.experiments.problems import Path, Problem
 from loadstone.factors.registry import apply_changes
+from loadstone.host.place import at_address
 from loadstone.storage import support
 from loadstone.storage.place import parse
 
@@ -55,7 +56,7 @@ def _general_reasons(experiment: Experiment) -> list[str]:
     workload, target = experiment.workload.name, experiment.target
     if not workload_class(workload).tells_lost_commits:
         return [f"workload {workload} cannot tell which commits a crash has lost"]
-    if "://" in target.server:
+    if at_address(target):
         return [
             f"the server at {target.server} is not Loadstone's to let fail: "
             "choose server: embedded or local"

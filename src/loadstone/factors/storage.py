@@ -10,6 +10,7 @@ from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Level, StorageSpec, TargetSpec
 from loadstone.experiments.problems import near
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
+from loadstone.host.place import at_address
 from loadstone.storage import support
 from loadstone.storage.place import KINDS, Place, parse
 
@@ -66,6 +67,6 @@ def _place(level: Level) -> Place | None:
 
 
 def _refused(target: TargetSpec) -> str | None:
-    if "://" in target.server:
+    if at_address(target):
         return "the server at an address keeps its data where it does; Loadstone did not start it"
     return None

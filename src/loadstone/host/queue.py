@@ -97,12 +97,5 @@ def all_known(data: Path | Absent, machine: Machine) -> Iterator[HostSetting]:
         yield setting(f"{PREFIX}.{field}", data, machine)
 
 
-def disk_of(found: HostSetting) -> str | None:
-    """The disk that a setting of this family was resolved to."""
-    if isinstance(found, FileSetting) and found.path.parent.name == "queue":
-        return found.path.parent.parent.name
-    return None
-
-
 def _below(data: Path | Absent, machine: Machine) -> str | Absent:
     return data if isinstance(data, Absent) else disk_below(data, machine)

@@ -78,6 +78,3 @@ class VolatileDevice(NetworkDevice):
     def _ignore_flushes(self) -> None:
         if self.place.writes == "async":
             loop.set_write_cache(self._made(), _WRITE_THROUGH)
-
-    def _image(self) -> Path:
-        return self._work / "disk.img"

@@ -21,7 +21,6 @@ from loadstone.targets.mariadb.client import connect, said
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
-_PORT = 3306
 _PROGRAMS = ("mariadbd", "mysqld")
 _SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
 _TABLES = f"""

@@ -65,6 +65,11 @@ class Account:
         return self.can_run(["/bin/sh", "-c", 'cd -- "$1" && ls >/dev/null', "sh", folder])
 
 
+def own_account() -> Account:
+    """The account that Loadstone itself runs as."""
+    return Account(str(os.geteuid()), os.geteuid(), os.getegid(), switch=False)
+
+
 def server_account(*preferred: str) -> Account:
     """The account for owned servers on this machine.
 
@@ -75,7 +80,7 @@ def server_account(*preferred: str) -> Account:
         TargetError: If Loadstone is root and there is none of them.
     """
     if os.geteuid() != 0:
-        return Account(str(os.geteuid()), os.geteuid(), os.getegid(), switch=False)
+        return own_account()
     names = (*(preferred or ("postgres",)), "nobody")
     for name in names:
         try:

@@ -11,7 +11,7 @@ from loadstone.experiments.model import StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import TargetContext
 from loadstone.targets.local import copies, filesystem, kept, tree
-from loadstone.targets.local.account import Account
+from loadstone.targets.local.account import own_account
 from loadstone.targets.local.premises import Premises
 
 NAME = "loadstone.db"
@@ -26,8 +26,7 @@ class Store:
 
         The engine runs in the driver, and the driver as whoever started Loadstone.
         """
-        account = Account(str(os.geteuid()), os.geteuid(), os.getegid(), switch=False)
-        self._premises = Premises(spec, context, account)
+        self._premises = Premises(spec, context, own_account())
         self._premises.open()
         self._last: copies.Restored | None = None
 
