@@ -1,11 +1,12 @@
 """Real servers for the tests, always cleaned up: what a killed run left, the next one removes."""
 
+import contextlib
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -19,6 +20,7 @@ from loadstone.targets.postgresql import PostgreSQL, binaries
 from loadstone.targets.registry import target_class
 
 MakeTarget = Callable[..., Any]
+_Target = TypeVar("_Target", bound=Target)
 
 ROWS = 5_000
 START = "start"
@@ -108,6 +110,19 @@ def make_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeTarget
         context.journal.close()
 
 
+@contextlib.contextmanager
+def filled(kind: type[_Target], spec: TargetSpec, folder: Path) -> Iterator[_Target]:
+    """A target with a table `item` and a snapshot of it."""
+    context = context_in(folder)
+    with context.journal:
+        target = kind(spec, context)
+        target.open()
+        fill(target)
+        target.snapshot(START)
+        yield target
+        target.close()
+
+
 @pytest.fixture(scope="session", params=["embedded", "local:15"])
 def owned_target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -115,14 +130,9 @@ def owned_target(
     """A server with a table `item` and a snapshot of it, of each kind this machine has."""
     if not available(request.param):
         pytest.skip(f"no PostgreSQL of kind {request.param} here")
-    context = context_in(tmp_path_factory.mktemp("owned"))
-    with context.journal:
-        target = PostgreSQL(TargetSpec(engine="postgresql", server=request.param), context)
-        target.open()
-        fill(target)
-        target.snapshot(START)
+    spec = TargetSpec(engine="postgresql", server=request.param)
+    with filled(PostgreSQL, spec, tmp_path_factory.mktemp("owned")) as target:
         yield target
-        target.close()
 
 
 @pytest.fixture(scope="session")
@@ -143,28 +153,19 @@ def any_server(
     """As `owned_target`, for each engine that is a server."""
     if request.param == "mariadb":
         need_mariadb()
-    context = context_in(tmp_path_factory.mktemp(request.param))
-    with context.journal:
-        target = target_class(request.param)(TargetSpec(engine=request.param), context)
-        target.open()
-        fill(target)
-        target.snapshot(START)
+    spec = TargetSpec(engine=request.param)
+    folder = tmp_path_factory.mktemp(request.param)
+    with filled(target_class(request.param), spec, folder) as target:
         yield target
-        target.close()
 
 
 @pytest.fixture(scope="session")
 def mariadb_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDB]:
     """A MariaDB with a table `item` and a snapshot of it."""
     need_mariadb()
-    context = context_in(tmp_path_factory.mktemp("mariadb"))
-    with context.journal:
-        target = MariaDB(TargetSpec(engine="mariadb"), context)
-        target.open()
-        fill(target)
-        target.snapshot(START)
+    folder = tmp_path_factory.mktemp("mariadb")
+    with filled(MariaDB, TargetSpec(engine="mariadb"), folder) as target:
         yield target
-        target.close()
 
 
 _ROWS_FROM = {
