@@ -14,6 +14,8 @@ use crate::host::free_port;
 pub const PASSWORD: &str = "s3cret pass";
 /// Not below a temporary folder of one user: the server runs as another one.
 const PARENT: &str = "/var/tmp";
+/// A server that starts removes the temporary tables it finds, so no two may share a folder for them.
+const TEMPORARY: &str = "tmp";
 /// The account of the tests, with all rights and no password.
 const INIT: &str =
     "CREATE USER IF NOT EXISTS tester;\nGRANT ALL ON *.* TO tester WITH GRANT OPTION;\n";
@@ -61,12 +63,14 @@ impl Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = Path::new(PARENT).join(format!("lsma-{}-{count}", std::process::id()));
-        std::fs::create_dir(&folder).expect("a folder for the server");
+        std::fs::create_dir_all(folder.join(TEMPORARY)).expect("a folder for the server");
+        give(&folder);
         let data = format!("--datadir={}", folder.join("data").display());
         let user = format!("--user={}", user());
         let installed = Command::new(install)
             .args(["--no-defaults", &data, &user, "--skip-test-db"])
             .arg("--auth-root-authentication-method=normal")
+            .env("TMPDIR", folder.join(TEMPORARY))
             .output()
             .expect("mariadb-install-db");
         let said = String::from_utf8_lossy(&installed.stderr);
@@ -160,6 +164,7 @@ impl Server {
 fn spawn(program: &Path, folder: &Path, port: u16, is_durable: bool) -> Child {
     let option = |name: &str, file: &str| format!("--{name}={}", folder.join(file).display());
     Command::new(program)
+        .env("TMPDIR", folder.join(TEMPORARY))
         .args(["--no-defaults".into(), option("datadir", "data")])
         .args([format!("--user={}", user()), "--skip-log-bin".into()])
         .args([option("init-file", "init.sql"), option("socket", "socket")])
