@@ -97,13 +97,13 @@ pub enum Role {
 pub struct Connection {
     /// The protocol spoken.
     pub protocol: Protocol,
-    /// Address, or the folder of a Unix socket when it begins with `/`.
+    /// Name or address; when it begins with `/` the folder of a Unix socket, with MySQL the socket itself.
     #[serde(default)]
     pub host: String,
-    /// Port, also part of a Unix socket's name.
+    /// Port, also part of the name of PostgreSQL's Unix socket.
     #[serde(default)]
     pub port: u16,
-    /// Role to log in as.
+    /// Role or account to log in as.
     #[serde(default)]
     pub user: String,
     /// Database; with SQLite the path of its file.

@@ -60,6 +60,11 @@ impl Engine for MariaDb {
 
     async fn converse(&self) -> Result<MariaDbConversation, Failure> {
         let mut connection = Connection::connect(&self.isolated).await?;
+        if self.style == Style::Statements && !connection.has_bulk() {
+            let needed =
+                "the style statements needs bulk execution, which MariaDB has and MySQL has not";
+            return Err(Error::protocol(needed).into());
+        }
         connection.prepare(self.statements()).await?;
         Ok(MariaDbConversation {
             connection,
