@@ -1,22 +1,17 @@
 //! Order entry against a real server: the load, both styles, and the consistency of what they leave.
 
-mod conditions;
-mod crew;
-mod host;
-mod pg_server;
-
 use std::collections::BTreeMap;
 
-use conditions::CONDITIONS;
-use crew::{assert_decks, drive, loaded, parameters, parsed};
-use host::block_on;
+use crate::conditions::CONDITIONS;
+use crate::crew::{assert_decks, drive, loaded, parameters, parsed};
+use crate::host::block_on;
+use crate::pg_server::Server;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::oltp::acknowledgements::Acknowledgements;
 use loadstone_driver::oltp::postgres::Postgres;
 use loadstone_driver::oltp::{OltpLoad, OltpRun};
 use loadstone_driver::postgres::{Connection, Statement};
 use loadstone_driver::session::{Outcome, Session, Workload};
-use pg_server::Server;
 use serde_json::{Value, json};
 
 const SEED: u64 = 20;

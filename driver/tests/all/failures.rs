@@ -1,16 +1,12 @@
 //! Runs that cannot go on: no server, a server that never answers, data that cannot be written.
 
-mod host;
-mod pg_server;
-mod support;
-
 use std::net::TcpListener;
 
-use host::block_on;
+use crate::host::block_on;
+use crate::pg_server::Server;
+use crate::support::{Driver, Finished, of_kind, phase, plan};
 use loadstone_driver::postgres::Config;
-use pg_server::Server;
 use serde_json::{Value, json};
-use support::{Driver, Finished, of_kind, phase, plan};
 
 fn users(count: u32) -> Value {
     json!({"model": "closed", "users": {"from": count, "to": count}})

@@ -1,15 +1,12 @@
 //! The PostgreSQL connection against a real server.
 
-mod host;
-mod pg_server;
-
-use host::block_on;
+use crate::host::block_on;
+use crate::pg_server::{PASSWORD, Server};
 use loadstone_driver::decimal::Decimal;
 use loadstone_driver::postgres::{
     Config, Connection, CopyIn, Error, Param, Statement, Status, TupleWriter,
 };
 use loadstone_driver::session::Failure;
-use pg_server::{PASSWORD, Server};
 
 const ONE: Statement = Statement {
     name: "one",

@@ -1,5 +1,4 @@
 //! A real PostgreSQL for tests: a new cluster in a temporary folder, stopped and removed when dropped.
-#![allow(dead_code)]
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! A real MariaDB for tests: a new data folder in a temporary folder, stopped and removed when dropped.
-#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,5 +1,4 @@
 //! Users who work side by side on one thread, as a worker of the driver lets them.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,15 +1,12 @@
 //! Order entry on SQLite, by the driver as it is used: load, run, crash.
 
-mod conditions;
-mod support;
-
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use conditions::CONDITIONS;
+use crate::conditions::CONDITIONS;
+use crate::support::{Driver, Finished, of_kind};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use support::{Driver, Finished, of_kind};
 
 /// A folder with a database, removed when dropped.
 struct Folder(PathBuf);
@@ -24,7 +21,7 @@ impl Folder {
         std::fs::create_dir(&folder).expect("a folder");
         let folder = Self(folder);
         let connection = Connection::open(folder.database()).expect("a file");
-        let tables = include_str!("sql/sqlite.sql");
+        let tables = include_str!("../sql/sqlite.sql");
         connection.execute_batch(tables).expect("tables");
         folder
     }
@@ -35,7 +32,7 @@ impl Folder {
         let finished = Driver::start(&folder.load_plan()).finish();
         assert_eq!(finished.code, Some(0), "{}", finished.errors);
         let connection = folder.connect();
-        let indexes = include_str!("sql/sqlite_indexes.sql");
+        let indexes = include_str!("../sql/sqlite_indexes.sql");
         connection.execute_batch(indexes).expect("indexes");
         folder
     }

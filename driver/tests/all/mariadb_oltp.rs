@@ -1,5 +1,4 @@
 //! Order entry in databases of a MariaDB: how they are made, and what must hold in them.
-#![allow(dead_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
 

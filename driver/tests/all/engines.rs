@@ -1,15 +1,11 @@
 //! All engines do the same: one user with the same seed leaves the same rows in each of them.
 
-mod crew;
-mod host;
-mod mariadb_server;
-mod pg_server;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crew::drive;
-use host::block_on;
+use crate::crew::drive;
+use crate::host::block_on;
+use crate::pg_server::Server;
 use loadstone_driver::mysql;
 use loadstone_driver::oltp::engine::Engine;
 use loadstone_driver::oltp::mariadb::MariaDb;
@@ -21,7 +17,6 @@ use loadstone_driver::point_select::{Accounts, PointSelect, Rows};
 use loadstone_driver::postgres::Statement;
 use loadstone_driver::session::{Outcome, Session, Workload};
 use loadstone_driver::sqlite;
-use pg_server::Server;
 use serde_json::{Value, json};
 
 const SEED: u64 = 31;
@@ -104,14 +99,14 @@ async fn on_postgresql(
 ) -> BTreeMap<String, Vec<String>> {
     let mut connection = server.connect().await;
     connection
-        .run(include_str!("sql/schema.sql"))
+        .run(include_str!("../sql/schema.sql"))
         .await
         .expect("tables");
     let engine = || Postgres::new(server.config(), parameters);
     work([engine(), engine()], parameters, async || {
         let mut connection = server.connect().await;
         connection
-            .run(include_str!("sql/indexes.sql"))
+            .run(include_str!("../sql/indexes.sql"))
             .await
             .expect("keys");
     })
@@ -145,14 +140,14 @@ async fn on_postgresql(
 async fn on_sqlite(path: &Path, parameters: &RunParameters) -> BTreeMap<String, Vec<String>> {
     let connection = rusqlite::Connection::open(path).expect("a file");
     connection
-        .execute_batch(include_str!("sql/sqlite.sql"))
+        .execute_batch(include_str!("../sql/sqlite.sql"))
         .expect("tables");
     let settings = BTreeMap::from([("synchronous".to_owned(), "off".to_owned())]);
     let config = sqlite::Config::new(path, settings);
     let engine = || Sqlite::new(&config, parameters).expect("an engine");
     work([engine(), engine()], parameters, async || {
         connection
-            .execute_batch(include_str!("sql/sqlite_indexes.sql"))
+            .execute_batch(include_str!("../sql/sqlite_indexes.sql"))
             .expect("indexes");
     })
     .await;
@@ -172,7 +167,7 @@ async fn on_sqlite(path: &Path, parameters: &RunParameters) -> BTreeMap<String, 
 }
 
 async fn on_mariadb(
-    server: &mariadb_server::Server,
+    server: &crate::mariadb_server::Server,
     parameters: &RunParameters,
 ) -> BTreeMap<String, Vec<String>> {
     let create = "CREATE DATABASE engines CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
@@ -248,7 +243,7 @@ fn all_engines_leave_the_same_rows() {
                 "PostgreSQL",
             );
         }
-        if let Some(server) = mariadb_server::Server::start() {
+        if let Some(server) = crate::mariadb_server::Server::start() {
             assert_same(&sqlite, &on_mariadb(&server, &parameters).await, "MariaDB");
         }
     });
@@ -297,7 +292,7 @@ fn point_selects_read_rows_of_pgbench() {
 
 #[test]
 fn point_selects_read_rows_of_sysbench() {
-    let Some(server) = mariadb_server::Server::start() else {
+    let Some(server) = crate::mariadb_server::Server::start() else {
         return;
     };
     block_on(async {

@@ -1,12 +1,10 @@
 //! The real binary with `noop`: its frames, its ways to stop and what it refuses.
 
-mod support;
-
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::support::{Driver, command, histogram, of_kind, operations, phase, plan, sum};
 use serde_json::{Value, json};
-use support::{Driver, command, histogram, of_kind, operations, phase, plan, sum};
 
 fn users(count: u32) -> Value {
     json!({"model": "closed", "users": {"from": count, "to": count}})
@@ -115,7 +113,7 @@ fn an_open_phase_makes_exactly_its_arrivals_on_any_number_of_threads() {
 }
 
 /// One session of 20 ms cannot serve 1000 a second: all of it must show somewhere.
-fn overloaded(backlog: &str, queue: u32) -> (support::Finished, u64, u64) {
+fn overloaded(backlog: &str, queue: u32) -> (crate::support::Finished, u64, u64) {
     let load = json!({"model": "open", "rate_per_s": {"from": 1000, "to": 1000}, "sessions": 1,
                       "queue": queue});
     let mut first = phase("over", "warm-up", json!(0.2), load);

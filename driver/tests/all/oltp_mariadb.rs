@@ -1,28 +1,21 @@
 //! Order entry against a real MariaDB: the load, both styles, the consistency of what they leave, and what is
 //! left when the server is killed.
 
-mod conditions;
-mod crew;
-mod host;
-mod mariadb_oltp;
-mod mariadb_server;
-mod support;
-
 use std::collections::BTreeMap;
 
-use crew::{assert_decks, drive, parameters, parsed};
-use host::block_on;
+use crate::crew::{assert_decks, drive, parameters, parsed};
+use crate::host::block_on;
+use crate::mariadb_oltp::{
+    KEYS_AND_PROCEDURES, Noted, check_conditions, copy, delivered, digest, load, open,
+};
+use crate::mariadb_server::Server;
+use crate::support::{Driver, phase, plan};
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::oltp::OltpRun;
 use loadstone_driver::oltp::acknowledgements::Acknowledgements;
 use loadstone_driver::oltp::mariadb::MariaDb;
 use loadstone_driver::session::{Outcome, Session, Workload};
-use mariadb_oltp::{
-    KEYS_AND_PROCEDURES, Noted, check_conditions, copy, delivered, digest, load, open,
-};
-use mariadb_server::Server;
 use serde_json::{Value, json};
-use support::{Driver, phase, plan};
 
 const SEED: u64 = 20;
 

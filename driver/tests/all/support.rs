@@ -1,5 +1,4 @@
 //! Starts the driver and reads its frames.
-#![allow(dead_code)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

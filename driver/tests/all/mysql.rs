@@ -1,14 +1,11 @@
 //! The MySQL connection against a real MariaDB.
 
-mod host;
-mod mariadb_server;
-
-use host::block_on;
+use crate::host::block_on;
+use crate::mariadb_server::{PASSWORD, Server};
 use loadstone_driver::decimal::Decimal;
 use loadstone_driver::mysql::{Config, Connection, DateTime, Error, LoadData, Param, Statement};
 use loadstone_driver::oltp::load::RowWriter;
 use loadstone_driver::session::Failure;
-use mariadb_server::{PASSWORD, Server};
 
 const fn statement(slot: usize, sql: &'static str) -> Statement {
     Statement {
