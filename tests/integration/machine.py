@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from listing import loop_devices, mounts, processes, zram_devices
+from listing import loop_devices, mounts, processes, shared_memory, zram_devices
 
 from loadstone.storage import support
 from loadstone.storage.place import parse
@@ -15,9 +15,10 @@ _SERVERS = ("nbdkit", "nbdfuse")
 
 
 def listing() -> list[str]:
-    """Every mount, loop device, zram device and storage server of the machine."""
+    """Every mount, loop device, zram device, storage server and shared memory of the machine."""
     servers = [each for each in processes() if Path(each.split()[0]).name in _SERVERS]
-    return sorted([*mounts(), *loop_devices(""), *zram_devices(), *servers])
+    devices = [*loop_devices(""), *zram_devices()]
+    return sorted([*mounts(), *devices, *servers, *shared_memory()])
 
 
 def assert_as_before(before: list[str], folder: Path) -> None:
@@ -38,8 +39,8 @@ def assert_as_before(before: list[str], folder: Path) -> None:
 
 
 def _of_nobody(line: str) -> bool:
-    """A device that shows no folder: compressed memory, or a loop device whose file has died."""
-    return line.startswith("zram") or line.endswith(" /disk")
+    """What shows no folder: memory, or a loop device whose file has died."""
+    return line.startswith(("zram", "memory")) or line.endswith((" /disk", " /disk (deleted)"))
 
 
 def need(*texts: str) -> None:

@@ -120,7 +120,31 @@ def test_a_mount_that_somebody_holds(tmp_path: Path, open_folder: Path, data: st
         assert mounts.at(mount_point) is None
         assert list(open_folder.iterdir()) == []
         holder.kill()
-    wait_until(lambda: not any(str(open_folder) in line or "/disk" in line for line in listing()))
+    wait_until(lambda: not (set(listing()) - set(before)))
+    assert_as_before(before, open_folder)
+
+
+def test_beside_a_mount_that_died_and_that_nobody_removes(
+    tmp_path: Path, open_folder: Path
+) -> None:
+    """As a container has it that was started during a trial: with copies of all mounts."""
+    need("nbd:ext4", "loop:btrfs")
+    before = listing()
+    with Journal(tmp_path / "journal.jsonl", "pytest") as journal:
+        dead = MountedPlace(journal, parse("nbd:ext4,size=64MB"), Account("me", 0, 0, False))
+        (open_folder / "dead").mkdir()
+        dead.open(open_folder / "dead", "pytest", 1 << 30)
+        processes.end("nbdfuse", str(open_folder / "dead" / "nbd.sock"), gently=False)
+        wait_until(lambda: mounts.dead() != [])
+        with pytest.raises(OSError, match="Transport endpoint"):
+            (open_folder / "dead" / "device" / "disk").stat()
+
+        alive = MountedPlace(journal, parse("loop:btrfs,size=512MB"), Account("me", 0, 0, False))
+        (open_folder / "alive").mkdir()
+        alive.open(open_folder / "alive", "pytest", 1 << 30)
+        assert [str(each) for each in mounts.dead()] == [str(open_folder / "dead" / "mount")]
+        alive.close()
+        dead.close()
     assert_as_before(before, open_folder)
 
 

@@ -75,6 +75,12 @@ def attached(name: str, file: Path) -> list[Path]:
     return found
 
 
+def has_died(device: Path) -> bool:
+    """Whether it is a loop device in use whose file no longer answers."""
+    in_use = (Path("/sys/block") / device.name / "loop").exists()
+    return in_use and _name_of(device) is None
+
+
 def facts(device: Path) -> dict[str, Any]:
     """What the kernel says of an attached device."""
     block = Path("/sys/block") / device.name
@@ -185,9 +191,11 @@ def _is(device: Path, name: str, file: Path) -> bool:
         return carried == name.encode()
     backing = Path("/sys/block") / device.name / "loop" / "backing_file"
     try:
-        return backing.read_text().rstrip("\n") == str(file)
+        shown = backing.read_text().rstrip("\n")
     except OSError:
         return False
+    # The kernel adds the word once somebody has looked for the file in vain.
+    return shown.removesuffix(" (deleted)") == str(file)
 
 
 def _name_of(device: Path) -> bytes | None:

@@ -11,18 +11,47 @@ from typing import Any
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import undoes
 from loadstone.probes.proc import parse_mountinfo
-from loadstone.storage import programs
+from loadstone.storage import loop, programs
 
 UNMOUNT = "storage-unmount"
 _BUSY_S = 5.0
 _POLL_S = 0.02
 _EXT4 = Path("/proc/fs/ext4")
+_WITHOUT = """
+while [ "$1" != -- ]; do umount --lazy "$1"; shift; done
+shift
+exec "$@"
+"""
 
 
 def at(folder: Path) -> dict[str, str] | None:
     """The topmost mount at exactly this folder, as `/proc/self/mountinfo` shows it."""
-    mounts = parse_mountinfo(Path("/proc/self/mountinfo").read_text())
-    return next((each for each in reversed(mounts) if each["folder"] == str(folder)), None)
+    return next((each for each in reversed(_table()) if each["folder"] == str(folder)), None)
+
+
+def dead() -> list[Path]:
+    """Where file systems are mounted whose loop device has lost its file, the topmost first."""
+    return [
+        Path(each["folder"]) for each in reversed(_table()) if loop.has_died(Path(each["source"]))
+    ]
+
+
+def run_without(
+    folders: Sequence[Path], name: str, arguments: Sequence[str | Path], *, doing: str
+) -> None:
+    """Runs a program in a mount table of its own, in which some mounts are not.
+
+    Args:
+        folders: Where these are mounted. They stay as they are for everybody else.
+        name: The program.
+        arguments: What it is given.
+        doing: What it is to do, for the message when it fails.
+
+    Raises:
+        TargetError: If it is missing or ends badly, with what it said.
+    """
+    command = [*folders, "--", programs.needed(name), *arguments]
+    programs.run("unshare", ["--mount", "sh", "-c", _WITHOUT, "sh", *command], doing=doing)
 
 
 def mount(source: str, folder: Path, file_system: str, options: Sequence[str]) -> None:
@@ -78,6 +107,10 @@ def unmount(data: dict[str, Any]) -> None:
                 programs.run("umount", ["--lazy", folder], doing=f"detaching {folder}")
             else:
                 time.sleep(_POLL_S)
+
+
+def _table() -> list[dict[str, str]]:
+    return parse_mountinfo(Path("/proc/self/mountinfo").read_text())
 
 
 def own_root(folder: Path, uid: int, gid: int) -> None:

@@ -20,6 +20,7 @@ PACKAGES = {
     "nbdfuse": "libnbd-bin",
     "mount": "mount",
     "umount": "mount",
+    "unshare": "util-linux",
 }
 """The Debian package of each program."""
 
