@@ -166,7 +166,7 @@ CASES: dict[str, Case] = {
     ),
     "mariadb.sync-binlog": (
         mariadb(sync_binlog=0),
-        mariadb(sync_binlog=0, log_bin="OFF"),
+        mariadb(sync_binlog=0, binlog_storage_engine="innodb"),
         "sync_binlog = 0",
     ),
     "mariadb.doublewrite-off": (

@@ -172,7 +172,7 @@ def test_settings_of_the_server_go_into_its_experiments():
 def test_every_rule_has_a_source_that_can_be_looked_up():
     hosts = (
         "https://www.postgresql.org/docs/18/",
-        "https://mariadb.com/kb/en/",
+        "https://mariadb.com/docs/server/",
         "https://docs.kernel.org/",
         "https://www.sqlite.org/",
         "https://man7.org/",

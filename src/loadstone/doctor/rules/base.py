@@ -20,6 +20,16 @@ _Server = TypeVar("_Server", PostgreSQLFacts, MariaDBFacts)
 
 NOT_SPEED = "nothing to measure: this is about safety, not about speed"
 
+MARIADB_INNODB = "server-usage/storage-engines/innodb"
+MARIADB_TUNING = "ha-and-performance/optimization-and-tuning"
+MARIADB_VARIABLES = f"{MARIADB_TUNING}/system-variables"
+MARIADB_LOGS = "server-management/server-monitoring-logs"
+MARIADB_LINUX = (
+    "server-management/install-and-upgrade-mariadb/configuring-mariadb/"
+    "mariadb-performance-advanced-configurations"
+)
+"""Folders of MariaDB's documentation."""
+
 
 def register(  # noqa: PLR0917 - the fields of a rule, in their order
     subject: Subject,
@@ -112,9 +122,9 @@ def postgresql_manual(section: str, page: str) -> Source:
     return Source(f"PostgreSQL 18, {section}", f"https://www.postgresql.org/docs/18/{page}")
 
 
-def mariadb_manual(page: str, anchor: str, title: str) -> Source:
-    """A page of MariaDB's Knowledge Base."""
-    return Source(f"MariaDB Knowledge Base: {title}", f"https://mariadb.com/kb/en/{page}/{anchor}")
+def mariadb_manual(page: str, title: str) -> Source:
+    """A page of MariaDB's documentation, which has taken the place of its Knowledge Base."""
+    return Source(f"MariaDB Documentation: {title}", f"https://mariadb.com/docs/server/{page}")
 
 
 def sqlite_manual(page: str, title: str) -> Source:

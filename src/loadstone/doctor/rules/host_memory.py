@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadstone.doctor.facts import HostFacts
 from loadstone.doctor.model import Advice, Measure, Severity
 from loadstone.doctor.rules.base import (
+    MARIADB_LINUX,
     host_rule,
     kernel,
     mariadb_manual,
@@ -23,7 +24,10 @@ BACKGROUND_BYTES = 256 * MB
     "swap-in-use",
     "memory of processes lies in swap and is read back from it",
     Severity.SPEED,
-    kernel("sysctl vm, swappiness", "admin-guide/sysctl/vm.html#swappiness"),
+    mariadb_manual(
+        f"{MARIADB_LINUX}/configuring-swappiness#why-to-avoid-swapping",
+        "Configuring Swappiness: Why to Avoid Swapping",
+    ),
 )
 def swap_in_use(host: HostFacts) -> Advice | None:
     """More than 1 % of memory and 64 MB are swapped out, and pages came back."""
@@ -34,7 +38,7 @@ def swap_in_use(host: HostFacts) -> Advice | None:
         seen=f"{format_size(host.swap_used_bytes)} of {format_size(host.swap_total_bytes)} swap in "
         f"use, {host.swapped_in_pages} pages read back since boot",
         why="a query that touches swapped memory waits for the disk while it may hold locks, and "
-        "the cache of a database in swap costs two disk accesses instead of one",
+        "a page of a database's cache that lies in swap is worse than one on the disk",
         change="find what fills the memory, and give the database no more than what is left: "
         "cache + sessions x memory of each below "
         f"{format_size(host.memory_bytes)}",
@@ -47,7 +51,10 @@ def swap_in_use(host: HostFacts) -> Advice | None:
     "swappiness",
     "the kernel prefers to swap out a database's memory over dropping cached files",
     Severity.LOOK,
-    mariadb_manual("configuring-swappiness", "", "Configuring swappiness"),
+    mariadb_manual(
+        f"{MARIADB_LINUX}/configuring-swappiness#setting-swappiness-on-linux",
+        "Configuring Swappiness: Setting Swappiness on Linux",
+    ),
 )
 def swappiness(host: HostFacts) -> Advice | None:
     """There is swap, and vm.swappiness is above 10."""
@@ -59,7 +66,8 @@ def swappiness(host: HostFacts) -> Advice | None:
         why="the kernel swaps out rarely used pages of the database's cache to make room for "
         "cached "
         "files, which the database has in its own cache already",
-        change="vm.swappiness = 1 in /etc/sysctl.d: swap only to avoid running out of memory",
+        change="vm.swappiness = 1 in /etc/sysctl.d, which MariaDB's manual recommends: swap only "
+        "to avoid running out of memory",
         risk="none for data; less warning before memory runs out",
         measure=Measure(
             "host.vm.swappiness",
@@ -192,7 +200,8 @@ def dirty_pages(host: HostFacts) -> Advice | None:
         seen=seen,
         why="writes gather for long and then go out at once: an fsync at a commit or at the end of "
         "a checkpoint waits behind gigabytes of them. Databases that write past the page cache "
-        "(O_DIRECT) do not notice",
+        "(O_DIRECT) do not notice, and PostgreSQL has most of its own written out early "
+        "(checkpoint_flush_after, bgwriter_flush_after)",
         change=f"vm.dirty_background_ratio = {proposed} ({formula}, about a second of a disk's "
         "writing), or in bytes: vm.dirty_background_bytes",
         risk="none for data; a file that is rewritten often is written out more often",
@@ -234,7 +243,7 @@ def zone_reclaim(host: HostFacts) -> Advice | None:
     Severity.LOOK,
     postgresql_manual(
         "18.4. Managing Kernel Resources: Resource Limits",
-        "kernel-resources.html",
+        "kernel-resources.html#KERNEL-RESOURCES-LIMITS",
     ),
 )
 def nofile(host: HostFacts) -> Advice | None:
@@ -260,7 +269,7 @@ def nofile(host: HostFacts) -> Advice | None:
     "somaxconn",
     "few connections may wait to be accepted",
     Severity.LOOK,
-    kernel("IP sysctl, somaxconn", "networking/ip-sysctl.html"),
+    kernel("IP sysctl, somaxconn", "networking/ip-sysctl.html#tcp-variables"),
 )
 def somaxconn(host: HostFacts) -> Advice | None:
     """net.core.somaxconn is below 1024."""
@@ -271,7 +280,8 @@ def somaxconn(host: HostFacts) -> Advice | None:
         seen=f"net.core.somaxconn = {value}",
         why="when many users connect at once, connections beyond this queue are dropped and tried "
         "again after a second",
-        change="net.core.somaxconn = 4096, the kernel's own default since Linux 5.4",
+        change="net.core.somaxconn = 4096, the kernel's own default since Linux 5.4, and a restart "
+        "of the server",
         risk="none for data",
         measure=Measure(
             "host.net.core.somaxconn",

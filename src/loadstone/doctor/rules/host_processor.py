@@ -18,7 +18,10 @@ _A_A = Measure(
     "governor",
     "the processor saves power by running slower",
     Severity.SPEED,
-    kernel("CPU performance scaling, governors", "admin-guide/pm/cpufreq.html"),
+    kernel(
+        "CPU performance scaling, governors",
+        "admin-guide/pm/cpufreq.html#generic-scaling-governors",
+    ),
 )
 def governor(host: HostFacts) -> Advice | None:
     """The governor is powersave, conservative, ondemand or userspace."""
@@ -58,7 +61,7 @@ def turbo_off(host: HostFacts) -> Advice | None:
     "smt",
     "two threads share each core",
     Severity.NOTE,
-    kernel("ABI: /sys/devices/system/cpu/smt", "admin-guide/abi-testing.html"),
+    kernel("core scheduling", "admin-guide/hw-vuln/core-scheduling.html"),
 )
 def smt(host: HostFacts) -> Advice | None:
     """SMT is active."""
@@ -66,8 +69,9 @@ def smt(host: HostFacts) -> Advice | None:
         return None
     return Advice(
         seen="SMT is on",
-        why="twice the threads are not twice the work: beyond half of the CPUs busy, throughput "
-        "rises little and response times grow",
+        why="the threads of a core share its hardware, so twice the threads are not twice the "
+        "work: beyond half of the CPUs busy, throughput rises less than that figure and response "
+        "times grow; how much depends on the load",
         change="nothing; do not take 50 % busy for half loaded",
         risk="turning it off halves the threads",
         measure=Measure("host.cpu.smt", ("on", "off"), users=2 * host.cores),
@@ -78,7 +82,7 @@ def smt(host: HostFacts) -> Advice | None:
     "clock-source",
     "asking for the time is slow",
     Severity.SPEED,
-    postgresql_manual("pg_test_timing: Changing time sources", "pgtesttiming.html"),
+    postgresql_manual("pg_test_timing: Changing Time Sources", "pgtesttiming.html"),
 )
 def clock_source(host: HostFacts) -> Advice | None:
     """The kernel's clock source needs a system call or a device."""
@@ -104,7 +108,7 @@ def clock_source(host: HostFacts) -> Advice | None:
     "virtual-machine",
     "the host is a virtual machine or a container",
     Severity.NOTE,
-    kernel("virtualization", "virt/index.html"),
+    postgresql_manual("28.1. Reliability", "wal-reliability.html"),
 )
 def virtual_machine(host: HostFacts) -> Advice | None:
     """Virtualisation was detected."""
@@ -171,7 +175,7 @@ def numa_balancing(host: HostFacts) -> Advice | None:
     "mitigations",
     "what the kernel does about weaknesses of the processor",
     Severity.NOTE,
-    kernel("hardware vulnerabilities", "admin-guide/hw-vuln/index.html"),
+    kernel("page table isolation, overhead", "arch/x86/pti.html#overhead"),
 )
 def mitigations(host: HostFacts) -> Advice | None:
     """At least one mitigation is active or one weakness open."""

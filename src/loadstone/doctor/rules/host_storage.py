@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadstone.doctor.facts import HostFacts
 from loadstone.doctor.model import Advice, Measure, Severity, Source
 from loadstone.doctor.rules.base import (
+    MARIADB_LINUX,
     NOT_SPEED,
     host_rule,
     kernel,
@@ -55,7 +56,7 @@ def access_time(host: HostFacts) -> Advice | None:
     "barriers-off",
     "the file system does not tell the disk to write out its cache",
     Severity.DATA,
-    kernel("ext4, barrier", "admin-guide/ext4.html"),
+    kernel("ext4, barrier", "admin-guide/ext4.html#options"),
 )
 def barriers_off(host: HostFacts) -> Advice | None:
     """`nobarrier` or `barrier=0` is among the mount options."""
@@ -81,8 +82,8 @@ def barriers_off(host: HostFacts) -> Advice | None:
 @host_rule(
     "data-writeback",
     "after a crash files may hold old contents of the disk",
-    Severity.DATA,
-    kernel("ext4, data=writeback", "admin-guide/ext4.html"),
+    Severity.LOOK,
+    kernel("ext4, data=writeback", "admin-guide/ext4.html#options"),
 )
 def data_writeback(host: HostFacts) -> Advice | None:
     """`data=writeback` is among the mount options."""
@@ -92,8 +93,8 @@ def data_writeback(host: HostFacts) -> Advice | None:
     return Advice(
         seen=f"{place.mounted_at} is mounted with data=writeback",
         why="metadata may reach the disk before the data it describes: a file written shortly "
-        "before a crash can hold anything. A database's log guards what it has synced, not what "
-        "other programs write there",
+        "before a crash can hold old data. It does no harm to what a database has synced "
+        "(PostgreSQL's manual names the option for speed), but to what other programs write there",
         change="data=ordered, the default",
         risk="none for data; writing can be slower, by what the comparison shows",
         measure=Measure("storage.data", ("loop:ext4,data=writeback", "loop:ext4")),
@@ -139,8 +140,8 @@ def nfs_soft(host: HostFacts) -> Advice | None:
         return None
     return Advice(
         seen=f"{place.mounted_at} ({place.file_system}) is mounted soft",
-        why="when the server does not answer in time, a write fails in the middle: the database "
-        "stops or is damaged. PostgreSQL's manual asks for hard mounts",
+        why="when the server does not answer in time, a call is broken off with an I/O error, "
+        "which the database does not repeat. PostgreSQL's manual requires hard mounts",
         change="hard instead of soft among the mount options; sync in the server's exports",
         risk="programs wait for a server that is away, instead of failing",
         measure=NOT_SPEED,
@@ -151,7 +152,7 @@ def nfs_soft(host: HostFacts) -> Advice | None:
     "disk-space",
     "the disk of the data is nearly full",
     Severity.DATA,
-    postgresql_manual("27.6. Monitoring Disk Usage: Disk Full Failure", "disk-full.html"),
+    postgresql_manual("27.6.2. Disk Full Failure", "diskusage.html#DISK-FULL"),
 )
 def disk_space(host: HostFacts) -> Advice | None:
     """Less than 5 % or less than 1 GB is free."""
@@ -178,7 +179,10 @@ def disk_space(host: HostFacts) -> Advice | None:
     "scheduler",
     "an I/O scheduler made for fairness on slow disks serves a fast one",
     Severity.SPEED,
-    mariadb_manual("configuring-linux-for-mariadb", "", "Configuring Linux: IO scheduler"),
+    mariadb_manual(
+        f"{MARIADB_LINUX}/configuring-linux-for-mariadb#io-scheduler",
+        "Configuring Linux for MariaDB: IO scheduler",
+    ),
 )
 def scheduler(host: HostFacts) -> Advice | None:
     """The disk does not rotate or is virtual, and its scheduler is bfq or cfq."""
@@ -204,7 +208,10 @@ def scheduler(host: HostFacts) -> Advice | None:
     "read-ahead",
     "each random read brings in much that nobody asked for",
     Severity.LOOK,
-    kernel("block queue, read_ahead_kb", "admin-guide/abi-stable.html"),
+    kernel(
+        "block queue, read_ahead_kb",
+        "admin-guide/abi-stable.html#abi-sys-block-disk-queue-read-ahead-kb",
+    ),
 )
 def read_ahead(host: HostFacts) -> Advice | None:
     """read_ahead_kb is above 1024 on a disk that does not rotate, or is virtual."""
@@ -217,7 +224,7 @@ def read_ahead(host: HostFacts) -> Advice | None:
         seen=f"read_ahead_kb of {disk.name} is {disk.read_ahead_kb}",
         why="good for scans of whole tables; with random reads through the page cache, where the "
         "kernel takes two near reads for a scan, it fills memory and the disk's time",
-        change=f"echo 128 > /sys/block/{disk.name}/queue/read_ahead_kb (the kernel's default)",
+        change=f"echo 128 > /sys/block/{disk.name}/queue/read_ahead_kb (the kernel's usual value)",
         risk="none for data; scans of large tables can become slower",
         measure=Measure("host.queue.read_ahead_kb", (disk.read_ahead_kb, 128), cache="cold"),
     )

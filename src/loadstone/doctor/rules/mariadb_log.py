@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from loadstone.doctor.facts import HostFacts, MariaDBFacts
 from loadstone.doctor.model import Advice, Measure, Severity
-from loadstone.doctor.rules.base import mariadb_manual, mariadb_rule, round_size, share
+from loadstone.doctor.rules.base import (
+    MARIADB_INNODB,
+    MARIADB_LOGS,
+    MARIADB_VARIABLES,
+    mariadb_manual,
+    mariadb_rule,
+    round_size,
+    share,
+)
 from loadstone.units import format_size
 
 GB = 1024**3
 MB = 1024**2
-_INNODB = "innodb-system-variables"
+_INNODB = f"{MARIADB_INNODB}/innodb-system-variables"
 NOT_A_FACTOR = "the engine of a table is no factor of Loadstone's workloads"
 
 
@@ -17,7 +25,10 @@ NOT_A_FACTOR = "the engine of a table is no factor of Loadstone's workloads"
     "redo-log",
     "the redo log holds too little time of writing",
     Severity.SPEED,
-    mariadb_manual(_INNODB, "#innodb_log_file_size", "innodb_log_file_size"),
+    mariadb_manual(
+        f"{MARIADB_INNODB}/innodb-redo-log#sizing-the-redo-log",
+        "InnoDB Redo Log: Sizing the Redo Log",
+    ),
 )
 def redo_log(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """Over ten minutes or more, an hour's log is larger than the file; or three quarters aged."""
@@ -49,7 +60,7 @@ def redo_log(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "flush-log-at-commit",
     "commits are acknowledged before they are on disk",
     Severity.DATA,
-    mariadb_manual(_INNODB, "#innodb_flush_log_at_trx_commit", "innodb_flush_log_at_trx_commit"),
+    mariadb_manual(f"{_INNODB}#innodb_flush_log_at_trx_commit", "innodb_flush_log_at_trx_commit"),
 )
 def flush_log_at_commit(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """innodb_flush_log_at_trx_commit is 0 or 2."""
@@ -75,12 +86,18 @@ def flush_log_at_commit(server: MariaDBFacts, _host: HostFacts | None) -> Advice
     "sync-binlog",
     "the binary log may lack commits after a crash",
     Severity.DATA,
-    mariadb_manual("replication-and-binary-log-system-variables", "#sync_binlog", "sync_binlog"),
+    mariadb_manual(
+        "ha-and-performance/standard-replication/"
+        "replication-and-binary-log-system-variables#sync_binlog",
+        "sync_binlog",
+    ),
 )
 def sync_binlog(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
-    """The binary log is on and sync_binlog is not 1."""
+    """The binary log is on, in files of its own, and sync_binlog is not 1."""
     present = server.settings.number("sync_binlog")
     if not server.settings.on("log_bin") or present is None or present == 1:
+        return None
+    if server.settings.text("binlog_storage_engine"):
         return None
     return Advice(
         seen=f"log_bin = ON, sync_binlog = {present:g}",
@@ -96,7 +113,7 @@ def sync_binlog(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "doublewrite-off",
     "a page that was half written at a crash cannot be repaired",
     Severity.DATA,
-    mariadb_manual(_INNODB, "#innodb_doublewrite", "innodb_doublewrite"),
+    mariadb_manual(f"{_INNODB}#innodb_doublewrite", "innodb_doublewrite"),
 )
 def doublewrite_off(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """innodb_doublewrite is OFF."""
@@ -106,7 +123,7 @@ def doublewrite_off(server: MariaDBFacts, _host: HostFacts | None) -> Advice | N
         seen="innodb_doublewrite = OFF",
         why="a disk writes 16 kB in pieces; after a power loss a page can be half old and half "
         "new, "
-        "and InnoDB then cannot start without losing the table",
+        "and InnoDB has nothing to repair it from",
         change="innodb_doublewrite = ON",
         risk="pages are written twice; only storage that writes a page as one can do without",
         measure=Measure(
@@ -119,16 +136,20 @@ def doublewrite_off(server: MariaDBFacts, _host: HostFacts | None) -> Advice | N
     "flush-method",
     "data pages are cached twice, or never forced to the disk",
     Severity.LOOK,
-    mariadb_manual(_INNODB, "#innodb_flush_method", "innodb_flush_method"),
+    mariadb_manual(f"{MARIADB_INNODB}/innodb-flush-method", "InnoDB Flush Method"),
 )
 def flush_method(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
-    """innodb_flush_method is not O_DIRECT."""
-    present = server.settings.text("innodb_flush_method")
-    if present is None or present == "" or present.upper() == "O_DIRECT":
+    """innodb_flush_method is not O_DIRECT; from 11.0 on O_DSYNC goes past the page cache too."""
+    present = server.settings.text("innodb_flush_method") or ""
+    major = server.version.partition(".")[0]
+    since_11 = major.isdigit() and int(major) >= 11
+    name = present.lower()
+    if name in ("", "o_direct") or (name == "o_dsync" and since_11):
         return None
-    lossy = present.lower() in ("nosync", "littlesync", "o_direct_no_fsync")
+    # From 11.0 on, nosync and littlesync are other words for fsync.
+    lossy = name == "o_direct_no_fsync" or (name in ("nosync", "littlesync") and not since_11)
     why = (
-        "writes are not followed by an fsync: a power loss can damage the tables"
+        "writes need not be followed by an fsync: a power loss can damage the tables"
         if lossy
         else "each page is in the buffer pool and in the kernel's cache as well, and is copied "
         "between them"
@@ -136,9 +157,10 @@ def flush_method(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None
     return Advice(
         seen=f"innodb_flush_method = {present}",
         why=why,
-        change="innodb_flush_method = O_DIRECT, the default since 10.6",
-        risk="none for data; with a small buffer pool the kernel's cache is missed at first: raise "
-        "innodb_buffer_pool_size too",
+        change="innodb_flush_method = O_DIRECT, the default since 10.6 (from 11.0 on better "
+        "innodb_data_file_buffering = OFF)",
+        risk="none for data; with a small buffer pool, and where much is read from disk, the "
+        "kernel's cache is missed: raise innodb_buffer_pool_size too",
         measure=Measure("target.innodb_flush_method", (present, "O_DIRECT")),
     )
 
@@ -147,7 +169,7 @@ def flush_method(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None
     "io-capacity",
     "background writing is paced for a rotating disk",
     Severity.LOOK,
-    mariadb_manual(_INNODB, "#innodb_io_capacity", "innodb_io_capacity"),
+    mariadb_manual(f"{_INNODB}#innodb_io_capacity", "innodb_io_capacity"),
 )
 def io_capacity(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
     """200 or less on a disk that does not rotate, with many dirty pages."""
@@ -163,12 +185,14 @@ def io_capacity(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
     return Advice(
         seen=f"innodb_io_capacity = {present:g} on a disk that does not rotate; "
         f"{share(dirty, all_):.0f} % of the buffer pool is dirty",
-        why="the manual wants it near the writes a second that the disk can do; with too little, "
-        "dirty pages gather until queries wait for them",
+        why="the manual wants it near the requests a second that the disk can do; with too little, "
+        "dirty pages gather until queries wait for them. (With innodb_max_dirty_pages_pct_lwm = 0, "
+        "the default, up to innodb_max_dirty_pages_pct gather on purpose.)",
         change="innodb_io_capacity = 2000, innodb_io_capacity_max = 4000; more where `fio` shows "
         "that "
         "the disk can do more",
-        risk="none for data; background writes take the disk's time",
+        risk="none for data; background writes take the disk's time, and pages that are written "
+        "too early are written again",
         measure=Measure("target.innodb_io_capacity", (int(present), 2000), measure_s=120.0),
     )
 
@@ -177,7 +201,7 @@ def io_capacity(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
     "log-waits",
     "transactions wait because the log buffer is full",
     Severity.SPEED,
-    mariadb_manual(_INNODB, "#innodb_log_buffer_size", "innodb_log_buffer_size"),
+    mariadb_manual(f"{_INNODB}#innodb_log_buffer_size", "innodb_log_buffer_size"),
 )
 def log_waits(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """Innodb_log_waits is 10 or more and grew by more than one an hour."""
@@ -199,7 +223,7 @@ def log_waits(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "history-list",
     "old versions of rows are not removed",
     Severity.SPEED,
-    mariadb_manual("innodb-purge", "", "InnoDB purge"),
+    mariadb_manual(f"{MARIADB_INNODB}/innodb-purge", "InnoDB Purge"),
 )
 def history_list(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """More than a hundred thousand transactions wait for purge."""
@@ -208,8 +232,8 @@ def history_list(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None
         return None
     return Advice(
         seen=f"history list length {length:,.0f}",
-        why="queries walk through old versions of rows, and the undo log grows and is never given "
-        "back",
+        why="queries walk through old versions of rows, and the undo log grows; it shrinks again "
+        "only with innodb_undo_log_truncate = ON",
         change="end the oldest transactions (information_schema.innodb_trx); if there are none, "
         "innodb_purge_threads = 8",
         risk="ending a transaction rolls it back, which can take long",
@@ -221,15 +245,19 @@ def history_list(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None
     "no-crash-recovery",
     "tables lie in an engine that does not survive a crash",
     Severity.DATA,
-    mariadb_manual("choosing-the-right-storage-engine", "", "Choosing the right storage engine"),
+    mariadb_manual(
+        "server-usage/storage-engines/aria/aria-faq#advantages-of-aria-compared-to-myisam",
+        "Aria FAQ: Advantages of Aria compared to MyISAM",
+    ),
 )
 def no_crash_recovery(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
-    """At least one table of a user in MyISAM, MERGE or Aria without transactions."""
+    """At least one table of a user in MyISAM or MERGE."""
     if not server.crash_unsafe_tables:
         return None
     return Advice(
         seen=f"{server.crash_unsafe_tables} tables of users in MyISAM or MERGE",
-        why="they have no log: a crash leaves them damaged, and a statement cannot be rolled back",
+        why="they have no log: a crash can leave them damaged, and a statement cannot be rolled "
+        "back",
         change="ALTER TABLE ... ENGINE = InnoDB",
         risk="it copies the table and locks it meanwhile; InnoDB takes more room",
         measure=NOT_A_FACTOR,
@@ -240,7 +268,9 @@ def no_crash_recovery(server: MariaDBFacts, _host: HostFacts | None) -> Advice |
     "no-binary-log",
     "only whole backups can be restored",
     Severity.NOTE,
-    mariadb_manual("binary-log", "", "Binary log"),
+    mariadb_manual(
+        f"{MARIADB_LOGS}/binary-log/overview-of-the-binary-log", "Overview of the Binary Log"
+    ),
 )
 def no_binary_log(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """A running server without a binary log."""
@@ -260,7 +290,9 @@ def no_binary_log(server: MariaDBFacts, _host: HostFacts | None) -> Advice | Non
     "slow-log-off",
     "nobody can see which queries are slow",
     Severity.NOTE,
-    mariadb_manual("slow-query-log-overview", "", "Slow query log"),
+    mariadb_manual(
+        f"{MARIADB_LOGS}/slow-query-log/slow-query-log-overview", "Slow Query Log Overview"
+    ),
 )
 def slow_log_off(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """A running server without a slow query log."""
@@ -277,9 +309,11 @@ def slow_log_off(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None
 
 @mariadb_rule(
     "name-resolve",
-    "each new session waits for the name of its host",
+    "new sessions wait for the name of their host",
     Severity.LOOK,
-    mariadb_manual("server-system-variables", "#skip_name_resolve", "skip_name_resolve"),
+    mariadb_manual(
+        f"{MARIADB_VARIABLES}/server-system-variables#skip_name_resolve", "skip_name_resolve"
+    ),
 )
 def name_resolve(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """skip_name_resolve is OFF and the server listens on more than the loopback."""
@@ -289,9 +323,8 @@ def name_resolve(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None
         return None
     return Advice(
         seen=f"skip_name_resolve = OFF, bind_address = {bind}",
-        why="the server asks DNS for the name of each new client: a slow or dead name server "
-        "delays "
-        "or refuses logins",
+        why="the server asks DNS for the name of each client that is not in its host cache: a slow "
+        "or dead name server delays or refuses logins",
         change="skip_name_resolve = ON",
         risk="accounts by host name no longer match: write addresses in GRANT",
         measure="sessions stay open in Loadstone's loads, so it would show nothing",

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from loadstone.doctor.facts import HostFacts, MariaDBFacts
 from loadstone.doctor.model import Advice, Measure, Severity
-from loadstone.doctor.rules.base import mariadb_manual, mariadb_rule, round_size, share
+from loadstone.doctor.rules.base import (
+    MARIADB_INNODB,
+    MARIADB_TUNING,
+    MARIADB_VARIABLES,
+    mariadb_manual,
+    mariadb_rule,
+    round_size,
+    share,
+)
 from loadstone.units import format_size
 
 GB = 1024**3
 MB = 1024**2
-_INNODB = "innodb-system-variables"
-_SERVER = "server-system-variables"
+_INNODB = f"{MARIADB_INNODB}/innodb-system-variables"
+_SERVER = f"{MARIADB_VARIABLES}/server-system-variables"
+_POOL = f"{MARIADB_INNODB}/innodb-buffer-pool"
 
 
 @mariadb_rule(
@@ -18,7 +27,8 @@ _SERVER = "server-system-variables"
     "innodb_buffer_pool_size is small for the memory and the data",
     Severity.SPEED,
     mariadb_manual(
-        "mariadb-memory-allocation", "", "Memory allocation: 60 to 70 % of available memory"
+        f"{MARIADB_TUNING}/mariadb-memory-allocation",
+        "MariaDB Memory Allocation: 70 % of available memory",
     ),
 )
 def buffer_pool(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
@@ -40,8 +50,9 @@ def buffer_pool(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
         "pool comes from the disk",
         change=f"innodb_buffer_pool_size = {proposed} ({format_size(proposed)}): the smaller of "
         f"60 % "
-        "of memory (the manual's start value) and 125 % of the data",
-        risk="none for data; too much ends in swap. It can be changed while the server runs",
+        "of memory (the manual: 70 % of what is available to it) and 125 % of the data",
+        risk="none for data; too much ends in swap. It can be changed while the server runs, in "
+        "some versions only up to innodb_buffer_pool_size_max",
         measure=Measure("target.innodb_buffer_pool_size", (int(present), proposed)),
     )
 
@@ -59,9 +70,7 @@ def _misses(server: MariaDBFacts) -> str:
     "buffer-pool-large",
     "innodb_buffer_pool_size leaves too little memory for everything else",
     Severity.SPEED,
-    mariadb_manual(
-        "mariadb-memory-allocation", "", "Memory allocation: 60 to 70 % of available memory"
-    ),
+    mariadb_manual(f"{_INNODB}#innodb_buffer_pool_size", "innodb_buffer_pool_size"),
 )
 def buffer_pool_large(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
     """More than 85 % of the memory."""
@@ -74,8 +83,8 @@ def buffer_pool_large(server: MariaDBFacts, host: HostFacts | None) -> Advice | 
     return Advice(
         seen=f"innodb_buffer_pool_size = {format_size(present)}, "
         f"{share(present, host.memory_bytes):.0f} % of {format_size(host.memory_bytes)}",
-        why="sessions, temporary tables and the system need memory too: the machine swaps, or the "
-        "kernel kills the server",
+        why="sessions, temporary tables and the system need memory too, or the machine swaps or "
+        "the kernel kills the server: the manual goes up to 80 %",
         change=f"innodb_buffer_pool_size = {proposed} ({format_size(proposed)}): 60 % of memory",
         risk="none for data",
         measure=Measure("target.innodb_buffer_pool_size", (int(present), proposed)),
@@ -87,7 +96,8 @@ def buffer_pool_large(server: MariaDBFacts, host: HostFacts | None) -> Advice | 
     "many page requests go to the disk although all data would fit into memory",
     Severity.SPEED,
     mariadb_manual(
-        "innodb-status-variables", "#innodb_buffer_pool_reads", "InnoDB status variables"
+        f"{_POOL}#dumping-and-restoring-the-buffer-pool",
+        "InnoDB Buffer Pool: Dumping and Restoring the Buffer Pool",
     ),
 )
 def hit_rate(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
@@ -117,7 +127,7 @@ def hit_rate(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "queries wait for a free page in the buffer pool",
     Severity.SPEED,
     mariadb_manual(
-        "innodb-status-variables", "#innodb_buffer_pool_wait_free", "InnoDB status variables"
+        f"{_POOL}#innodb_buffer_pool_size", "InnoDB Buffer Pool: innodb_buffer_pool_size"
     ),
 )
 def buffer_pool_waits(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
@@ -143,7 +153,7 @@ def buffer_pool_waits(server: MariaDBFacts, _host: HostFacts | None) -> Advice |
     "temporary-tables",
     "many temporary tables of queries go to disk",
     Severity.LOOK,
-    mariadb_manual(_SERVER, "#tmp_table_size", "tmp_table_size, max_heap_table_size"),
+    mariadb_manual(f"{_SERVER}#tmp_table_size", "tmp_table_size"),
 )
 def temporary_tables(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """More than a quarter of them, more than 100, and more than 10 an hour."""

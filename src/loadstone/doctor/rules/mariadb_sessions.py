@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from loadstone.doctor.facts import HostFacts, MariaDBFacts
 from loadstone.doctor.model import Advice, Measure, Severity
-from loadstone.doctor.rules.base import mariadb_manual, mariadb_rule
+from loadstone.doctor.rules.base import (
+    MARIADB_TUNING,
+    MARIADB_VARIABLES,
+    mariadb_manual,
+    mariadb_rule,
+)
 from loadstone.units import format_size
 
-_SERVER = "server-system-variables"
+_SERVER = f"{MARIADB_VARIABLES}/server-system-variables"
 
 
 @mariadb_rule(
     "table-cache",
     "tables are closed to open others",
     Severity.SPEED,
-    mariadb_manual("optimizing-table_open_cache", "", "Optimizing table_open_cache"),
+    mariadb_manual(
+        f"{MARIADB_VARIABLES}/optimizing-table_open_cache", "Optimizing table_open_cache"
+    ),
 )
 def table_cache(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """The cache is full, and more than 100 tables an hour are opened."""
@@ -28,7 +35,8 @@ def table_cache(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     proposed = int(max(4 * size, 2000))
     return Advice(
         seen=f"table_open_cache = {size:g} is full, and {rate:,.0f} tables are opened an hour",
-        why="each opening reads the table's definition and takes a global lock",
+        why="opening a table again is work that a larger cache saves: the manual wants few or no "
+        "more tables to be opened once the server is warm",
         change=f"table_open_cache = {proposed}: four times the present, at least the default of "
         f"2000",
         risk="none for data; needs open files: open_files_limit",
@@ -40,7 +48,7 @@ def table_cache(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "open-files",
     "the server may open fewer files than its sessions and tables need",
     Severity.LOOK,
-    mariadb_manual(_SERVER, "#open_files_limit", "open_files_limit"),
+    mariadb_manual(f"{_SERVER}#open_files_limit", "open_files_limit"),
 )
 def open_files(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """open_files_limit is below max_connections + 2 x table_open_cache."""
@@ -67,7 +75,7 @@ def open_files(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "query-cache",
     "all sessions share one lock of the query cache",
     Severity.SPEED,
-    mariadb_manual("query-cache", "", "Query cache"),
+    mariadb_manual(f"{MARIADB_TUNING}/buffers-caches-and-threads/query-cache", "Query Cache"),
 )
 def query_cache(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """query_cache_type is not OFF and its size is not 0."""
@@ -94,7 +102,7 @@ def query_cache(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     "threads-created",
     "a thread is made for most sessions",
     Severity.LOOK,
-    mariadb_manual(_SERVER, "#thread_cache_size", "thread_cache_size"),
+    mariadb_manual(f"{_SERVER}#thread_cache_size", "thread_cache_size"),
 )
 def threads_created(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """More than half of 1000 or more sessions needed a new one, with one thread for each."""
@@ -106,7 +114,8 @@ def threads_created(server: MariaDBFacts, _host: HostFacts | None) -> Advice | N
     proposed = int(max(256, 2 * server.count("Max_used_connections")))
     return Advice(
         seen=f"{made:,.0f} threads for {sessions:,.0f} sessions; thread_cache_size = {present:g}",
-        why="making and ending a thread costs more than a short query",
+        why="making and ending a thread can cost more than a short query; it matters where many "
+        "sessions a second begin",
         change=f"thread_cache_size = {proposed}: the larger of 256, the default, and twice the "
         f"most "
         "sessions at once; better, keep sessions open in a pool",
@@ -119,7 +128,9 @@ def threads_created(server: MariaDBFacts, _host: HostFacts | None) -> Advice | N
     "connections-used-up",
     "nearly all sessions that are allowed were in use",
     Severity.LOOK,
-    mariadb_manual("handling-too-many-connections", "", "Handling too many connections"),
+    mariadb_manual(
+        f"{MARIADB_VARIABLES}/handling-too-many-connections", "Handling Too Many Connections"
+    ),
 )
 def connections_used_up(server: MariaDBFacts, _host: HostFacts | None) -> Advice | None:
     """Max_used_connections was above 85 % of max_connections."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from loadstone.doctor.facts import Facts, LogFacts, MariaDBFacts, PostgreSQLFacts, Settings
 from loadstone.doctor.model import Advice, Measure, Severity, Source, Subject
 from loadstone.doctor.rules.base import (
+    MARIADB_INNODB,
+    MARIADB_VARIABLES,
     mariadb_manual,
     postgresql_manual,
     register,
@@ -131,10 +133,10 @@ MESSAGES = (
             "19.14. Error Handling: data_sync_retry",
             "runtime-config-error-handling.html#GUC-DATA-SYNC-RETRY",
         ),
-        "the disk refused data that the kernel had accepted: what was written may be lost, and the "
-        "server stops itself to recover from its log",
+        "the disk refused data that the kernel had accepted: what was written may be lost, and "
+        "after a failed fsync the server stops itself to recover from its log",
         "look at the disk and the kernel's log (dmesg) now; check that backups can be restored",
-        "leave data_sync_retry off: trying again reports success for data that is gone",
+        "leave data_sync_retry off: trying again may report success for data that is gone",
         "nothing to measure: replace the disk",
     ),
     Message(
@@ -186,7 +188,7 @@ MESSAGES = (
         r"No space left on device",
         "No space left on device",
         Severity.DATA,
-        postgresql_manual("27.6. Monitoring Disk Usage: Disk Full Failure", "disk-full.html"),
+        postgresql_manual("27.6.2. Disk Full Failure", "diskusage.html#DISK-FULL"),
         "a disk was full: writes failed, and if it was the log's disk the server stopped",
         "make room; never delete files below pg_wal by hand",
         "none",
@@ -198,7 +200,10 @@ MESSAGES = (
         r"page_cleaner.{0,40}took",
         "page_cleaner ... took",
         Severity.SPEED,
-        mariadb_manual("innodb-page-flushing", "", "InnoDB page flushing"),
+        mariadb_manual(
+            f"{MARIADB_INNODB}/innodb-page-flushing#configuring-the-innodb-io-capacity",
+            "InnoDB Page Flushing: Configuring the InnoDB I/O Capacity",
+        ),
         "dirty pages could not be written out as fast as they were made; queries then wait for "
         "free "
         "pages",
@@ -214,12 +219,13 @@ MESSAGES = (
         r"Aborted connection",
         "Aborted connection",
         Severity.LOOK,
-        mariadb_manual("error-log", "", "Error log: log_warnings"),
-        "clients ended without closing their sessions, waited longer than wait_timeout, or sent "
-        "packets that were too large: their transactions were rolled back",
-        "the line says which user and why; close sessions in the program, or raise "
-        "max_allowed_packet "
-        "or wait_timeout",
+        mariadb_manual(
+            f"{MARIADB_VARIABLES}/server-status-variables#aborted_clients", "Aborted_clients"
+        ),
+        "clients ended without closing their sessions or in the middle of sending, or waited "
+        "longer than wait_timeout: their transactions were rolled back",
+        "the line says which user and why; close sessions in the program, or raise wait_timeout "
+        "(max_allowed_packet where the line says that a packet was too large)",
         "none",
         _ELSEWHERE,
         least=10,
@@ -230,7 +236,9 @@ MESSAGES = (
         r"Too many connections",
         "Too many connections",
         Severity.LOOK,
-        mariadb_manual("handling-too-many-connections", "", "Handling too many connections"),
+        mariadb_manual(
+            f"{MARIADB_VARIABLES}/handling-too-many-connections", "Handling Too Many Connections"
+        ),
         "users were refused because max_connections sessions were there",
         "a pool in the program or MaxScale in front; or a higher max_connections",
         "none for data; each session takes memory",
@@ -242,11 +250,16 @@ MESSAGES = (
         r"marked as crashed|Database page corruption|is corrupted|index is corrupt",
         "marked as crashed, page corruption",
         Severity.DATA,
-        mariadb_manual("innodb-recovery-modes", "", "InnoDB recovery modes"),
+        mariadb_manual(
+            f"{MARIADB_INNODB}/innodb-troubleshooting/innodb-recovery-modes",
+            "InnoDB Recovery Modes",
+        ),
         "a table or page is damaged: by the disk, or by a crash of an engine without recovery",
-        "CHECK TABLE; restore it from a backup; for MyISAM and Aria tables REPAIR TABLE, and "
+        "CHECK TABLE; restore it from a backup, or dump what can still be read (if the server does "
+        "not start, with innodb_force_recovery = 1); for MyISAM and Aria tables REPAIR TABLE, and "
         "ALTER TABLE ... ENGINE=InnoDB",
-        "repairing can lose rows: copy the files first",
+        "repairing can lose rows: copy the files first. innodb_force_recovery repairs nothing, and "
+        "from 4 on can damage more",
         "nothing to measure: look at the disk",
     ),
     Message(
@@ -256,7 +269,10 @@ MESSAGES = (
         r"deadlock detected",
         "deadlock detected",
         Severity.LOOK,
-        mariadb_manual("innodb-lock-modes", "", "InnoDB lock modes"),
+        mariadb_manual(
+            f"{MARIADB_INNODB}/innodb-system-variables#innodb_deadlock_detect",
+            "innodb_deadlock_detect",
+        ),
         "two transactions waited for each other: one was rolled back",
         "lock rows in the same order everywhere; innodb_print_all_deadlocks shows both statements",
         "none",
@@ -268,7 +284,10 @@ MESSAGES = (
         r"No space left on device|Disk is full",
         "No space left on device",
         Severity.DATA,
-        mariadb_manual("operating-system-error-codes", "", "Operating system error codes"),
+        mariadb_manual(
+            "reference/error-codes/mariadb-error-codes-1000-to-1099/e1021",
+            "Error 1021: Disk full; waiting for someone to free some space",
+        ),
         "a disk was full: statements failed or wait until there is room",
         "make room; purge binary logs with PURGE BINARY LOGS, never by hand",
         "none",

@@ -77,7 +77,7 @@ def synchronous_commit_off(server: PostgreSQLFacts, _host: HostFacts | None) -> 
 
 @postgresql_rule(
     "damage-hidden",
-    "damage of the data is passed over in silence",
+    "damage of the data is passed over",
     Severity.DATA,
     postgresql_manual("19.17. Developer Options", "runtime-config-developer.html"),
 )
@@ -94,8 +94,9 @@ def damage_hidden(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | 
         return None
     return Advice(
         seen=", ".join(f"{name} = on" for name in found),
-        why="made for rescuing what is left of a damaged database: in daily use they lose rows "
-        "without a word",
+        why="made for rescuing what is left of a damaged database: in daily use they lose rows or "
+        "hide damage and let it spread, with no more than a warning; without the system indexes "
+        "every look into the catalogs is a scan",
         change=", ".join(f"{name} = off" for name in found),
         risk="queries that meet damage fail, as they should",
         measure=NOT_SPEED,

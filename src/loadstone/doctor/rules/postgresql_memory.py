@@ -149,8 +149,9 @@ def work_mem(server: PostgreSQLFacts, host: HostFacts | None) -> Advice | None:
         change=f"work_mem = {setting_size(proposed)}: twice the mean file, at most a quarter of "
         f"memory over {sessions} sessions; best for the role or query that spills "
         "(log_temp_files = 0 shows which)",
-        risk="none for data; each sort of each session may take it at once, and too much ends in "
-        "swap or in the kernel killing the server",
+        risk="none for data; each sort of each session may take it at once, a hash "
+        "hash_mem_multiplier times as much, and too much ends in swap or in the kernel killing the "
+        "server",
         measure=Measure(
             "target.work_mem",
             (server.settings.text("work_mem") or "4MB", setting_size(proposed)),

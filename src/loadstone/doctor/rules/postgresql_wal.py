@@ -133,7 +133,10 @@ def wal_compression(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice 
     "archive-failing",
     "log that should be archived is not",
     Severity.DATA,
-    postgresql_manual("25.3. Continuous Archiving", "continuous-archiving.html"),
+    postgresql_manual(
+        "25.3. Continuous Archiving: Setting Up WAL Archiving",
+        "continuous-archiving.html#BACKUP-ARCHIVING-WAL",
+    ),
 )
 def archive_failing(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
     """Archiving is on, and the last try failed or nothing says where to."""

@@ -29,10 +29,11 @@ def random_page_cost(server: PostgreSQLFacts, host: HostFacts | None) -> Advice 
     doubt = " (a hypervisor's word: it need not be true)" if disk.virtual else ""
     return Advice(
         seen=f"random_page_cost = {present:g}; {disk.name} says that it does not rotate{doubt}",
-        why="the default of 4 stands for a rotating disk with most reads from cache; where random "
-        "reads cost little more, index scans are passed over. It changes plans, never the speed "
-        "of one plan",
-        change="random_page_cost = 1.1, the manual's example for solid-state disks",
+        why="the default of 4 takes random reads for much dearer than those in order, with most of "
+        "them from cache; where they cost little more, index scans are passed over. It changes "
+        "plans, never the speed of one plan",
+        change="random_page_cost = 1.1 to try: the manual's example for solid-state disks until "
+        "October 2025; since then it names none, and a lower value for data that fits into memory",
         risk="none for data; plans change, and some for the worse: compare your own queries with "
         "EXPLAIN (ANALYZE, BUFFERS)",
         measure=Measure(
@@ -147,7 +148,7 @@ def io_method(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None
         return None
     return Advice(
         seen="io_method = sync",
-        why="scans read one block after the other as before version 18, instead of several at once",
+        why="a read that could go on beside the work is waited for, as before version 18",
         change="io_method = worker, the default",
         risk="none for data; a restart is needed",
         measure=Measure("target.io_method", ("sync", "worker"), cache="cold"),
@@ -194,9 +195,9 @@ def jit(server: PostgreSQLFacts, _host: HostFacts | None) -> Advice | None:
         return None
     return Advice(
         seen="jit = on, and LLVM is there",
-        why="queries above jit_above_cost are compiled, at some 10 to 100 ms: worth it for long "
-        "ones "
-        "over many rows, a loss for short ones whose cost was overestimated",
+        why="queries above jit_above_cost are compiled first: worth it for long ones that keep the "
+        "processor busy; for short ones, whose cost was overestimated, it often takes longer than "
+        "it saves",
         change="jit = off for roles whose queries are short; EXPLAIN (ANALYZE) shows what it took",
         risk="none for data; long queries lose",
         measure=Measure("target.jit", ("on", "off")),

@@ -15,7 +15,7 @@ _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "glusterfs", "cep
     "damaged",
     "the file is damaged",
     Severity.DATA,
-    sqlite_manual("howtocorrupt.html", "How To Corrupt An SQLite Database File"),
+    sqlite_manual("recovery.html", "Recovering Data From A Corrupt SQLite Database"),
 )
 def damaged(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
     """`PRAGMA quick_check` found something."""
@@ -35,7 +35,7 @@ def damaged(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
     "hot-journal",
     "a transaction was cut off and waits to be rolled back",
     Severity.DATA,
-    sqlite_manual("lockingv3.html#hot_journals", "Hot journals"),
+    sqlite_manual("lockingv3.html#hot_journals", "Dealing with hot journals"),
 )
 def hot_journal(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
     """A rollback journal with a valid head lies beside the file."""
@@ -86,8 +86,8 @@ def synchronous_off(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
     return Advice(
         seen="synchronous = off",
         why="a power loss can damage the file, not only lose commits",
-        change="synchronous = normal with WAL (consistent, the last commits may be lost), full to "
-        "keep every commit",
+        change="synchronous = normal with WAL (consistent, the last commits may be lost); full, "
+        "with a rollback journal extra, to keep every commit",
         risk="commits wait for the disk, by what the comparison shows",
         measure=Measure("target.synchronous", ("off", "full"), crash="power-loss"),
     )
@@ -139,7 +139,7 @@ def rollback_journal(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
     "network-file-system",
     "the file lies where locks cannot be trusted",
     Severity.DATA,
-    sqlite_manual("useovernet.html", "SQLite Over a Network"),
+    sqlite_manual("useovernet.html", "SQLite Over a Network, Caveats and Considerations"),
 )
 def network_file_system(server: SQLiteFacts, host: HostFacts) -> Advice | None:
     """The file is on NFS, SMB or the like."""
@@ -160,7 +160,9 @@ def network_file_system(server: SQLiteFacts, host: HostFacts) -> Advice | None:
     "wal-size",
     "the write-ahead log has grown large",
     Severity.SPEED,
-    sqlite_manual("wal.html#avoiding_excessively_large_wal_files", "Excessively large WAL files"),
+    sqlite_manual(
+        "wal.html#avoiding_excessively_large_wal_files", "Avoiding Excessively Large WAL Files"
+    ),
 )
 def wal_size(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
     """More than 64 MB: sixteen times what an automatic checkpoint allows at 4 kB a page."""
@@ -216,6 +218,6 @@ def free_pages(server: SQLiteFacts, _host: HostFacts) -> Advice | None:
         f"free",
         why="scans and copies read through a file whose tables lie in pieces",
         change="VACUUM at a quiet time",
-        risk="it copies the file, needs as much room again, and locks it meanwhile",
+        risk="it copies the file, can need twice its size of free room, and locks it meanwhile",
         measure="Loadstone's data is loaded fresh: it has no free pages",
     )
