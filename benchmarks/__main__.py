@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -38,32 +39,37 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
 
 
 def main() -> int:
-    """Prints each section as it is done; writes the page when all were run."""
+    """Prints each section as it is done, and puts it in its place on the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(BENCHMARKS)}")
     names = parser.parse_args().names or list(BENCHMARKS)
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
-    sections = []
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        sections.append(BENCHMARKS[name]().markdown())
-        print(sections[-1], flush=True)
-    if len(names) == len(BENCHMARKS):
-        OUTPUT.write_text(_page(sections), encoding="utf-8")
-        print(f"written to {OUTPUT}", file=sys.stderr)
+        section = BENCHMARKS[name]().markdown()
+        print(section, flush=True)
+        OUTPUT.write_text(with_section(OUTPUT.read_text(encoding="utf-8"), section), "utf-8")
+    print(f"written to {OUTPUT}", file=sys.stderr)
     return 0
 
 
-def _page(sections: list[str]) -> str:
+def with_section(page: str, section: str) -> str:
+    """The page with a section in the place of the one of that title, or at its end."""
     head = (
         "# How fast Loadstone itself is\n\n"
         "Written by `make bench`. Peers run interleaved on the same machine in the same run, so "
         "the ratios can be carried elsewhere; the absolute figures are of this machine "
-        f"({_machine()}) and drift with it.\n"
+        f"({_machine()}) and drift with it. A section is of the day on which it was last run.\n"
     )
-    return "\n".join([head, *sections])
+    sections = {_title(each): each for each in re.split(r"(?m)^(?=## )", page)[1:]}
+    sections[_title(section)] = section
+    return "\n".join([head, *(each.strip() + "\n" for each in sections.values())])
+
+
+def _title(section: str) -> str:
+    return section.partition("\n")[0]
 
 
 def _machine() -> str:
