@@ -27,6 +27,7 @@ describe("figures", () => {
     expect(bytes(1536)).toBe("1.50 kB");
     expect(tick(12_000)).toBe("12k");
     expect(pValue(0.0004)).toBe("< 0.001");
+    expect(pValue(2e-7)).toBe("< 0.001");
   });
   it("writes moments to the second", () => {
     expect(moment("2026-11-21T21:49:04.856286+00:00")).toBe("2026-11-21 21:49:04 UTC");

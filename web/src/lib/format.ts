@@ -54,7 +54,6 @@ export function interval(low: number | null, high: number | null): string {
 /** A p-value: `0.013`, `< 0.001`. */
 export function pValue(value: number | null): string {
   if (value === null) return "–";
-  if (value < 1e-6) return `${number(value * 1e9, 3)} ns`;
   if (value < 0.001) return "< 0.001";
   return value < 0.1 ? value.toFixed(3) : value.toFixed(2);
 }
