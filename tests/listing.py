@@ -37,8 +37,7 @@ def listing(of: str = "") -> Listing:
         "zram devices": zram_devices(),
         "processes": sorted(processes()),
         "folders": sorted(str(path) for path in Path("/var/tmp").glob("loadstone-*")),
-        "System V memory": system_v_memory(),
-        "POSIX memory": sorted(path.name for path in Path("/dev/shm").iterdir()),
+        "shared memory": sorted(shared_memory()),
         "limits": {name: resource.getrlimit(number) for name, number in _LIMITS.items()},
         "affinity": sorted(os.sched_getaffinity(0)),
     }
@@ -93,10 +92,12 @@ def processes() -> Iterator[str]:
             yield " ".join(words)
 
 
-def system_v_memory() -> list[str]:
-    """Segments with key, size and owner."""
-    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
-    return sorted(" ".join(line.split()[:5]) for line in lines)
+def shared_memory() -> Iterator[str]:
+    """System V segments with key, size and owner, and POSIX segments by name."""
+    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
+        yield f"memory {' '.join(line.split()[:5])}"
+    for path in Path("/dev/shm").iterdir():
+        yield f"memory {path}"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from listing import shared_memory
 
 from loadstone.results.frames import read_frames
 
@@ -40,6 +41,7 @@ class Session:
         state = {"LOADSTONE_STATE": str(folder / "state"), "COLUMNS": "100"}
         self.environment = {**os.environ, **state}
         self._started: list[subprocess.Popen[str]] = []
+        self._memory = set(shared_memory())
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Starts a command, in a session of its own."""
@@ -124,7 +126,7 @@ class Session:
         raise AssertionError("no driver runs")
 
     def assert_nothing_left(self) -> None:
-        """No process, no folder, no open journal."""
+        """No process, no folder, no shared memory, no open journal."""
         for journal in self.results.glob("*/journal.jsonl"):
             folders = [
                 Path(entry["data"]["path"])
@@ -134,6 +136,7 @@ class Session:
             assert [folder for folder in folders if folder.exists()] == []
             for folder in folders:
                 assert _processes_of(folder) == []
+        assert set(shared_memory()) <= self._memory
         assert list((self.folder / "state").glob("open/*.json")) == []
 
 

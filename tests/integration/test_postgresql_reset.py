@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from integration.conftest import ROWS, START, MakeTarget
+from listing import shared_memory
+from machine import need
 
+from loadstone.experiments.model import StorageSpec
 from loadstone.targets.postgresql import PostgreSQL
 
 CACHED = """
@@ -84,3 +87,15 @@ def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
     segments = [each for each in (data / "pg_wal").iterdir() if each.is_file()]
     assert sum(each.stat().st_size for each in segments) <= 7 * 16 * 1024**2
     assert target.query("SELECT count(*) FROM big") == [(300_000,)]
+
+
+def test_shared_memory_goes_with_the_power(owned_target: PostgreSQL) -> None:
+    """Nothing on the disk may lead to it any more, and the server may not start again."""
+    need("volatile:ext4")
+    before = set(shared_memory())
+    volatile = StorageSpec(data="volatile:ext4")
+    owned_target.restore(START, owned_target.spec.model_copy(update={"storage": volatile}))
+    running = set(shared_memory()) - before
+    owned_target.crash("power-loss")
+    assert running
+    assert not running & set(shared_memory())

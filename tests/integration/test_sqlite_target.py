@@ -146,7 +146,7 @@ def test_settle_leaves_no_connection_open(target: SQLite, cache):
     alone.execute("PRAGMA journal_mode = delete")
     assert alone.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     alone.close()
-    assert "page cache" in target.inventory()["cache"]
+    assert "page cache" in target.inventory()["last_reset"]["cache"]
 
 
 def test_sums_are_taken_without_overflow(target: SQLite):

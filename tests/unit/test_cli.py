@@ -21,6 +21,8 @@ from loadstone.experiments.journal import state_dir
 from loadstone.targets.registry import TARGETS
 
 ROOT = Path(__file__).parents[2]
+FOR_A_CURVE = {"crash-sqlite", "oltp-sweep-users"}
+"""Examples that repeat less than a verdict takes, and say so."""
 
 
 @pytest.fixture(autouse=True)
@@ -267,8 +269,23 @@ def test_an_option_replaces_what_the_file_says():
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
-def test_every_example_can_be_planned(path: Path):
-    assert "trials" in right("plan", str(path))
+def test_every_example_can_be_planned_and_show_something(path: Path):
+    text = right("plan", str(path))
+    assert "trials" in text
+    assert ("Too few" in text) == (path.stem in FOR_A_CURVE)
+
+
+@pytest.mark.parametrize(
+    ("rungs", "repeats", "least"), [(1, 3, 4), (1, 4, None), (6, 5, None), (7, 5, 6), (7, 6, None)]
+)
+def test_a_plan_says_when_its_trials_can_show_nothing(rungs: int, repeats: int, least: int | None):
+    options = [
+        word for at in range(rungs) for word in ("--rung", f"r{at}:service_time_us={at + 1}")
+    ]
+    document = json.loads(right("plan", "noop", *options, "--repeats", str(repeats), "--json"))
+    said = document["too_few_repeats"]
+    assert (said is None) == (least is None)
+    assert least is None or f"{least} is the least" in said
 
 
 @pytest.mark.parametrize(

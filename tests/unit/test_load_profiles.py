@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loadstone.experiments.model import ProfileSpec
-from loadstone.load.profiles import duration_of, load_plan, pacing_of, phases_of, run_plan
+from loadstone.load.profiles import load_plan, pacing_of, phases_of, run_plan
 from loadstone.targets.base import Connection
 from loadstone.workloads.base import LoadRequest
 
@@ -90,10 +90,6 @@ def test_a_load_ends_when_no_work_is_left() -> None:
             "load": {"model": "closed", "users": {"from": 4, "to": 4}},
         }
     ]
-
-
-def test_the_length_of_a_trial() -> None:
-    assert duration_of(profile(ramp="1s", warm_up="2s", measure="3s")) == 6.0
 
 
 def test_an_engine_in_the_driver_is_a_file_and_its_settings() -> None:

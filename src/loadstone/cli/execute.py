@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadstone.cli.console import err, say
 from loadstone.cli.options import Execution
+from loadstone.cli.outlook import too_few_repeats
 from loadstone.errors import ExitCode, InterruptedTrialError
 from loadstone.experiments.file import Written
 from loadstone.experiments.problems import refuse
@@ -36,6 +37,8 @@ def execute(written: Written, execution: Execution) -> int:
     check(written)
     from loadstone.experiments.conduct import RunOptions, conduct
 
+    if not execution.quiet and (few := too_few_repeats(experiment)) is not None:
+        say(f"warning: {few}")
     observer = _observer(execution)
     options = RunOptions(
         results=execution.results,

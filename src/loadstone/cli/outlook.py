@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,6 +78,8 @@ class Outlook:
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
     free_bytes: int
+    too_few_repeats: str | None
+    """Why its comparisons can show nothing, if they cannot."""
 
 
 def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
@@ -99,7 +103,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
     return Outlook(
         experiment=experiment,
         variants=variants,
-        trials=[_trial(order, plan) for order, plan in enumerate(plans, start=1)],
+        trials=_trials(plans),
         trials_at_most=at_most,
         factors=_factors(experiment),
         settings=_settings(experiment),
@@ -108,18 +112,46 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         duration_s=_trial_s(plans) * at_most + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
+        too_few_repeats=too_few_repeats(experiment),
     )
 
 
-def _trial(order: int, plan: TrialPlan) -> TrialLine:
-    return TrialLine(
-        order,
-        plan.trial,
-        plan.block,
-        plan.variant.name,
-        unsafe_in(parts_of(plan)),
-        f"{plan.crash.failure} after {plan.crash.after_s:.1f} s" if plan.crash else "",
+def too_few_repeats(experiment: Experiment) -> str | None:
+    """Why none of its comparisons can show a difference, however large; None if they can.
+
+    It is better known before an hour of trials than after it.
+    """
+    pairs = design_of(experiment).pairs(experiment)
+    if not pairs:
+        return None
+    from loadstone.results.statistics import repeats_needed
+
+    most = max(Counter(pair.role for pair in pairs).values())
+    needed = repeats_needed(1.0 - experiment.confidence, most)
+    if experiment.repeats >= needed:
+        return None
+    among = f" among {most} comparisons" if most > 1 else ""
+    return (
+        f"repeats: {experiment.repeats} can show no difference{among}, however large it is; "
+        f"{needed} is the least"
     )
+
+
+def _trials(plans: Sequence[TrialPlan]) -> list[TrialLine]:
+    """A line for each; a variant is examined once, measured or crashed."""
+    kinds = {(plan.variant.name, plan.crash is None): plan for plan in plans}
+    unsafe = {kind: unsafe_in(parts_of(plan)) for kind, plan in kinds.items()}
+    return [
+        TrialLine(
+            order,
+            plan.trial,
+            plan.block,
+            plan.variant.name,
+            unsafe[plan.variant.name, plan.crash is None],
+            f"{plan.crash.failure} after {plan.crash.after_s:.1f} s" if plan.crash else "",
+        )
+        for order, plan in enumerate(plans, start=1)
+    ]
 
 
 def _factors(experiment: Experiment) -> list[FactorLine]:

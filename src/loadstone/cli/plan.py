@@ -106,6 +106,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "duration_s": outlook.duration_s,
         "data_bytes": outlook.data_bytes,
         "free_bytes": outlook.free_bytes,
+        "too_few_repeats": outlook.too_few_repeats,
     }
 
 
@@ -184,6 +185,8 @@ def _print_cost(outlook: Outlook) -> None:
             f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
             f"beside the server's log; {format_size(outlook.free_bytes)} are free."
         )
+    if outlook.too_few_repeats:
+        console.print(f"Too few: {outlook.too_few_repeats}.")
     if outlook.impossible:
         console.print(f"It will be refused: {outlook.impossible}.")
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):

@@ -15,7 +15,7 @@ from loadstone.host.settings import EARLY, USUAL, AbsentSetting, FileSetting, Ho
 
 PREFIX = "queue"
 
-_SOURCE = "https://docs.kernel.org/block/queue-sysfs.html"
+_SOURCE = "https://docs.kernel.org/admin-guide/abi-stable.html"
 _INT = 2**31 - 1
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 WRITE_THROUGH = "write through"

@@ -131,11 +131,6 @@ def connection_of(connection: Connection) -> dict[str, Any]:
     }
 
 
-def duration_of(profile: ProfileSpec) -> float:
-    """Seconds of load in a trial, without drains."""
-    return profile.ramp + profile.warm_up + profile.measure
-
-
 def _load(profile: ProfileSpec, *, rising: bool) -> dict[str, Any]:
     if profile.rate_per_s is None:
         return {

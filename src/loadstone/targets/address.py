@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -53,6 +54,23 @@ class Address:
     def to_journal(self) -> dict[str, str | int | None]:
         """What another process needs to connect; never the password itself."""
         return asdict(self)
+
+
+def holds_password() -> WrongInputError:
+    """For an address with a password in it, which is not repeated."""
+    return WrongInputError(
+        "the address holds a password",
+        advice="leave it out, and name its place: password: env:NAME or file:PATH",
+    )
+
+
+def check_parts(parts: Iterable[str], known: Iterable[str], form: str) -> None:
+    """Raises a WrongInputError, with the `form` of an address, if a part of it is not known."""
+    unknown = sorted(set(parts) - set(known))
+    if unknown:
+        raise WrongInputError(
+            f"the address has a part that is not supported: {unknown[0]}", advice=form
+        )
 
 
 def password(reference: str | None) -> str | None:

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import TargetError
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.journal import Entry
 from loadstone.experiments.model import Failure, TargetSpec
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.address import Address
-from loadstone.targets.base import Connection, Target
+from loadstone.targets.base import Connection, Target, TargetContext
 
 
 class SqlClient(ABC):
@@ -107,6 +108,11 @@ class AddressServer(Server):
     """A server that somebody else runs: Loadstone borrows a database and settings of it."""
 
     _address: Address
+    _context: TargetContext
+    _aside: Entry | None
+    """What puts the owner's data back."""
+    _snapshots: dict[str, tuple[str, Entry]]
+    """By key: the name of each in the server, and what drops it."""
 
     def start(self) -> None:
         """Cannot be."""
@@ -147,10 +153,41 @@ class AddressServer(Server):
                 advice="use cache: warm, or a server that Loadstone starts",
             )
 
+    def _snapshot(self, key: str) -> str:
+        if key not in self._snapshots:
+            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        return self._snapshots[key][0]
+
+    def _give_back(self) -> None:
+        """Puts the owner's data back and drops the snapshots."""
+        if self._aside is not None:
+            self._context.journal.undo(self._aside)
+            self._aside = None
+        for key in list(self._snapshots):
+            self._context.journal.undo(self._snapshots[key][1])
+            del self._snapshots[key]
+
     def _not_ours(self, done: str) -> TargetError:
         return TargetError(
             f"the server at {self._address.shown} cannot be {done} from here",
             advice="use a server that Loadstone starts: embedded or local",
+        )
+
+
+def no_setting(name: str) -> WrongInputError:
+    """For a setting that the server at an address does not have."""
+    return WrongInputError(f"the server at the address has no setting {name!r}")
+
+
+def check_range(
+    name: str, text: str, number: float, bounds: tuple[str | None, str | None], unit: str = ""
+) -> None:
+    """Raises a WrongInputError if a number is not within the bounds that the server told."""
+    least, greatest = bounds
+    if not float(least or "-inf") <= number <= float(greatest or "inf"):
+        raise WrongInputError(
+            f"{name} cannot be {text!r}",
+            advice=f"choose from {least} to {greatest}{' of ' + unit if unit else ''}",
         )
 
 

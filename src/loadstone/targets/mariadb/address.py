@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import TargetSpec
-from loadstone.targets.address import Address
+from loadstone.targets.address import Address, check_parts, holds_password
 
 _SCHEMES = ("mysql://", "mariadb://")
 _FORM = "write mysql://user@host:port/database, or mysql://user@/database?socket=/path"
@@ -30,16 +30,9 @@ def parse(spec: TargetSpec) -> Address:
         # The reason may quote the address, and with it a password.
         raise WrongInputError("the address of the server cannot be read", advice=_FORM) from error
     if parts.password is not None:
-        raise WrongInputError(
-            "the address holds a password",
-            advice="leave it out, and name its place: password: env:NAME or file:PATH",
-        )
+        raise holds_password()
     options = parse_qs(parts.query)
-    unknown = sorted(set(options) - {"socket"})
-    if unknown or parts.fragment:
-        raise WrongInputError(
-            f"the address has a part that is not supported: {(unknown or ['#'])[0]}", advice=_FORM
-        )
+    check_parts([*options, *(["#"] if parts.fragment else [])], {"socket"}, _FORM)
     database, user = unquote(parts.path.removeprefix("/")), unquote(parts.username or "")
     missing = "user" if not user else "database" if not database or "/" in database else ""
     if missing:

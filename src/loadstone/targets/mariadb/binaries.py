@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
@@ -92,6 +93,15 @@ def at(server: Path) -> Binaries | None:
 
 def version_of(server: Path) -> tuple[str, str, str, str] | None:
     """Version as text and in numbers, if it is a MariaDB that runs here."""
+    try:
+        return _version_said(server, server.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@cache
+def _version_said(server: Path, _modified_ns: int) -> tuple[str, str, str, str] | None:
+    """Asks the program; it is asked again only when it has changed."""
     try:
         output = subprocess.run(
             [str(server), "--no-defaults", "--version"],

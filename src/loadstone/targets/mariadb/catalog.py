@@ -117,12 +117,16 @@ def variables(binaries: Binaries) -> Mapping[str, Variable]:
 
 def objection(binaries: Binaries, variable: Variable, level: Level) -> str | None:
     """What the server has against a level, in its own words, or None."""
-    name = variable.option
+    return _objection(binaries, variable.option, variable.text(level))
+
+
+@cache
+def _objection(binaries: Binaries, name: str, value: str) -> str | None:
     done = subprocess.run(
         [
             str(binaries.server),
             "--no-defaults",
-            f"--{name}={variable.text(level)}",
+            f"--{name}={value}",
             "--verbose",
             "--help",
         ],

@@ -51,12 +51,7 @@ class AddressServer(served.AddressServer, Server):
         """Puts settings and tables back and drops the snapshots."""
         self.client.close()
         self._variables.reset()
-        if self._aside is not None:
-            self._context.journal.undo(self._aside)
-            self._aside = None
-        for key in list(self._snapshots):
-            self._context.journal.undo(self._snapshots[key][1])
-            del self._snapshots[key]
+        self._give_back()
 
     def pid(self) -> int | None:
         """Unknown from here."""
@@ -87,11 +82,10 @@ class AddressServer(served.AddressServer, Server):
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Makes the tables of the work database again from the snapshot."""
-        if key not in self._snapshots:
-            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        kept = self._snapshot(key)
         with aside.server(self._address) as client:
             aside.clear(client, self._address.database)
-            aside.copy(client, self._snapshots[key][0], self._address.database)
+            aside.copy(client, kept, self._address.database)
         state.analyse(self.client)
         return self._apply(spec)
 
@@ -159,7 +153,7 @@ def setting(spec: TargetSpec, name: str, level: Level) -> SettingInfo:
     finally:
         client.close()
     if found is None:
-        raise WrongInputError(f"the server at the address has no setting {name!r}")
+        raise served.no_setting(name)
     variable, value, _ = found
     text = variable.text(level)
     refused = settings.why_refused_at_address(variable)
@@ -181,10 +175,6 @@ def _check_value(variable: Variable, text: str) -> None:
         read = values.normalised(text, variable.kind, variable.choices)
     except ValueError as error:
         raise WrongInputError(f"{variable.name} cannot be {text!r}: {error}") from error
-    if variable.kind in (*values.INTEGERS, "DOUBLE") and not (
-        float(variable.least or "-inf") <= float(read) <= float(variable.greatest or "inf")
-    ):
-        raise WrongInputError(
-            f"{variable.name} cannot be {text!r}",
-            advice=f"choose from {variable.least} to {variable.greatest}",
-        )
+    if variable.kind in (*values.INTEGERS, "DOUBLE"):
+        bounds = (variable.least, variable.greatest)
+        served.check_range(variable.name, text, float(read), bounds)

@@ -28,12 +28,17 @@ def tables_of(client: Client) -> list[str]:
 def analyse(client: Client) -> None:
     """Makes the optimizer's statistics of all tables, and waits until old row versions are gone.
 
+    Those of the indexes come from a full scan (engine-independent statistics). InnoDB's own sample
+    takes the ten warehouses of a million rows for thousands, and the optimizer then reads a whole
+    warehouse where it was given fifteen keys.
+
     Raises:
         TargetError: If a table cannot be analysed.
     """
     for table in tables_of(client):
         for _, _, kind, text in client.query(
-            f"ANALYZE NO_WRITE_TO_BINLOG TABLE {identifier(table)}"
+            f"ANALYZE NO_WRITE_TO_BINLOG TABLE {identifier(table)} "
+            "PERSISTENT FOR COLUMNS () INDEXES ALL"
         ):
             if kind.lower() == "error":
                 raise TargetError(f"table {table} cannot be analysed: {text}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import TargetSpec
-from loadstone.targets.address import Address
+from loadstone.targets.address import Address, check_parts, holds_password
 
 _SCHEMES = ("postgresql://", "postgres://")
 _KNOWN = frozenset({"host", "port", "user", "dbname"})
+_FORM = "write postgresql://user@host:port/database"
 
 
 def is_address(server: str) -> bool:
@@ -28,24 +29,13 @@ def parse(spec: TargetSpec) -> Address:
         parts = {key: str(value) for key, value in conninfo_to_dict(spec.server).items()}
     except ProgrammingError as error:
         # The reason may quote the address, and with it a password.
-        raise WrongInputError(
-            "the address of the server cannot be read",
-            advice="write postgresql://user@host:port/database",
-        ) from error
+        raise WrongInputError("the address of the server cannot be read", advice=_FORM) from error
     if "password" in parts:
-        raise WrongInputError(
-            "the address holds a password",
-            advice="leave it out, and name its place: password: env:NAME or file:PATH",
-        )
-    unknown = sorted(set(parts) - _KNOWN)
-    if unknown:
-        raise WrongInputError(f"the address has a part that is not supported: {unknown[0]}")
+        raise holds_password()
+    check_parts(parts, _KNOWN, _FORM)
     missing = [word for word, key in (("user", "user"), ("database", "dbname")) if key not in parts]
     if missing:
-        raise WrongInputError(
-            f"the address {spec.server} lacks the {missing[0]}",
-            advice="write postgresql://user@host:port/database",
-        )
+        raise WrongInputError(f"the address {spec.server} lacks the {missing[0]}", advice=_FORM)
     host = parts.get("host", "localhost")
     if "," in host:
         raise WrongInputError("the address names several hosts", advice="name one")

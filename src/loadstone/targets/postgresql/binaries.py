@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
@@ -69,6 +70,15 @@ def at(folder: Path) -> Binaries | None:
     """The programs in that folder, or None if a server cannot be made with them."""
     if not (folder / "initdb").exists():
         return None
+    try:
+        return _at(folder, (folder / "postgres").stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@cache
+def _at(folder: Path, _modified_ns: int) -> Binaries | None:
+    """Asks the program for its version; it is asked again only when it has changed."""
     try:
         output = subprocess.run(
             [str(folder / "postgres"), "--version"],

@@ -13,7 +13,7 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level
+from loadstone.experiments.model import Failure, Level
 from loadstone.targets.base import Connection
 from loadstone.targets.local.account import Account
 from loadstone.targets.local.processes import wait_ended
@@ -108,38 +108,37 @@ class Cluster:
             lines = self.server.log_lines(of_this_start=True)
             raise self._ended("does not start", lines, blamed)
 
-    def stop(self, journal: Journal, *, immediate: bool = False) -> None:
-        """Stops the server; one that somebody else has killed counts as stopped.
-
-        Args:
-            journal: Told afterwards.
-            immediate: Without a checkpoint: for data that are thrown away.
+    def stop(self, journal: Journal) -> None:
+        """Stops the server with a checkpoint; one that somebody else has killed counts as stopped.
 
         Raises:
             TargetError: If it does not stop in time.
         """
         postmaster = processes.postmaster_of(self.data)
         if postmaster is not None:
-            postmaster.send_signal(signal.SIGQUIT if immediate else signal.SIGINT)
+            postmaster.send_signal(signal.SIGINT)
             if not wait_ended([postmaster], STOP_S):
                 raise TargetError(
                     f"PostgreSQL in {self.data} does not stop within {STOP_S:g} s",
                     advice=f"see {self.log}",
                 )
-        self._forget(journal)
+        self.end(journal)
 
     def check_alive(self) -> None:
         """Raises a TargetError, with the end of its log, if the server has ended."""
         if self.server.has_ended():
             raise self._ended("has ended", self.server.log_lines(of_this_start=False), {})
 
-    def crash(self) -> None:
+    def crash(self, failure: Failure) -> None:
         """Kills all processes of the server at once. It stays journalled: it is to come back."""
-        processes.kill_server(self.data)
+        if failure == "power-loss":
+            processes.lose_power(self.data)
+        else:
+            processes.kill_server(self.data)
         self.server.wait()
 
     def end(self, journal: Journal) -> None:
-        """Ends the server by all means, whatever state it is in."""
+        """Ends the server by all means, for data that are thrown away."""
         processes.end_server(self.data)
         self._forget(journal)
 
@@ -196,7 +195,6 @@ class Cluster:
     def _forget(self, journal: Journal) -> None:
         self.server.wait()
         if self._entry is not None:
-            processes.end_server(self.data)
             with contextlib.suppress(OSError):  # the disk below it may have lost its power
                 (self.data / "postmaster.pid").unlink(missing_ok=True)
             journal.undone(self._entry)

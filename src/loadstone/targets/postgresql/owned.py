@@ -95,7 +95,7 @@ class OwnedServer(Server):
         """Kills all its processes, after what its disks had not flushed was thrown away."""
         if failure == "power-loss":
             self._premises.places.power_loss()
-        self._opened().crash()
+        self._opened().crash(failure)
         self._disconnect()
 
     # -- state ---------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class OwnedServer(Server):
         cluster, copy = self._opened(), kept.existing(self._premises.snapshots, key)
         laps = Laps()
         self._disconnect()
-        cluster.stop(self._context.journal, immediate=True)
+        cluster.end(self._context.journal)
         self._place(spec.storage, tree.size_bytes(copy))
         laps.end("place_s")
         with kept.copying(cluster.data):

@@ -46,7 +46,7 @@ def all_of(data: Path) -> list[psutil.Process]:
 
 
 def kill_server(data: Path) -> None:
-    """Kills every process of the server at once, as a power cut would."""
+    """Kills every process of the server at once; its shared memory stays, as after any SIGKILL."""
     postmaster = postmaster_of(data)
     if postmaster is not None:
         # While it is stopped it starts no children and sees none die.
@@ -64,6 +64,14 @@ def kill_server(data: Path) -> None:
     )
 
 
+def lose_power(data: Path) -> None:
+    """Kills every process of the server at once, and takes its shared memory away."""
+    segment = _segment_of(data)
+    kill_server(data)
+    if segment is not None:
+        shared_memory.remove_left_over(segment)
+
+
 def end_server(data: Path) -> None:
     """Ends the server by all means and removes what it left in memory.
 
@@ -74,7 +82,7 @@ def end_server(data: Path) -> None:
         TargetError: If processes survive SIGKILL.
     """
     _end_initdb(data)
-    segment = shared_memory.segment_of(data)
+    segment = _segment_of(data)
     postmaster = postmaster_of(data)
     if postmaster is not None:
         signal_all(all_of(data), signal.SIGCONT)
@@ -83,6 +91,12 @@ def end_server(data: Path) -> None:
     kill_server(data)
     if segment is not None:
         shared_memory.remove_left_over(segment)
+
+
+def _segment_of(data: Path) -> shared_memory.Segment | None:
+    postmaster = postmaster_of(data)
+    held = None if postmaster is None else shared_memory.held_by(postmaster)
+    return held or shared_memory.left_in(data)
 
 
 def _end_initdb(data: Path) -> None:

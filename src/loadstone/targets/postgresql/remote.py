@@ -54,12 +54,7 @@ class AddressServer(served.AddressServer, Server):
         """Puts settings and database back and drops the snapshots."""
         self.client.close()
         self._system.reset()
-        if self._aside is not None:
-            self._context.journal.undo(self._aside)
-            self._aside = None
-        for key in list(self._snapshots):
-            self._context.journal.undo(self._snapshots[key][1])
-            del self._snapshots[key]
+        self._give_back()
 
     # -- state ---------------------------------------------------------------------------------
     def snapshot(self, key: str) -> None:
@@ -85,14 +80,13 @@ class AddressServer(served.AddressServer, Server):
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Makes the work database again from the snapshot."""
-        if key not in self._snapshots:
-            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        kept = self._snapshot(key)
         wanted = spec.settings
         self.client.close()
         client = aside.maintenance(self._address)
         try:
             aside.drop(client, self._address.database)
-            aside.copy(client, self._snapshots[key][0], self._address.database, self.major)
+            aside.copy(client, kept, self._address.database, self.major)
             self._comment(client)
         finally:
             client.close()
@@ -154,7 +148,7 @@ def setting(spec: TargetSpec, name: str, level: Level) -> SettingInfo:
     finally:
         client.close()
     if found is None:
-        raise WrongInputError(f"the server at the address has no setting {name!r}")
+        raise served.no_setting(name)
     value = values.text(level)
     refused = settings.why_refused(found.name, found.context)
     if refused is None:
@@ -187,11 +181,6 @@ def _check_value(found: settings.Row, value: str) -> None:
             f"{found.name} cannot be {value!r}",
             advice=f"choose one of {', '.join(found.choices or ())}",
         )
-    if found.kind in ("integer", "real") and not (
-        float(found.least or "-inf") <= float(read) <= float(found.greatest or "inf")
-    ):
-        raise WrongInputError(
-            f"{found.name} cannot be {value!r}",
-            advice=f"choose from {found.least} to {found.greatest}"
-            f"{' of ' + found.unit if found.unit else ''}",
-        )
+    if found.kind in ("integer", "real"):
+        bounds = (found.least, found.greatest)
+        served.check_range(found.name, value, float(read), bounds, found.unit or "")

@@ -1,9 +1,10 @@
 """Shared memory that a killed PostgreSQL leaves behind on Linux.
 
-A running server holds one small System V segment and some POSIX segments (`/dev/shm/PostgreSQL.*`).
-After SIGKILL they stay until a server is started in the same data folder again. When that folder is
-removed instead, they must be removed here. Layouts: `PGShmemHeader` (storage/pg_shmem.h) and
-`dsm_control_header` (storage/ipc/dsm.c), as of PostgreSQL 14 to 18.
+A running server holds one small System V segment and some POSIX segments
+(`/dev/shm/PostgreSQL.*`). After SIGKILL they stay until a server is started in the same data
+folder again, which finds them by its `postmaster.pid`. When that folder is removed instead, or has
+lost that file with the power, they must be removed here. Layouts: `PGShmemHeader`
+(storage/pg_shmem.h) and `dsm_control_header` (storage/ipc/dsm.c), as of PostgreSQL 14 to 18.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 _HEADER = struct.Struct("@iiNNI")
 _HEADER_MAGIC = 679834894
@@ -23,18 +27,29 @@ _CONTROL_MAGIC = 0x9A503D32
 _ITEM = struct.Struct("@IINNP?7x")
 _IPC_RMID = 0
 _SHM_RDONLY = 0o10000
+_MAPPED = re.compile(r" (?P<identifier>\d+) +/SYSV(?P<key>[0-9a-f]{8})")
+"""A System V segment in `/proc/PID/maps`: its identifier stands where a file has its inode."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """The System V segment of a server, as its `postmaster.pid` names it."""
+    """The System V segment of a server."""
 
     key: int
     identifier: int
 
 
-def segment_of(data: Path) -> Segment | None:
-    """The segment that the server of this data folder made, if it was stopped uncleanly."""
+def held_by(postmaster: psutil.Process) -> Segment | None:
+    """The segment of a running server, whatever its disk still says."""
+    with contextlib.suppress(OSError):
+        found = _MAPPED.search(Path(f"/proc/{postmaster.pid}/maps").read_text())
+        if found is not None:
+            return Segment(int(found["key"], 16), int(found["identifier"]))
+    return None
+
+
+def left_in(data: Path) -> Segment | None:
+    """The segment of a server that was killed, as `postmaster.pid` in its data folder says."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         key, identifier = (data / "postmaster.pid").read_text().splitlines()[6].split()
         return Segment(int(key), int(identifier))

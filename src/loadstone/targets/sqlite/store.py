@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from loadstone.experiments.model import StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import TargetContext
-from loadstone.targets.local import copies, filesystem, kept, tree
+from loadstone.targets.local import copies, kept, tree
 from loadstone.targets.local.account import own_account
-from loadstone.targets.local.premises import Premises
+from loadstone.targets.local.premises import Laps, Premises
 
 NAME = "loadstone.db"
 _READ_BYTES = 1024**2
@@ -28,7 +29,6 @@ class Store:
         """
         self._premises = Premises(spec, context, own_account())
         self._premises.open()
-        self._last: copies.Restored | None = None
 
     @property
     def database(self) -> Path:
@@ -40,7 +40,7 @@ class Store:
         folder = self._premises.places.use(storage).data
         for path in folder.iterdir():
             path.unlink()
-        self._last = None
+        self._premises.last_reset = {}
 
     def keep(self, key: str) -> None:
         """Copies the data, which nobody uses, and which are in the one file."""
@@ -58,27 +58,24 @@ class Store:
             TargetError: If there is no space.
         """
         copy = kept.existing(self._premises.snapshots, key)
+        laps = Laps()
         folder = self._premises.places.use(storage, tree.size_bytes(copy)).data
+        laps.end("place_s")
         with kept.copying(folder):
-            self._last = copies.restore(copy, folder, self._premises.account)
+            restored = copies.restore(copy, folder, self._premises.account)
+        laps.end("copy_s")
+        self._premises.last_reset = {**asdict(restored), **laps.seconds}
 
-    def warm(self) -> str:
-        """Reads the file into the page cache. Returns what was done."""
-        with self.database.open("rb", buffering=0) as file:
-            while file.read(_READ_BYTES):
-                pass
-        return "the file read into the page cache"
+    def settle(self, cache: str) -> None:
+        """Reads the file into the page cache or takes it out, and brings it to the medium.
 
-    def cool(self) -> str:
-        """Takes the file out of the page cache. Returns what was done."""
-        with self.database.open("rb") as file:
-            os.fsync(file.fileno())
-        count = copies.drop_from_page_cache(self.database.parent)
-        return f"{count} files dropped from the page cache"
-
-    def make_durable(self) -> None:
-        """Brings everything to the medium: a later power loss takes only what comes after."""
+        A later power loss then takes only what comes after.
+        """
+        laps = Laps()
+        done = self._warm() if cache == "warm" else self._cool()
         self._premises.places.make_durable()
+        laps.end("settle_s")
+        self._premises.last_reset |= {"cache": done, **laps.seconds}
 
     def power_loss(self) -> None:
         """Throws away what was not flushed."""
@@ -93,16 +90,21 @@ class Store:
         return self._premises.places.readings()
 
     def inventory(self) -> dict[str, Any]:
-        """Folder, file system, placements, and what the last restoration had to write."""
-        folder = self.database.parent
-        return {
-            "data_folder": str(folder),
-            "data_folder_bytes": tree.size_bytes(folder),
-            "file_system": filesystem.of(folder),
-            "storage": self._premises.places.inventory(),
-            "last_reset": {"written_bytes": self._last.written_bytes} if self._last else {},
-        }
+        """Folder, file system, placements, and what the last reset took."""
+        return self._premises.inventory(self.database.parent)
 
     def close(self) -> None:
         """Removes everything."""
         self._premises.close()
+
+    def _warm(self) -> str:
+        with self.database.open("rb", buffering=0) as file:
+            while file.read(_READ_BYTES):
+                pass
+        return "the file read into the page cache"
+
+    def _cool(self) -> str:
+        with self.database.open("rb") as file:
+            os.fsync(file.fileno())
+        count = copies.drop_from_page_cache(self.database.parent)
+        return f"{count} files dropped from the page cache"

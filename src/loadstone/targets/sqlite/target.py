@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,7 +37,6 @@ class SQLite(Target):
         self._database: Database | None = None
         self._settings: dict[str, Level] = {}
         self._loading = False
-        self._settled: dict[str, Any] = {}
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
@@ -143,12 +141,8 @@ class SQLite(Target):
 
         The cache of SQLite itself is empty at the start of each trial: it is the driver's.
         """
-        began = time.monotonic()
-        store = self._opened()
         self.stop()
-        done = store.warm() if cache == "warm" else store.cool()
-        store.make_durable()
-        self._settled = {"cache": done, "settle_s": round(time.monotonic() - began, 3)}
+        self._opened().settle(cache)
 
     def check_alive(self) -> None:
         """Nothing runs that could end: the end of the driver is noticed by who started it."""
@@ -229,7 +223,6 @@ class SQLite(Target):
             },
             "size_bytes": self.size_bytes(),
             **self._opened().inventory(),
-            **self._settled,
         }
 
     def log_path(self) -> Path | None:
