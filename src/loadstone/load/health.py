@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loadstone.experiments.model import ProfileSpec
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
@@ -15,6 +17,7 @@ LAG_SHARE_OF_MEDIAN = 0.1
 """A lag below this share of the median response time does not bend the figures."""
 ACHIEVED_SHARE = 0.99
 """A rate holds if at least this share of it was achieved."""
+_OF_THE_GENERATOR = ("generator-busy", "generator-saturated", "schedule-lag")
 
 
 def generator_notices(
@@ -33,6 +36,11 @@ def generator_notices(
     if profile.load == "open":
         found += [_dropped(health, profile, load), _achieved(load)]
     return [notice for notice in found if notice is not None]
+
+
+def generator_trouble(notices: Sequence[Notice]) -> list[Notice]:
+    """Those of the notices that are about the generator itself, not about what it met."""
+    return [notice for notice in notices if notice.code in _OF_THE_GENERATOR]
 
 
 def achieved_share(load: LoadTotals) -> float | None:
