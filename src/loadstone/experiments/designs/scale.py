@@ -17,7 +17,7 @@ from loadstone.experiments.model import (
 )
 from loadstone.experiments.problems import Problem
 
-_SHORT = {
+SCALED = {
     "users": ("profile.users", "users"),
     "clients": ("profile.users", "clients"),
     "processors": ("host.server.cpus", "processors"),
@@ -73,8 +73,8 @@ class Scale(Design):
     def problems(self, experiment: Experiment) -> list[Problem]:
         """Levels that are none."""
         design = _design(experiment)
-        if design.over not in _SHORT and "." not in design.over:
-            known = ", ".join(_SHORT)
+        if design.over not in SCALED and "." not in design.over:
+            known = ", ".join(SCALED)
             message = f"is none of {known}, nor a factor such as workload.warehouses"
             return [Problem(("design", "over"), f"{design.over!r} {message}")]
         levels = ("design", "levels")
@@ -96,15 +96,15 @@ def _unfit(design: ScaleDesign, scaled: Scaled) -> Iterator[str]:
         yield "there is nothing to be had at 0 or less"
     if len(set(found)) < len(found):
         yield "name each level once: repeats says how often it is measured"
-    if design.over in _SHORT and any(n != int(n) for n in found):
+    if design.over in SCALED and any(n != int(n) for n in found):
         yield f"{scaled.label} are whole numbers"
 
 
 def scaled_by(experiment: Experiment) -> Scaled:
     """What the experiment scales."""
     over = _design(experiment).over
-    if over in _SHORT:
-        return Scaled(*_SHORT[over])
+    if over in SCALED:
+        return Scaled(*SCALED[over])
     return Scaled(over, over.partition(".")[2] or over)
 
 

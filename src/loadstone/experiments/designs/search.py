@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from itertools import count
 from typing import ClassVar
 
 from loadstone.errors import LoadstoneError, WrongInputError
-from loadstone.experiments.designs.arrange import trial_id, trial_seed
+from loadstone.experiments.designs.arrange import arrange, trial_id
 from loadstone.experiments.designs.ascent import Way, levels_at_most
 from loadstone.experiments.designs.base import Design, Pair, Stages
 from loadstone.experiments.designs.book import (
@@ -28,7 +27,6 @@ from loadstone.experiments.model import (
     Variant,
 )
 from loadstone.experiments.problems import Problem
-from loadstone.factors.registry import apply_changes
 from loadstone.load.objective import parse_objective, parse_term
 from loadstone.results.record import TrialResult
 from loadstone.workloads.base import SearchSteps, Workload
@@ -66,6 +64,9 @@ class Search(Design):
         if over == "users" and experiment.profile.load == "open":
             message = "an open load has no users: search over rate, or write load: closed"
             problems.append(Problem(("design", "over"), message))
+        if over == "rate" and experiment.profile.load == "closed" and _sets_profile(experiment):
+            message = "a search over rates needs an open load: write load: open and rate_per_s"
+            problems.append(Problem(("design", "over"), f"{message} (--rate)"))
         if design.method == "bisection" and (design.coarse or design.fine):
             message = "coarse and fine belong to method: steps; bisection takes a precision"
             problems.append(Problem(("design", "method"), message))
@@ -88,12 +89,22 @@ class Search(Design):
         ascent = rules.failures * levels_at_most(rules.way)
         return ascent + soaks + rules.confirm * len(SHARES)
 
+    def load_s(self, experiment: Experiment) -> float:
+        """Of so many trials, each with the warm-up and ramp of the profile."""
+        rules, profile = rules_of(experiment), experiment.profile
+        before_s = profile.warm_up + profile.ramp
+        samples = rules.failures * levels_at_most(rules.way)
+        ascent_s = samples * (before_s + (rules.shortest_s + rules.longest_s) / 2)
+        soak_s = before_s + rules.soak_s if rules.soak_s else 0.0
+        confirm_s = rules.confirm * len(SHARES) * (before_s + rules.longest_s)
+        return ascent_s + soak_s + confirm_s
+
 
 class SearchStages(Stages):
     """One trial after the other; those of a confirmation together."""
 
     def __init__(self, experiment: Experiment, *, allow_unsafe: bool = False) -> None:
-        self._experiment = experiment
+        self._experiment = experiment.model_copy(update={"repeats": 1})
         self._rules = rules_of(experiment)
         self._allow_unsafe = allow_unsafe
         self._variants: dict[str, Variant] = {}
@@ -117,35 +128,40 @@ class SearchStages(Stages):
         size = len({each.level for each in sought})
         plans: list[TrialPlan] = []
         for start in range(0, len(sought), size):
-            block = next(self._blocks)
-            blockful = sought[start : start + size]
-            random.Random(f"{self._experiment.seed}/order/{block}").shuffle(blockful)
-            for place, each in enumerate(blockful, start=1):
-                plans.append(self._plan(each, block, place, len(results) + len(plans) + 1))
+            plans += self._block(sought[start : start + size], len(results) + len(plans) + 1)
         return plans
 
-    def _plan(self, sought: Sought, block: int, place: int, order: int) -> TrialPlan:
-        experiment = self._experiment
-        variant = _variant(experiment, self._rules, sought.level, self.variants)
-        self._variants.setdefault(variant.name, variant)
-        parts = apply_changes(experiment, variant.changes)
-        return TrialPlan(
-            experiment=experiment.name,
-            trial=trial_id(block, place, f"{sought.kind} {_text(sought.level)}"),
-            variant=variant,
-            block=block,
-            order=order,
-            seed=trial_seed(experiment.seed, block),
-            data_seed=experiment.seed,
-            workload=parts.workload,
-            target=parts.target,
-            profile=parts.profile.model_copy(update={"measure": sought.measure_s}),
-            host=dict(parts.host),
-            level=_level_plan(self._rules, sought),
-            cache=experiment.cache,
-            reload=experiment.reload,
-            price=experiment.price,
+    def _block(self, sought: Sequence[Sought], first_order: int) -> list[TrialPlan]:
+        """Trials of one block, each of another level, in random order."""
+        variants = {each.level: self._variant(each.level) for each in sought}
+        by_name = {variants[each.level].name: each for each in sought}
+        block = next(self._blocks)
+        plans = arrange(
+            self._experiment,
+            list(variants.values()),
+            first_block=block,
+            first_order=first_order,
             allow_unsafe=self._allow_unsafe,
+        )
+        return [
+            self._of_level(plan, by_name[plan.variant.name], place)
+            for place, plan in enumerate(plans, start=1)
+        ]
+
+    def _variant(self, level: float) -> Variant:
+        variant = _variant(self._experiment, self._rules, level, self.variants)
+        return self._variants.setdefault(variant.name, variant)
+
+    def _of_level(self, plan: TrialPlan, sought: Sought, place: int) -> TrialPlan:
+        """The plan with the length of the sample and what it is judged by."""
+        profile = plan.profile.model_copy(update={"measure": sought.measure_s})
+        name = f"{sought.kind} {_text(sought.level)}"
+        return plan.model_copy(
+            update={
+                "trial": trial_id(plan.block, place, name),
+                "profile": profile,
+                "level": _level_plan(self._rules, sought),
+            }
         )
 
 
@@ -207,6 +223,12 @@ def _over(experiment: Experiment) -> LoadedBy:
     if design.over is not None:
         return design.over
     return "rate" if experiment.profile.load == "open" else _workload(experiment).search_over
+
+
+def _sets_profile(experiment: Experiment) -> bool:
+    """Whether the rate is that of the profile, not a parameter of the workload."""
+    changes = _workload(experiment).at_rate(experiment.profile, 1.0)
+    return any(change.factor == "profile.rate_per_s" for change in changes)
 
 
 def _workload(experiment: Experiment) -> Workload:
