@@ -65,23 +65,22 @@ def judge_of(findings: Findings) -> Judge:
 def stretch(findings: Findings, from_s: float, to_s: float) -> Stretch:
     """The load of the measured phase between two moments of the trial's clock.
 
-    What was done after the end of the phase belongs to the stretch that ends with it.
+    What was done after the end of the phase was due in it, and belongs to a trial of one level; a
+    trial whose load was raised is cut off in the midst of its last one.
     """
-    last = not findings.raised or to_s >= findings.raised[-1][2]
+    one_level = findings.plan.level is not None and not findings.plan.level.raised
 
     def belongs(tick: Tick) -> bool:
         middle_s = (tick.from_s + tick.to_s) / 2
         return tick.phase_kind == MEASURE and (
-            (last and tick.late) or (from_s <= middle_s and (last or middle_s < to_s))
+            one_level or (not tick.late and from_s <= middle_s < to_s)
         )
 
+    ticks = [tick for tick in list(findings.load.ticks) if belongs(tick)]
+    if not one_level and ticks:
+        return Stretch(ticks, from_s=ticks[0].from_s, to_s=ticks[-1].to_s)
     phases = [phase for phase in findings.load.phases() if phase.kind == MEASURE]
-    return Stretch(
-        ticks=[tick for tick in findings.load.ticks if belongs(tick)],
-        from_s=from_s,
-        to_s=to_s,
-        discarded=sum(phase.discarded for phase in phases) if last else 0,
-    )
+    return Stretch(ticks, from_s, to_s, discarded=sum(phase.discarded for phase in phases))
 
 
 def _against(findings: Findings, health: GeneratorHealth | None) -> list[LevelReason]:

@@ -60,11 +60,14 @@ class Judge:
             achieved_share: Of what was offered, where it is known better than from the windows.
         """
         terms = parse_objective(self.level.objective)
+        offered = sum(each.offered(self.flow) for each in windows_of(stretch, stretch.duration_s))
         windows = windows_of(stretch, self.level.window_s)
+        if achieved_share is None:
+            achieved_share = _achieved(windows, self.flow) / offered if offered else 1.0
         reasons = [
             *self._not_achieved(windows, achieved_share),
             *self._missed(windows, terms),
-            *self._rising(stretch, terms),
+            *self._rising(stretch, terms, offered),
         ]
         reasons.sort(key=lambda reason: inf if reason.at_s is None else reason.at_s)
         reasons = [*others, *reasons]
@@ -79,8 +82,11 @@ class Judge:
             duration_s=stretch.duration_s,
             holds=not reasons,
             reasons=reasons,
-            offered_per_s=self._offered(windows) / stretch.duration_s if self._offers else None,
-            achieved_per_s=sum(w.achieved(self.flow) for w in windows) / stretch.duration_s,
+            offered_per_s=offered / stretch.duration_s if self._offers else None,
+            achieved_per_s=(
+                achieved_share * offered if self._offers else _achieved(windows, self.flow)
+            )
+            / stretch.duration_s,
             windows=len(windows),
             worst=self._worst(windows, terms),
             response=judged_response(windows, self.judged),
@@ -90,16 +96,8 @@ class Judge:
     def _offers(self) -> bool:
         return self.is_open or self.flow is not None
 
-    def _offered(self, windows: Sequence[Window]) -> float:
-        return sum(window.offered(self.flow) for window in windows)
-
-    def _not_achieved(self, windows: Sequence[Window], share: float | None) -> list[LevelReason]:
-        offered = self._offered(windows)
-        if not self._offers or not offered:
-            return []
-        if share is None:
-            share = sum(window.achieved(self.flow) for window in windows) / offered
-        if share >= ACHIEVED_SHARE:
+    def _not_achieved(self, windows: Sequence[Window], share: float) -> list[LevelReason]:
+        if not self._offers or share >= ACHIEVED_SHARE:
             return []
         short = [
             w for w in windows if w.achieved(self.flow) < ACHIEVED_SHARE * w.offered(self.flow)
@@ -129,7 +127,7 @@ class Judge:
         """What a window has instead of what a term asks for; empty if it keeps to it."""
         value = window.value(term, self.judged, self.flow)
         if value is not None:
-            return "" if term.holds(value) else f"was {value:.4g} {term.unit}".rstrip()
+            return "" if term.holds(value) else f"was {_short(value)} {term.unit}".rstrip()
         ended = window.load.count + window.load.errors
         return "" if ended or not term.is_time else "no operation ended"
 
@@ -144,14 +142,13 @@ class Judge:
                 found.append(figure)
         return found
 
-    def _rising(self, stretch: Stretch, terms: Sequence[Term]) -> list[LevelReason]:
-        return [*self._backlog(stretch), *self._response(stretch, terms)]
+    def _rising(self, stretch: Stretch, terms: Sequence[Term], offered: float) -> list[LevelReason]:
+        return [*self._backlog(stretch, offered), *self._response(stretch, terms)]
 
-    def _backlog(self, stretch: Stretch) -> list[LevelReason]:
+    def _backlog(self, stretch: Stretch, offered: float) -> list[LevelReason]:
         ticks = stretch.timed
         if not self._offers or not ticks:
             return []
-        offered = self._offered(windows_of(stretch, stretch.duration_s))
         least = max(LEAST_BACKLOG, LEAST_BACKLOG_S * offered / stretch.duration_s)
         waiting = [
             tick.gauges.get(self.flow.backlog, 0.0) if self.flow else float(tick.queued)
@@ -180,6 +177,14 @@ class Judge:
         at_s = known[found.from_index][0].from_s - stretch.from_s
         text = (
             f"the median response time rises, from {begin_s * 1e3:.3g} ms "
-            f"by {found.rise * 1e3 * 60 / stretch.duration_s:.3g} ms a minute"
+            f"by {_short(found.rise * 1e3 * 60 / stretch.duration_s)} ms a minute"
         )
         return [LevelReason(cause="response time", at_s=max(0.0, at_s), text=text)]
+
+
+def _achieved(windows: Sequence[Window], flow: Flow | None) -> float:
+    return sum(window.achieved(flow) for window in windows)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
