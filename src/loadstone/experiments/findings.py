@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loadstone.errors import LoadstoneError
-from loadstone.experiments.levels import levels_of
+from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.model import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
-from loadstone.load.health import generator_notices, generator_trouble
+from loadstone.load.health import generator_notices
 from loadstone.load.totals import MEASURE, LoadLog
 from loadstone.results.durability import crash_notices
 from loadstone.results.record import (
@@ -236,9 +236,12 @@ class Findings:
             return found + (crash_notices(self.durability, unsafe) if self.durability else [])
         measured = self.load.measured()
         if health is not None:
-            said = generator_notices(health, self.plan.profile, measured)
             # Of a level of a search an overload is a finding: its record says it.
-            found += generator_trouble(said) if self.plan.level is not None else said
+            found += (
+                generator_notices(health, self.plan.profile, measured)
+                if self.plan.level is None
+                else trouble_of(self, health)
+            )
         found += [
             Notice(
                 code="check-failed",

@@ -9,9 +9,10 @@ from loadstone.experiments.model import LevelPlan
 from loadstone.load.frames import Tick
 from loadstone.load.health import achieved_share, generator_notices, generator_trouble
 from loadstone.load.holding import Judge
+from loadstone.load.objective import parse_objective, tightest_limit_s
 from loadstone.load.totals import MEASURE
 from loadstone.load.windows import Stretch
-from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord
+from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord, Notice
 
 if TYPE_CHECKING:
     from loadstone.experiments.findings import Findings
@@ -83,16 +84,24 @@ def stretch(findings: Findings, from_s: float, to_s: float) -> Stretch:
     return Stretch(ticks, from_s, to_s, discarded=sum(phase.discarded for phase in phases))
 
 
+def trouble_of(findings: Findings, health: GeneratorHealth) -> list[Notice]:
+    """What the generator itself had, in a trial of a search."""
+    plan = findings.plan
+    assert plan.level is not None  # noqa: S101 - asked of trials of a search only
+    limit_s = tightest_limit_s(parse_objective(plan.level.objective)) or 0.0
+    measured = findings.load.measured()
+    return generator_trouble(generator_notices(health, plan.profile, measured, limit_s=limit_s))
+
+
 def _against(findings: Findings, health: GeneratorHealth | None) -> list[LevelReason]:
     """What speaks against a level and is not seen in its ticks."""
     found = []
     if findings.failure is not None:
         found.append(LevelReason(cause="failed", text=findings.failure.message))
     if health is not None:
-        profile, measured = findings.plan.profile, findings.load.measured()
         found += [
             LevelReason(cause="generator", text=notice.message)
-            for notice in generator_trouble(generator_notices(health, profile, measured))
+            for notice in trouble_of(findings, health)
             if notice.severity == "error"
         ]
     failed = [check.name for check in findings.checks if not check.passed]

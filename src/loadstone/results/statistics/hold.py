@@ -15,10 +15,15 @@ from loadstone.results.statistics.steady import batch_means, mann_kendall_p
 
 FEWEST_TICKS = 8
 """Below it nothing can be said of a trend."""
-MOST_BATCHES = 40
-"""Longer series are tested as 20 to 40 means of neighbours, which are less correlated."""
+MOST_BATCHES = 20
+"""Longer series are tested as 10 to 20 means of neighbours, which are less correlated."""
 ALPHA = 0.005
-"""Chance to call a series rising that only scatters, before the least rise is asked for."""
+"""Chance to call a series rising that only scatters, before the least rise is asked for.
+
+Planted in tests: ticks that are correlated by 0.6, or the queue of a server that is busy for 90 %
+of the time, are called rising in 1 to 3 % of the trials. A rise by half in noise of a tenth is
+found in 70 % of the trials of 10 ticks, and in all of 30.
+"""
 
 
 @dataclass(frozen=True, slots=True)
