@@ -65,6 +65,8 @@ class Target(ABC):
 
     engine: ClassVar[str]
     capabilities: ClassVar[frozenset[str]]
+    """`sql`; `procedures` stored in the server; `bulk`: the driver stores rows in bulk;
+    `table-compression`: a table that is not written any more can be compressed."""
     dialect: ClassVar[Dialect]
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
@@ -213,6 +215,17 @@ class Target(ABC):
     @abstractmethod
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Runs one query and returns its rows."""
+
+    @abstractmethod
+    def index_names(self, table: str) -> set[str]:
+        """Names of the indexes of a table that are complete and in use."""
+
+    def log_bytes(self) -> int | None:
+        """How much the engine has written to its log so far; None where that is not known.
+
+        The difference of two readings counts, without a restart in between.
+        """
+        return None
 
     @abstractmethod
     def probes(self) -> list[Probe]:
