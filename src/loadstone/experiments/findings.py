@@ -55,6 +55,7 @@ class Findings:
     data: dict[str, float] = field(default_factory=dict)
     fingerprint: Fingerprint | None = None
     counters: dict[str, float] = field(default_factory=dict)
+    counters_after: dict[str, float] = field(default_factory=dict)
     load: LoadLog = field(default_factory=LoadLog)
     begin: Observation | None = None
     end: Observation | None = None
@@ -83,16 +84,19 @@ class Findings:
         server_cpu_s = None
         if self.server_cpu_begin_s is not None and self.server_cpu_end_s is not None:
             server_cpu_s = self.server_cpu_end_s - self.server_cpu_begin_s
-        profile = self.plan.profile
+        profile = self.workload.loaded(self.plan.profile)
         closed = profile.load == "closed"
         return replace(
             self.load.of_workload(self.begin, self.end, server_cpu_s),
             users=profile.users if closed else profile.sessions,
             specified_waits=closed and profile.think_time == "specified",
+            before=self.counters,
+            after=self.counters_after,
         )
 
     def check(self, target: Target) -> None:
-        """Lets the workload test its data."""
+        """Reads the counters of the data at the end of all load, and lets the workload test it."""
+        self.counters_after = self.workload.observe(target)
         measured = self.measured()
         if measured is not None:
             self.checks = self.workload.check(target, self.counters, measured)

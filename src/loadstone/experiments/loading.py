@@ -76,6 +76,7 @@ def running_load(
         **options: Further fields of the driver's plan.
     """
     plan, workload, target = findings.plan, findings.workload, lab.target
+    profile = workload.loaded(profile)
     connection = target.connection()
     driver_plan = run_plan(
         profile, workload.driver_workload(), workload.pacing(), connection, plan.seed

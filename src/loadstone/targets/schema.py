@@ -14,8 +14,8 @@ class ColumnType:
     """A type of the SQL standard.
 
     Attributes:
-        name: `decimal` is exact; `timestamp` has no zone; `instant` is a moment in UTC, exact to the
-            microsecond, that can be compared and counted with cheaply; `double` has 64 bits.
+        name: `decimal` is exact; `double` has 64 bits; `timestamp` has no zone; `instant` is a moment
+            in UTC, exact to the microsecond, which every engine keeps in 8 bytes.
         size: Characters of `char` and `varchar`; digits of `decimal`.
         scale: Digits of `decimal` after the point.
     """

@@ -50,8 +50,8 @@ def check_history(
 def check_account(contents: Sequence[Contents], facts: Mapping[str, float]) -> CheckResult:
     """What was offered is stored, still held back, or counted as lost.
 
-    A batch whose commit was sent and not answered is in doubt: it is stored whole or not at all, and
-    the rows tell which.
+    A batch whose commit was sent and not answered is in doubt: it is stored whole or not at all,
+    and the rows tell which.
 
     Args:
         contents: Of all segments.
@@ -98,7 +98,7 @@ def _check_marks(stations: Mapping[int, Rows], marks: Mapping[int, int]) -> Chec
     reached = {station: rows.greatest for station, rows in stations.items()}
     wrong = [
         station
-        for station in sorted(marks | reached)
+        for station in sorted({*marks, *reached})
         if marks.get(station, 0) != reached.get(station, 0)
     ]
     shown = "; ".join(

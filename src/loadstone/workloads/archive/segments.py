@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from loadstone.results.record import CheckResult
@@ -19,7 +20,7 @@ Query = Callable[[str], Sequence[tuple[Any, ...]]]
 
 NEXT, CURRENT, OPEN, CLOSED = "next", "current", "open", "closed"
 _AGE = {CLOSED: 0, OPEN: 1, CURRENT: 2, NEXT: 3}
-"""Segments come in this order: what is switched to, what is written, what late events still reach."""
+"""Segments come in this order; late events still reach those that are open."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,10 @@ def _disorder(segments: Sequence[Segment]) -> list[str]:
     begun = [each for each in segments if each.begun]
     if begun and begun[0].begin_us != BEGINNING_OF_TIME_US:
         wrong.append(f"the first segment begins at {begun[0].begin_us} us")
-    for earlier, later in zip(begun, begun[1:], strict=False):
+    for earlier, later in pairwise(begun):
         if later.begin_us <= earlier.begin_us:
             wrong.append(f"segment {later.number} does not begin after {earlier.number}")
-    for earlier, later in zip(segments, segments[1:], strict=False):
+    for earlier, later in pairwise(segments):
         if _AGE.get(later.state, 0) < _AGE.get(earlier.state, 0):
             wrong.append(f"segment {later.number} is {later.state}, {earlier.number} still not")
     return wrong

@@ -42,7 +42,7 @@ def windows_of(contents: Sequence[Contents], elements: int) -> list[Window]:
     stations = by_station(contents)
     if not stations:
         return []
-    drawn = random.Random(sum(rows.count for rows in stations.values()))  # noqa: S311
+    drawn = random.Random(sum(rows.count for rows in stations.values()))
     found = []
     for _ in range(_WINDOWS):
         station = drawn.choice(sorted(stations))
@@ -87,6 +87,4 @@ def _rows(
         return Counter()
     condition = " OR ".join(window.condition(dialect) for window in windows)
     columns = ", ".join(EVENT_COLUMNS)
-    return Counter(
-        tuple(row) for row in query(f"SELECT {columns} FROM {table} WHERE {condition}")
-    )
+    return Counter(tuple(row) for row in query(f"SELECT {columns} FROM {table} WHERE {condition}"))

@@ -7,16 +7,23 @@ from importlib import resources
 from time import monotonic
 from typing import Any, ClassVar
 
-from loadstone.experiments.model import ProfileSpec
+from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import lost_inserts
 from loadstone.workloads.archive.metrics import HEADLINE, METRICS, metric_values
-from loadstone.workloads.archive.parameters import ArchiveParameters
+from loadstone.workloads.archive.parameters import INSERT, ArchiveParameters
 from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
-from loadstone.workloads.base import Acknowledgement, Measured, RunDriver, Workload
+from loadstone.workloads.base import (
+    Acknowledgement,
+    Flow,
+    Measured,
+    RunDriver,
+    SearchSteps,
+    Workload,
+)
 
 
 class EventArchive(Workload):
@@ -32,6 +39,9 @@ class EventArchive(Workload):
         {"load", "users", "rate_per_s", "arrival", "sessions", "queue", "think_time", "backlog"}
     )
     tells_lost_commits = True
+    search_over = "rate"
+    rate_unit = "events/s"
+    default_objective = ("p99 < 1000 ms", "loss = 0")
     parameters: ArchiveParameters
 
     def needs(self) -> frozenset[str]:
@@ -87,6 +97,28 @@ class EventArchive(Workload):
     def pacing(self) -> dict[str, Any]:
         """The period of each operation."""
         return self.parameters.pacing()
+
+    def at_rate(self, profile: ProfileSpec, rate: float) -> list[Change]:
+        """More stations, as the rate needs them."""
+        return [Change(factor="workload.rate", level=rate)]
+
+    def raised_to(self, over: LoadedBy, level: float) -> dict[str, Any]:
+        """A running load is raised by whole stations, each of the rate that it began with."""
+        own = self.parameters
+        stations = level if over == "users" else level * own.stations / own.rate
+        return {"control": "users", "users": own.users - own.stations + round(stations)}
+
+    def flow(self) -> Flow:
+        """Events, not bulk inserts, are what is offered."""
+        return Flow("events_offered", "events_stored", "events_lost", "events_buffered")
+
+    def judged_by(self) -> tuple[str, ...]:
+        """The bulk inserts."""
+        return (INSERT,)
+
+    def default_steps(self, over: LoadedBy) -> SearchSteps:
+        """The steps of CERN's own tests."""
+        return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
 
     def observe(self, target: Target) -> dict[str, float]:
         """Events by the stations' marks, size of the database, position of the log if known."""
