@@ -60,8 +60,9 @@ def make(target: Target, parameters: ArchiveParameters) -> EventArchive:
         script.append(_segment(number, begin, state))
     script.append(_segment(4, 2**63 - 1, "next"))
     script.append("UPDATE archive_segment SET state = 'closed', closed_us = 1 WHERE number = 1;")
-    for station in range(STATIONS):
-        script.append(f"INSERT INTO archive_station VALUES ({station}, {EVENTS});")
+    script += [
+        f"INSERT INTO archive_station VALUES ({each}, {EVENTS});" for each in range(STATIONS)
+    ]
     placed = list(events())
     for number in (1, 2, 3):
         lines = ", ".join(_line(target, row) for where, row in placed if where == number)

@@ -48,6 +48,8 @@ def again(path: Path, short: ShortForm) -> Written:
         "reload": plan.reload,
         "seed": plan.data_seed,
     }
+    if plan.outage is not None:
+        data["outage"] = durations_as_text(plan.outage.model_dump())
     draft = Draft(data)
     lay_over(draft, short)
     return draft.finish()

@@ -24,6 +24,7 @@ from loadstone.results.record import (
     MetricValue,
     Notice,
     OperationSummary,
+    OutageRecord,
     Status,
     SteadyStateRecord,
     TrialResult,
@@ -66,6 +67,7 @@ class Findings:
     speed_before: dict[str, float] | None = None
     speed_after: dict[str, float] | None = None
     durability: DurabilityRecord | None = None
+    outages: list[OutageRecord] = field(default_factory=list)
 
     def failed(self, error: LoadstoneError | OSError) -> None:
         """Notes what ended the trial, in which step, and where to look."""
@@ -84,6 +86,8 @@ class Findings:
         server_cpu_s = None
         if self.server_cpu_begin_s is not None and self.server_cpu_end_s is not None:
             server_cpu_s = self.server_cpu_end_s - self.server_cpu_begin_s
+        if any(outage.restarted for outage in self.outages):
+            server_cpu_s = None  # one that was started again counts from zero
         profile = self.workload.loaded(self.plan.profile)
         closed = profile.load == "closed"
         return replace(
@@ -137,6 +141,7 @@ class Findings:
             drift=moved,
             generator=health,
             durability=self.durability,
+            outages=self.outages,
             repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
         )
 
@@ -233,6 +238,7 @@ class Findings:
         if self.plan.crash is not None:
             unsafe = unsafe_in(parts_of(self.plan))
             return found + (crash_notices(self.durability, unsafe) if self.durability else [])
+        found += [outage.notice() for outage in self.outages]
         measured = self.load.measured()
         if health is not None:
             found += generator_notices(health, self.plan.profile, measured)
@@ -276,7 +282,7 @@ class Findings:
         )
         return Notice(
             code="operations-failed",
-            severity="error" if share > ERROR_SHARE_LIMIT else "warning",
+            severity="error" if share > ERROR_SHARE_LIMIT and not self.outages else "warning",
             message=f"{errors} of {errors + count} operations failed ({classes})",
             advice="read the target's log in the folder of the trial",
         )

@@ -8,6 +8,7 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
+from loadstone.experiments.outage import suffer
 from loadstone.load.driver import Driver
 from loadstone.probes.noise import machine_speed
 from loadstone.results.folder import TrialFolder
@@ -81,6 +82,8 @@ def _watch(load: Load, lab: Lab, findings: Findings) -> None:
         if mark.kind == "phase-begin":
             findings.begin = _observation(load.driver, target, workload)
             findings.server_cpu_begin_s = target.server_cpu_s()
+            if findings.plan.outage is not None:
+                suffer(load, lab, findings, findings.plan.outage, mark.t_s)
         elif mark.kind == "phase-end":
             findings.server_cpu_end_s = target.server_cpu_s()
             findings.end = _observation(load.driver, target, workload)

@@ -21,6 +21,7 @@ from loadstone.experiments.model import (
 )
 from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.crashes import crash_problems
+from loadstone.factors.outages import outage_problems
 from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
@@ -41,6 +42,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
         problems += _variant_problems(experiment)
     if not problems:
         problems += crash_problems(experiment)
+    if not problems:
+        problems += outage_problems(experiment)
     return [*problems, *_metric_problems(experiment), *_reference_problems(experiment)]
 
 

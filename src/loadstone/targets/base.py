@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Failure, Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, OutageKind, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.dialect import Dialect
@@ -130,6 +132,17 @@ class Target(ABC):
         Raises:
             TargetError: If there is nothing to fail: no owned server, no volatile device.
         """
+
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Puts an owned server out of service for as long as the block lasts.
+
+        Args:
+            kind: `pause`, `kill` or `full-disk`.
+
+        Raises:
+            TargetError: If it is not Loadstone's own server, or its disk cannot be filled.
+        """
+        raise TargetError(f"{self.engine} has no server that could be out of service")
 
     # -- state ---------------------------------------------------------------------------------
     @abstractmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-
 _SPELLED = {"double": "double precision", "instant": "timestamp(6)"}
 
 
@@ -14,8 +13,8 @@ class ColumnType:
     """A type of the SQL standard.
 
     Attributes:
-        name: `decimal` is exact; `double` has 64 bits; `timestamp` has no zone; `instant` is a moment
-            in UTC, exact to the microsecond, which every engine keeps in 8 bytes.
+        name: `decimal` is exact; `double` has 64 bits; `timestamp` has no zone; `instant` is a
+            moment in UTC, exact to the microsecond, which every engine keeps in 8 bytes.
         size: Characters of `char` and `varchar`; digits of `decimal`.
         scale: Digits of `decimal` after the point.
     """
