@@ -50,13 +50,14 @@ def hello(threads: int = 2) -> dict[str, Any]:
     return {
         "frame": "hello",
         "t_s": 0.0,
-        "version": 2,
+        "version": 3,
         "driver": "0.1.0",
         "pid": 1,
         "threads": threads,
         "workload": "oltp",
         "operations": ["new-order", "payment"],
         "unix_time_s": 1.0,
+        "monotonic_s": 100.0,
         "nofile": 1024,
         "clock_resolution_ns": 1,
     }

@@ -63,6 +63,8 @@ pub struct Board {
     duty: Cell<Duty>,
     phase: Cell<PhaseIndex>,
     since_ns: Cell<u64>,
+    /// Begin of the first phase.
+    origin_ns: Cell<Option<u64>>,
     /// Slots below it take part.
     active: Cell<usize>,
     /// Operations that may still begin in this phase.
@@ -85,6 +87,7 @@ impl Default for Board {
             duty: Cell::new(Duty::Idle),
             phase: Cell::new(0),
             since_ns: Cell::new(0),
+            origin_ns: Cell::new(None),
             active: Cell::new(0),
             allowance: Cell::new(u64::MAX),
             finished: Cell::new(0),
@@ -106,6 +109,8 @@ impl Board {
         self.duty.set(notice.duty);
         self.phase.set(notice.phase);
         self.since_ns.set(notice.since_ns);
+        self.origin_ns
+            .set(self.origin_ns.get().or(Some(notice.since_ns)));
         self.active.set(notice.active);
         self.allowance.set(notice.allowance);
         self.room.set(notice.room);
@@ -236,6 +241,11 @@ impl Board {
     /// When the phase began.
     pub fn since_ns(&self) -> u64 {
         self.since_ns.get()
+    }
+
+    /// When the first phase began.
+    pub fn origin_ns(&self) -> u64 {
+        self.origin_ns.get().unwrap_or(0)
     }
 
     /// Whether the user of `slot` takes part.

@@ -47,6 +47,11 @@ impl Epoch {
         monotonic_ns(libc::CLOCK_MONOTONIC).saturating_sub(self.origin_ns)
     }
 
+    /// A moment of `CLOCK_MONOTONIC`, in seconds, in nanoseconds of this epoch; 0 when it lies before.
+    pub fn of_monotonic_s(&self, monotonic_s: f64) -> u64 {
+        to_ns(monotonic_s).saturating_sub(self.origin_ns)
+    }
+
     /// `at_ns` of this epoch on `CLOCK_MONOTONIC`.
     pub fn absolute_ns(&self, at_ns: u64) -> u64 {
         self.origin_ns.saturating_add(at_ns)

@@ -159,7 +159,7 @@ impl<W: Workload> Conductor<W> {
         let standing = self.standing();
         if standing != self.standing {
             self.standing = standing;
-            let (thread, phase) = (self.equipment.index, self.shared.board.phase());
+            let (thread, phase) = (self.equipment.thread, self.shared.board.phase());
             self.send(Message::Standing {
                 thread,
                 phase,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::ledger::PhaseIndex;
-use crate::session::{ErrorClass, Failure, OperationId};
+use crate::session::{ErrorClass, Failure, OperationId, Tiding};
 
 /// A run that was stopped and has not ended after this time is ended by force. It is twice as long
 /// as operations in flight are waited for at most, so it is only met when nobody reads the frames.
@@ -24,6 +24,8 @@ pub enum Message {
     Stop(String),
     /// Something that is to be told.
     News(News),
+    /// Something that a workload tells.
+    Tiding(Tiding),
     /// A thread has opened its sessions, or could not.
     Opened(Result<(), String>),
     /// The standing of a thread in a phase has changed.
@@ -98,6 +100,11 @@ pub enum NewsKind {
 pub enum Control {
     /// End now.
     Stop,
+    /// Begin the first phase, of a run that waits to be told.
+    Begin {
+        /// When, in seconds of `CLOCK_MONOTONIC`.
+        monotonic_s: f64,
+    },
     /// Another rate from now on.
     Rate {
         /// Arrivals a second.
@@ -124,6 +131,9 @@ impl Control {
             Self::Users { users } if users > 1_000_000 => {
                 Err(format!("users: {users} is more than 1000000"))
             }
+            Self::Begin { monotonic_s } if !(0.0..=1e9).contains(&monotonic_s) => Err(format!(
+                "monotonic_s: {monotonic_s} is not between 0 and 1e9"
+            )),
             control => Ok(control),
         }
     }

@@ -9,7 +9,7 @@ use crate::race::unless;
 use crate::random::Random;
 use crate::recorder::Times;
 use crate::retry::{BackOff, Retry};
-use crate::session::{Failure, OperationId, Outcome, Session};
+use crate::session::{Failure, OperationId, Outcome, Session, Tiding};
 
 /// A user whose operations end without ever waiting gives way to others after this time.
 const SLICE_NS: u64 = 50_000;
@@ -48,8 +48,9 @@ pub enum Readiness {
 
 /// When operations are due.
 pub trait Schedule {
-    /// Waits until `operation` is due; `None` when there is no more to do for this user.
-    fn due(&mut self, operation: OperationId) -> impl Future<Output = Option<Due>>;
+    /// Waits until `operation` is due; `None` when there is no more to do for this user. One that
+    /// `hurries` is due when the last of a closed user has ended.
+    fn due(&mut self, operation: OperationId, hurries: bool) -> impl Future<Output = Option<Due>>;
 
     /// Takes note that `operation` ended at `at_ns`.
     fn done(&mut self, operation: OperationId, at_ns: u64);
@@ -66,6 +67,8 @@ pub trait Record {
     fn retried(&self, due: &Due, operation: OperationId, failure: &Failure);
     /// An operation ended, after all its attempts.
     fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome);
+    /// A session told something of its own.
+    fn told(&self, tiding: Tiding);
     /// The connection of `user` is lost.
     fn lost(&self, user: u32, failure: &Failure);
     /// An attempt to replace a connection failed.
@@ -136,7 +139,8 @@ pub async fn drive<S: Session>(
             return;
         }
         let operation = user.choose();
-        let Some(Some(due)) = unless(stop.wait(), schedule.due(operation)).await else {
+        let hurries = user.session.hurries();
+        let Some(Some(due)) = unless(stop.wait(), schedule.due(operation, hurries)).await else {
             return;
         };
         user.chosen = None;
@@ -152,6 +156,9 @@ pub async fn drive<S: Session>(
             done_ns,
         };
         recorder.ended(&due, operation, times, &outcome);
+        for tiding in user.session.tidings() {
+            recorder.told(tiding);
+        }
         schedule.done(operation, done_ns);
         if outcome == Outcome::Exhausted {
             return schedule.exhausted();
@@ -211,7 +218,9 @@ async fn noting_waits<T>(future: impl Future<Output = T>) -> (T, bool) {
 
 fn settle<S>(user: &mut User<S>, recorder: &impl Record, outcome: &Outcome) {
     match outcome {
-        Outcome::Done | Outcome::RolledBack => user.failures = 0,
+        Outcome::Done | Outcome::DoneSince { .. } | Outcome::RolledBack | Outcome::Idle => {
+            user.failures = 0;
+        }
         Outcome::Failed(failure) if failure.class.is_fatal() => {
             recorder.lost(user.number, failure);
             user.lost = true;

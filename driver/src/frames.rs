@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer as SerdeSerializer};
+use serde_json::{Map, Value};
 
 use crate::plan::PhaseKind;
 use crate::recorder::{Classes, Recorder, Tally};
@@ -41,6 +42,7 @@ pub struct Hello<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     pub unix_time_s: f64,
+    pub monotonic_s: f64,
     pub nofile: u64,
     pub clock_resolution_ns: u64,
 }
@@ -57,6 +59,10 @@ pub struct Event<'a> {
     pub phase_kind: Option<PhaseKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<&'a Map<String, Value>>,
     pub detail: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drained: Option<u64>,
@@ -92,6 +98,10 @@ pub struct Tick<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine_cpu_s: Option<f64>,
     pub rss_bytes: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gauges: BTreeMap<&'static str, f64>,
 }
 
 /// The operations of a tick, by name.

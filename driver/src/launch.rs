@@ -53,7 +53,8 @@ where
             format!("the workload `{name}` writes none; leave it out"),
         )),
         ("noop", Role::Run | Role::Load) => {
-            start(plan, Noop::new(&plan.workload.parameters)?, stage)
+            let noop = Noop::new(&plan.workload.parameters, plan.process.of)?;
+            start(plan, noop, stage)
         }
         ("point-select", Role::Run) => point_select(plan, stage),
         ("point-select", Role::Load) => Err(Refusal::new(

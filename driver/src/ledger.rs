@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use crate::control::{Message, News, NewsKind};
 use crate::drive::{Due, Readiness, Record};
 use crate::recorder::{Recorder, Times};
-use crate::session::{ErrorClass, Failure, OperationId, Outcome};
+use crate::session::{ErrorClass, Failure, OperationId, Outcome, Tiding};
 
 /// Position of a phase in the plan.
 pub type PhaseIndex = usize;
@@ -143,7 +143,8 @@ impl Record for Ledger {
     fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome) {
         self.in_flight.set(self.in_flight.get() - 1);
         self.with(due.phase, |recorder| {
-            recorder.due += u64::from(due.closed && *outcome != Outcome::Exhausted);
+            let was_work = !matches!(outcome, Outcome::Exhausted | Outcome::Idle);
+            recorder.due += u64::from(due.closed && was_work);
             recorder.ended(operation, times, outcome);
         });
         if let Outcome::Failed(failure) = outcome {
@@ -156,6 +157,10 @@ impl Record for Ledger {
                 });
             }
         }
+    }
+
+    fn told(&self, tiding: Tiding) {
+        self.send(Message::Tiding(tiding));
     }
 
     fn lost(&self, user: u32, failure: &Failure) {

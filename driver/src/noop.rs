@@ -1,10 +1,14 @@
 //! `noop`: operations that only take time. It tests the driver, and everything that reads it.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::clock::to_s;
 use crate::plan::Refusal;
 use crate::random::{Random, Weights};
 use crate::session::{ErrorClass, Failure, OperationId, Outcome, Session, Workload};
@@ -20,6 +24,12 @@ struct Parameters {
     error_class: String,
     /// Operations that each session makes before it says that it has no more work.
     work_items: Option<u64>,
+    /// Operations of all sessions that are in service at a time, at most; others wait in line.
+    servers: Option<u32>,
+    /// Seconds after the driver's start from which on service times grow.
+    slower_after_s: Option<f64>,
+    /// The factor by which they grow in a minute.
+    slower_per_min: f64,
 }
 
 impl Default for Parameters {
@@ -33,6 +43,9 @@ impl Default for Parameters {
             error_rate: 0.0,
             error_class: "40001".into(),
             work_items: None,
+            servers: None,
+            slower_after_s: None,
+            slower_per_min: 1.0,
         }
     }
 }
@@ -104,6 +117,40 @@ impl Distribution {
     }
 }
 
+/// A slow degradation: from `after_s` on everything takes ever longer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Degradation {
+    after_s: f64,
+    /// In a minute.
+    factor: f64,
+}
+
+impl Degradation {
+    fn slow_down(self, service_ns: u64, now_ns: u64) -> u64 {
+        let minutes = (to_s(now_ns) - self.after_s).max(0.0) / 60.0;
+        (service_ns as f64 * self.factor.powf(minutes)) as u64
+    }
+}
+
+/// Servers with one line before them: who comes first is served first.
+#[derive(Debug)]
+struct Servers(Mutex<BinaryHeap<Reverse<u64>>>);
+
+impl Servers {
+    fn new(count: u32) -> Self {
+        Self(Mutex::new((0..count).map(|_| Reverse(0)).collect()))
+    }
+
+    /// When an operation that comes at `now_ns` and needs `service_ns` is done.
+    fn serve(&self, now_ns: u64, service_ns: u64) -> u64 {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Reverse(free_ns) = free.pop().unwrap_or(Reverse(0));
+        let done_ns = free_ns.max(now_ns) + service_ns;
+        free.push(Reverse(done_ns));
+        done_ns
+    }
+}
+
 fn refuse(parameter: &str, problem: impl Into<String>) -> Refusal {
     Refusal::new(format!("workload.parameters.{parameter}"), problem)
 }
@@ -117,20 +164,25 @@ pub struct Noop {
     error_rate: f64,
     error_class: ErrorClass,
     work_items: u64,
+    servers: Option<Arc<Servers>>,
+    degradation: Option<Degradation>,
 }
 
 impl Noop {
-    /// Reads the parameters.
+    /// Reads the parameters of the plan of one of `processes`.
     ///
     /// # Errors
     /// A [`Refusal`] that names the wrong one.
-    pub fn new(parameters: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub fn new(parameters: &Map<String, Value>, processes: u32) -> Result<Self, Refusal> {
         let Parameters {
             service_time_us,
             operations,
             error_rate,
             error_class,
             work_items,
+            servers,
+            slower_after_s,
+            slower_per_min,
         } = serde_path_to_error::deserialize(Value::Object(parameters.clone()))
             .map_err(|error| refuse(&error.path().to_string(), error.inner().to_string()))?;
         let service_time = service_time_us.distribution();
@@ -139,6 +191,12 @@ impl Noop {
             return Err(refuse(
                 "error_rate",
                 format!("{error_rate} is not between 0 and 1"),
+            ));
+        }
+        if servers == Some(0) || (servers.is_some() && processes > 1) {
+            return Err(refuse(
+                "servers",
+                "must be 1 or more, and only one process may make the load: give fewer processes, or null",
             ));
         }
         let weights: Vec<f64> = operations
@@ -161,7 +219,24 @@ impl Noop {
             error_rate,
             error_class,
             work_items,
+            servers: servers.map(|count| Arc::new(Servers::new(count))),
+            degradation: degradation(slower_after_s, slower_per_min)?,
         })
+    }
+}
+
+fn degradation(after_s: Option<f64>, factor: f64) -> Result<Option<Degradation>, Refusal> {
+    if !(0.01..=100.0).contains(&factor) {
+        let problem = format!("{factor} is not between 0.01 and 100");
+        return Err(refuse("slower_per_min", problem));
+    }
+    match after_s {
+        Some(after_s) if !(0.0..=1e8).contains(&after_s) => {
+            let problem = format!("{after_s} is not between 0 and 1e8");
+            Err(refuse("slower_after_s", problem))
+        }
+        Some(after_s) => Ok(Some(Degradation { after_s, factor })),
+        None => Ok(None),
     }
 }
 
@@ -179,6 +254,8 @@ impl Workload for Noop {
             error_rate: self.error_rate,
             error_class: self.error_class.clone(),
             work_items: self.work_items,
+            servers: self.servers.clone(),
+            degradation: self.degradation,
             random: Random::new(seed, u64::from(user)),
             timer: Timer::current(),
         })
@@ -193,8 +270,29 @@ pub struct NoopSession {
     error_rate: f64,
     error_class: ErrorClass,
     work_items: u64,
+    servers: Option<Arc<Servers>>,
+    degradation: Option<Degradation>,
     random: Random,
     timer: Rc<Timer>,
+}
+
+impl NoopSession {
+    /// Waits for the service time, in line where there are few servers.
+    async fn take_time(&mut self) {
+        let mut service_ns = self.service_time.draw_ns(&mut self.random);
+        if service_ns == 0 && self.servers.is_none() {
+            return;
+        }
+        let now_ns = self.timer.now_ns();
+        if let Some(degradation) = self.degradation {
+            service_ns = degradation.slow_down(service_ns, now_ns);
+        }
+        let done_ns = match &self.servers {
+            Some(servers) => servers.serve(now_ns, service_ns),
+            None => now_ns + service_ns,
+        };
+        self.timer.sleep_until(done_ns).await;
+    }
 }
 
 impl Session for NoopSession {
@@ -206,12 +304,7 @@ impl Session for NoopSession {
         if self.work_items == 0 {
             return Outcome::Exhausted;
         }
-        let service_ns = self.service_time.draw_ns(&mut self.random);
-        if service_ns > 0 {
-            self.timer
-                .sleep_until(self.timer.now_ns() + service_ns)
-                .await;
-        }
+        self.take_time().await;
         if self.error_rate > 0.0 && self.random.unit() < self.error_rate {
             let message = "an error that the plan asked for".into();
             return Outcome::Failed(Failure {

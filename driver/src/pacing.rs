@@ -1,4 +1,4 @@
-//! The waits of closed users: keying before an operation, thinking after it.
+//! The waits of closed users: keying before an operation, thinking after it, or a grid of moments.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,37 @@ use crate::clock::to_ns;
 use crate::plan::{Pacing, Refusal, Think, Waits};
 use crate::random::Random;
 use crate::session::OperationId;
+
+/// Fractional part of the golden ratio: its multiples, modulo 1, lie evenly however many there are
+/// (Knuth, The Art of Computer Programming 3, section 6.4).
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// Moments at which an operation of one user is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    period_ns: u64,
+    /// The first moment of all.
+    first_ns: u64,
+}
+
+impl Grid {
+    /// Every `period_ns`, from somewhere in the period after `origin_ns`: users begin spread over it.
+    pub fn new(period_ns: u64, origin_ns: u64, user: u32) -> Self {
+        let part = (f64::from(user) * GOLDEN).fract();
+        Self {
+            period_ns,
+            first_ns: origin_ns + (part * period_ns as f64) as u64,
+        }
+    }
+
+    /// The first moment that is later than `at_ns`.
+    pub fn after_ns(&self, at_ns: u64) -> u64 {
+        match at_ns.checked_sub(self.first_ns) {
+            None => self.first_ns,
+            Some(past_ns) => self.first_ns + (past_ns / self.period_ns + 1) * self.period_ns,
+        }
+    }
+}
 
 /// The waits of every operation of a workload, by [`OperationId`].
 #[derive(Debug, Clone)]
@@ -44,6 +75,11 @@ impl Pace {
     /// Whether any operation has a wait at all.
     pub fn is_paced(&self) -> bool {
         self.paced
+    }
+
+    /// Nanoseconds between the moments at which `operation` is due, if they are a grid.
+    pub fn period_ns(&self, operation: OperationId) -> Option<u64> {
+        self.waits[operation].every_s.map(to_ns)
     }
 
     /// Nanoseconds from the end of `previous` (if any) to the intended start of `next`.

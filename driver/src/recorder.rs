@@ -138,11 +138,19 @@ impl Recorder {
     pub fn ended(&mut self, operation: OperationId, times: Times, outcome: &Outcome) {
         let tally = &mut self.operations[operation];
         match outcome {
-            Outcome::Exhausted => return,
+            Outcome::Exhausted | Outcome::Idle => return,
             Outcome::Failed(failure) => return count(&mut tally.errors, &failure.class),
             Outcome::RolledBack => tally.rolled_back += 1,
-            Outcome::Done => {}
+            Outcome::Done | Outcome::DoneSince { .. } => {}
         }
+        let times = match *outcome {
+            Outcome::DoneSince { from_ns } => Times {
+                intended_ns: from_ns,
+                sent_ns: from_ns,
+                ..times
+            },
+            _ => times,
+        };
         tally.count += 1;
         record(
             &mut tally.response,

@@ -10,7 +10,7 @@ use crate::control::{Control, Leftovers, Message, Standing};
 use crate::ledger::PhaseIndex;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
-use crate::plan::{self, Load, PhaseKind, Plan, Protocol, Range, Refusal};
+use crate::plan::{self, Load, PhaseKind, Plan, Protocol, Range, Refusal, Start};
 use crate::process;
 use crate::schedule::{ArrivalPlan, UserRamp};
 use crate::session::{Failure, OperationId, Workload};
@@ -46,6 +46,8 @@ pub struct Run<'a, L, W: Write> {
     /// Threads that have reported what is waited for.
     reports: usize,
     backlog: Leftovers,
+    /// When the first phase is to begin.
+    begin_ns: Option<u64>,
     ending: Option<Ending>,
 }
 
@@ -64,10 +66,11 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let pace = Pace::new(&plan.pacing, workload.operations())?;
         let workload = Arc::new(workload);
         let (collected, collection) = channel();
-        let start = |index| {
+        let start = |thread| {
             Worker::start(Equipment {
-                index,
-                threads: plan.threads,
+                thread,
+                index: plan.thread_of_all(thread),
+                threads: plan.threads_of_all(),
                 workload: Arc::clone(&workload),
                 seed: plan.seed,
                 pace: pace.clone(),
@@ -80,13 +83,12 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let workers: Result<Vec<Worker>, _> = (0..plan.threads).map(start).collect();
         let workers =
             workers.map_err(|error| Refusal::new("threads", format!("cannot start: {error}")))?;
-        let metered = Arc::clone(&workload);
         let teller = Teller::new(
             plan,
             workload.operations().to_vec(),
             epoch,
             collection,
-            Box::new(move || metered.engine_cpu_s()),
+            Box::new(Arc::clone(&workload)),
             output,
         );
         Ok(Self {
@@ -101,6 +103,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             current: None,
             reports: 0,
             backlog: Leftovers::default(),
+            begin_ns: None,
             ending: None,
         })
     }
@@ -109,11 +112,14 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     pub fn conduct(mut self) -> Ending {
         self.teller.hello(self.nofile, self.workload.engine());
         self.open_sessions();
+        self.await_begin();
         for index in 0..self.plan.phases.len() {
             if self.ending.is_some() {
                 break;
             }
-            self.begin(index);
+            // Only the first phase has a moment that was told.
+            let start_ns = self.begin_ns.take();
+            self.begin(index, start_ns.unwrap_or_else(|| self.epoch.now_ns()));
             self.hold();
             self.drain();
         }
@@ -133,8 +139,24 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         self.await_all(|| Order::Open(sessions), None);
     }
 
+    /// Waits for the moment at which the first phase begins, if that is told. One that lies before the
+    /// sessions were open is put off until then.
+    fn await_begin(&mut self) {
+        if self.plan.start == Start::Now || self.ending.is_some() {
+            return;
+        }
+        let ready_ns = self.epoch.now_ns();
+        self.teller.event("ready", "the sessions are open");
+        while self.ending.is_none() && self.begin_ns.is_none() {
+            self.attend(None);
+        }
+        self.begin_ns = self.begin_ns.map(|begin_ns| begin_ns.max(ready_ns));
+        while self.ending.is_none() && self.attend(self.begin_ns) {}
+    }
+
     /// Whether this process may open a connection for each of `sessions`.
     fn check_files(&self, sessions: u32) -> Result<(), String> {
+        let sessions = self.plan.own(sessions);
         // A few are its own, and each thread has some for its timer and its reactor.
         let own = 16 + 4 * u64::from(self.plan.threads);
         let each = match self.plan.connection.protocol {
@@ -155,9 +177,8 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     }
 
     /// Begins a phase; the one before ends at the same moment.
-    fn begin(&mut self, index: PhaseIndex) {
+    fn begin(&mut self, index: PhaseIndex, start_ns: u64) {
         let phase = &self.plan.phases[index];
-        let start_ns = self.epoch.now_ns();
         let duration_ns = phase.duration_s.map(to_ns);
         let work = match phase.load {
             Load::Closed { users } => Work::Closed {
@@ -215,7 +236,11 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     }
 
     fn is_done(&self) -> bool {
-        !self.standings.contains(&Standing::Working) && self.standings.contains(&Standing::Done)
+        let endless = self.current.is_some_and(|current| current.end_ns.is_none());
+        // Without users here all the work of an endless phase is that of other processes.
+        let elsewhere = endless && self.plan.process.of > 1;
+        !self.standings.contains(&Standing::Working)
+            && (elsewhere || self.standings.contains(&Standing::Done))
     }
 
     /// Works off or throws away what is due and not begun.
@@ -323,6 +348,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                 }
             }
             Message::News(news) => self.teller.news(&news),
+            Message::Tiding(tiding) => self.teller.tiding(&tiding),
             Message::Opened(Ok(())) | Message::Left => self.reports += 1,
             Message::Opened(Err(problem)) => {
                 self.ending.get_or_insert(Ending::Failed(problem));
@@ -362,12 +388,26 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         }
     }
 
+    fn tell_begin(&mut self, monotonic_s: f64) -> Result<(), String> {
+        if self.plan.start == Start::Now {
+            return Err("begin: the plan's start is \"now\"".into());
+        }
+        if self.current.is_some() || self.begin_ns.is_some() {
+            return Err("begin: it was told before".into());
+        }
+        self.begin_ns = Some(self.epoch.of_monotonic_s(monotonic_s));
+        Ok(())
+    }
+
     fn control(&mut self, control: Control) -> Result<(), String> {
+        if let Control::Begin { monotonic_s } = control {
+            return self.tell_begin(monotonic_s);
+        }
         let Some(current) = &mut self.current else {
             return Err("no phase runs".into());
         };
         match (control, current.arrivals) {
-            (Control::Stop, _) => Ok(()),
+            (Control::Stop | Control::Begin { .. }, _) => Ok(()),
             (Control::Users { users }, None) => {
                 self.check_files(users)?;
                 self.order(|| Order::Users(users));

@@ -2,6 +2,8 @@
 
 use std::future::Future;
 
+use serde_json::{Map, Value};
+
 /// Position of an operation in [`Workload::operations`].
 pub type OperationId = usize;
 
@@ -10,8 +12,15 @@ pub type OperationId = usize;
 pub enum Outcome {
     /// It ended well.
     Done,
+    /// It ended well; it counts as due and begun at `from_ns`, nanoseconds since the driver's start.
+    DoneSince {
+        /// From when its times are counted.
+        from_ns: u64,
+    },
     /// It ended well, by a rollback that the workload asks for.
     RolledBack,
+    /// There was nothing to do now: nothing is recorded.
+    Idle,
     /// There is no more work for this session (loading); nothing was done.
     Exhausted,
     /// It failed.
@@ -56,6 +65,15 @@ impl ErrorClass {
     }
 }
 
+/// Something of its own that a session tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tiding {
+    /// What happened, as `segment-switch`.
+    pub name: &'static str,
+    /// Numbers and texts, by name.
+    pub data: Map<String, Value>,
+}
+
 /// One user's conversation with the target. Futures are not `Send`: a session stays on its thread.
 pub trait Session {
     /// Draws what this user does next, with its inputs, which are kept for [`Session::execute`]
@@ -64,6 +82,17 @@ pub trait Session {
 
     /// Makes one attempt of the chosen operation.
     fn execute(&mut self, operation: OperationId) -> impl Future<Output = Outcome>;
+
+    /// Whether what was chosen is due as soon as the last operation has ended, whatever the waits of a
+    /// closed user are.
+    fn hurries(&self) -> bool {
+        false
+    }
+
+    /// What is to be told since the last operation; asked after each.
+    fn tidings(&mut self) -> Vec<Tiding> {
+        Vec::new()
+    }
 
     /// Replaces a lost connection.
     fn reconnect(&mut self) -> impl Future<Output = Result<(), Failure>>;
@@ -93,6 +122,16 @@ pub trait Workload: Send + Sync + 'static {
     /// engine is a process of its own.
     fn engine_cpu_s(&self) -> Option<f64> {
         None
+    }
+
+    /// Counts of the workload's own since the driver's start, of all threads; ticks tell their growth.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Figures of the workload's own as they are now, for ticks.
+    fn gauges(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
     }
 
     /// Figures of the workload's own for the `end` frame (rows and bytes loaded).

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,6 +14,7 @@ use crate::orders::Order;
 use crate::plan::{PROTOCOL_VERSION, Plan};
 use crate::process::{self, Usage};
 use crate::recorder::{Classes, Recorder};
+use crate::session::{Tiding, Workload};
 use crate::worker::Worker;
 
 /// Events of one kind that are told between two ticks; the rest is counted.
@@ -31,8 +33,27 @@ pub enum Ending {
     Failed(String),
 }
 
-/// Says how much processor time an engine within this process has used so far, in seconds.
-pub type EngineMeter = Box<dyn Fn() -> Option<f64>>;
+/// What a workload says of itself while it runs; see [`Workload`].
+#[allow(missing_docs)]
+pub trait Meters {
+    fn engine_cpu_s(&self) -> Option<f64>;
+    fn counters(&self) -> Vec<(&'static str, u64)>;
+    fn gauges(&self) -> Vec<(&'static str, f64)>;
+}
+
+impl<L: Workload> Meters for Arc<L> {
+    fn engine_cpu_s(&self) -> Option<f64> {
+        Workload::engine_cpu_s(&**self)
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Workload::counters(&**self)
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, f64)> {
+        Workload::gauges(&**self)
+    }
+}
 
 /// What the threads say of this moment.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,9 +79,10 @@ pub struct Teller<'a, W: Write> {
     from_ns: u64,
     next_tick_ns: u64,
     usage: Usage,
-    /// Reads the processor time of an engine within this process.
-    engine: EngineMeter,
+    meters: Box<dyn Meters>,
     engine_cpu_s: f64,
+    /// The workload's own counts at the last tick.
+    counted: Vec<(&'static str, u64)>,
     books: BTreeMap<PhaseIndex, Recorder>,
     spares: Vec<Recorder>,
     totals: Vec<(u64, Classes)>,
@@ -75,7 +97,7 @@ impl<'a, W: Write> Teller<'a, W> {
         names: Vec<&'static str>,
         epoch: Epoch,
         collection: Receiver<Collected>,
-        engine: EngineMeter,
+        meters: Box<dyn Meters>,
         output: W,
     ) -> Self {
         Self {
@@ -93,7 +115,8 @@ impl<'a, W: Write> Teller<'a, W> {
             from_ns: 0,
             next_tick_ns: u64::MAX,
             usage: process::usage(),
-            engine,
+            counted: meters.counters(),
+            meters,
             engine_cpu_s: 0.0,
             books: BTreeMap::new(),
             spares: Vec::new(),
@@ -130,6 +153,7 @@ impl<'a, W: Write> Teller<'a, W> {
             workload: &self.plan.workload.name,
             operations: &self.names,
             engine,
+            monotonic_s: to_s(self.epoch.absolute_ns(0)),
             unix_time_s: since_1970.as_secs_f64(),
             nofile,
             clock_resolution_ns: resolution_ns(),
@@ -176,6 +200,17 @@ impl<'a, W: Write> Teller<'a, W> {
         if *told <= MOST_EVENTS {
             self.event(name(&news.kind), &news.detail);
         }
+    }
+
+    /// Tells what a workload has to tell.
+    pub fn tiding(&mut self, tiding: &Tiding) {
+        self.tell(Event {
+            kind: "workload",
+            name: Some(tiding.name),
+            data: Some(&tiding.data),
+            detail: tiding.name,
+            ..Event::default()
+        });
     }
 
     fn tell_untold(&mut self) {
@@ -227,11 +262,11 @@ impl<'a, W: Write> Teller<'a, W> {
             kind,
             phase: Some(&plan.name),
             phase_kind: Some(plan.kind),
-            class: None,
             detail: &plan.name,
             drained: backlog.map(|backlog| backlog.drained),
             discarded: backlog.map(|backlog| backlog.discarded),
             drain_s: backlog.map(|_| to_s(drain_ns)),
+            ..Event::default()
         });
     }
 
@@ -254,7 +289,8 @@ impl<'a, W: Write> Teller<'a, W> {
         // The phase that runs comes first, as it is the one that pays for the processor time.
         for (phase, mut recorder) in books.into_iter().rev() {
             let late = self.over || phase != current;
-            let spare = recorder.is_empty() && (late || to_ns < self.from_ns + SHORTEST_NS);
+            let nothing = recorder.is_empty() && !(self.over && self.has_counted());
+            let spare = nothing && (late || to_ns < self.from_ns + SHORTEST_NS);
             if phase > current {
                 // The phase that begins next; it is told with its own ticks.
                 self.books.insert(phase, recorder);
@@ -307,6 +343,21 @@ impl<'a, W: Write> Teller<'a, W> {
         gauges
     }
 
+    /// Whether the workload has counted since the last tick.
+    fn has_counted(&self) -> bool {
+        self.meters.counters() != self.counted
+    }
+
+    /// What the workload has counted since the last tick.
+    fn growth(&mut self) -> BTreeMap<&'static str, u64> {
+        let now = self.meters.counters();
+        let before = std::mem::replace(&mut self.counted, now);
+        let pairs = self.counted.iter().zip(before);
+        pairs
+            .map(|((name, now), (_, before))| (*name, now - before))
+            .collect()
+    }
+
     fn tell_recorder(
         &mut self,
         phase: PhaseIndex,
@@ -322,9 +373,10 @@ impl<'a, W: Write> Teller<'a, W> {
             }
         }
         let before = std::mem::replace(&mut self.usage, process::usage());
-        let engine_cpu_s = (self.engine)();
+        let engine_cpu_s = self.meters.engine_cpu_s();
         let engine_before_s =
             std::mem::replace(&mut self.engine_cpu_s, engine_cpu_s.unwrap_or(0.0));
+        let counters = self.growth();
         let plan = &self.plan.phases[phase];
         let frame = Frame::Tick(Box::new(Tick {
             t_s: to_s(to_ns),
@@ -350,6 +402,8 @@ impl<'a, W: Write> Teller<'a, W> {
             cpu_system_s: self.usage.cpu_system_s - before.cpu_system_s,
             engine_cpu_s: engine_cpu_s.map(|now_s| now_s - engine_before_s),
             rss_bytes: process::rss_bytes(),
+            counters,
+            gauges: self.meters.gauges().into_iter().collect(),
         }));
         self.broken |= self.writer.write(&frame).is_err();
         self.seq += 1;
@@ -383,7 +437,7 @@ impl<'a, W: Write> Teller<'a, W> {
             operations: totals.collect(),
             cpu_user_s: usage.cpu_user_s,
             cpu_system_s: usage.cpu_system_s,
-            engine_cpu_s: (self.engine)(),
+            engine_cpu_s: self.meters.engine_cpu_s(),
             max_rss_bytes: process::max_rss_bytes(),
             facts: facts.into_iter().collect(),
         });

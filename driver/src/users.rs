@@ -8,7 +8,7 @@ use crate::board::{Board, Duty, StageOver};
 use crate::clock::Clock;
 use crate::drive::{Due, Readiness, Schedule, Stop, User, drive};
 use crate::ledger::Ledger;
-use crate::pacing::Pace;
+use crate::pacing::{Grid, Pace};
 use crate::random::Random;
 use crate::retry::Retry;
 use crate::session::{OperationId, Session};
@@ -38,7 +38,9 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
         retry,
     } = &*shared;
     let mut waits = Waits {
+        user: user.number,
         random: user.random.split(),
+        begun_ns: None,
         free: None,
         due: None,
     };
@@ -80,7 +82,11 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
 /// What a closed user keeps between operations, also from one closed phase to the next.
 #[derive(Debug)]
 struct Waits {
+    /// Number of the user.
+    user: u32,
     random: Random,
+    /// When the last operation was begun.
+    begun_ns: Option<u64>,
     /// The operation that ended last, and when.
     free: Option<(OperationId, u64)>,
     /// When the next operation is due, and whether that is after a wait.
@@ -89,6 +95,7 @@ struct Waits {
 
 impl Waits {
     fn clear(&mut self) {
+        self.begun_ns = None;
         self.free = None;
         self.due = None;
     }
@@ -131,6 +138,12 @@ impl<C: Clock> Closed<'_, C> {
     /// When `operation` is due, and whether that is after a wait.
     fn plan(&mut self, operation: OperationId) -> (u64, bool) {
         *self.waits.due.get_or_insert_with(|| {
+            if let Some(period_ns) = self.pace.period_ns(operation) {
+                let grid = Grid::new(period_ns, self.board.origin_ns(), self.waits.user);
+                // What was missed while the last operation ran is made up for once.
+                let last_ns = self.waits.begun_ns.unwrap_or_else(|| self.clock.now_ns());
+                return (grid.after_ns(last_ns), true);
+            }
             let previous = self.waits.free.map(|(id, _)| id);
             let from_ns = self
                 .waits
@@ -145,12 +158,17 @@ impl<C: Clock> Closed<'_, C> {
 }
 
 impl<C: Clock> Schedule for Closed<'_, C> {
-    async fn due(&mut self, operation: OperationId) -> Option<Due> {
+    async fn due(&mut self, operation: OperationId, hurries: bool) -> Option<Due> {
         loop {
             self.join().await;
-            if !self.pace.is_paced() {
+            if self.board.duty() != Duty::Closed {
+                return None;
+            }
+            if hurries || !self.pace.is_paced() {
                 let free = self.waits.free.map(|(_, ns)| ns);
-                let at_ns = free.unwrap_or_else(|| self.clock.now_ns());
+                let now_ns = self.clock.now_ns();
+                self.waits.begun_ns = Some(now_ns);
+                let at_ns = free.unwrap_or(now_ns);
                 return self.admit(at_ns, Readiness::Unpaced);
             }
             let (at_ns, waits) = self.plan(operation);
@@ -165,6 +183,7 @@ impl<C: Clock> Schedule for Closed<'_, C> {
             // Users may have become fewer while this one waited.
             if self.board.is_active(self.slot) {
                 self.waits.due = None;
+                self.waits.begun_ns = Some(self.clock.now_ns());
                 return self.admit(at_ns, readiness);
             }
         }
@@ -187,7 +206,7 @@ struct Open<'a> {
 }
 
 impl Schedule for Open<'_> {
-    async fn due(&mut self, _operation: OperationId) -> Option<Due> {
+    async fn due(&mut self, _operation: OperationId, _hurries: bool) -> Option<Due> {
         let phase = self.board.phase();
         poll_fn(|context| {
             if let Some(arrival) = self.board.handed(self.slot) {

@@ -21,9 +21,11 @@ use crate::timer::Timer;
 /// What a worker thread needs to begin.
 #[derive(Debug)]
 pub struct Equipment<W> {
-    /// Its number.
+    /// Its number in this process.
+    pub thread: u32,
+    /// Its number among the threads of all processes.
     pub index: u32,
-    /// How many there are.
+    /// Threads of all processes.
     pub threads: u32,
     /// The workload.
     pub workload: Arc<W>,
@@ -54,7 +56,7 @@ impl Worker {
     /// When the system gives no thread.
     pub fn start<W: Workload>(equipment: Equipment<W>) -> io::Result<Self> {
         let (orders, inbox) = unbounded_channel();
-        let name = format!("worker-{}", equipment.index);
+        let name = format!("worker-{}", equipment.thread);
         thread::Builder::new()
             .name(name)
             .spawn(move || work(equipment, inbox))?;

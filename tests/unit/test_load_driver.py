@@ -17,19 +17,19 @@ from loadstone.errors import DriverError
 from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits, find_driver
 from loadstone.load.locate import VARIABLE, check_driver
 
-PLAN = {"version": 2, "connection": {"protocol": "none"}}
+PLAN = {"version": 3, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)
 
 PRELUDE = """\
 import json, os, signal, sys, time
 if sys.argv[1:] == ["--version"]:
-    print("loadstone-driver 9.9.9 (protocol 2)")
+    print("loadstone-driver 9.9.9 (protocol 3)")
     sys.exit(0)
 plan = json.loads(sys.stdin.readline())
 def say(frame, **fields):
     print(json.dumps({"frame": frame, "t_s": 0.5, **fields}), flush=True)
 def hello():
-    say("hello", version=2, driver="9.9.9", pid=os.getpid(), threads=1, workload="noop",
+    say("hello", version=3, driver="9.9.9", pid=os.getpid(), threads=1, workload="noop",
         operations=["noop"], unix_time_s=time.time(), nofile=1024, clock_resolution_ns=1)
 def end(reason="completed", **fields):
     say("end", reason=reason, operations={}, cpu_user_s=0, cpu_system_s=0, max_rss_bytes=1,
@@ -189,7 +189,7 @@ def test_an_end_without_its_frame_is_a_failure(tmp_path: Path, code: int) -> Non
         "say('surprise'); sys.stdin.read()",
         "end(); sys.stdin.read()",
         "hello(); say('tick'); sys.stdin.read()",
-        "say('hello', version=3); sys.stdin.read()",
+        "say('hello', version=99); sys.stdin.read()",
     ],
 )
 def test_what_is_no_frame_stops_the_driver(tmp_path: Path, body: str) -> None:
@@ -274,7 +274,7 @@ def test_the_path_is_searched_last(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("print('loadstone-driver 2.0 (protocol 3)')", "speaks protocol 3"),
+        ("print('loadstone-driver 2.0 (protocol 99)')", "speaks protocol 99"),
         ("print('hello')", "hello"),
         ("sys.exit(3)", "ended with 3"),
     ],

@@ -36,6 +36,14 @@ impl Session for Scripted {
         self.outcomes.pop_front().unwrap_or(Outcome::Done)
     }
 
+    fn tidings(&mut self) -> Vec<Tiding> {
+        let name = "executed";
+        vec![Tiding {
+            name,
+            data: serde_json::Map::new(),
+        }]
+    }
+
     async fn reconnect(&mut self) -> Result<(), Failure> {
         self.log.push("reconnect".into());
         if self.refusals == 0 {
@@ -52,7 +60,7 @@ impl Session for Scripted {
 struct Timetable(VecDeque<u64>, MockClock);
 
 impl Schedule for Timetable {
-    async fn due(&mut self, _operation: OperationId) -> Option<Due> {
+    async fn due(&mut self, _operation: OperationId, _hurries: bool) -> Option<Due> {
         let at_ns = self.0.pop_front()?;
         self.1.sleep_until(at_ns).await;
         Some(Due {
@@ -70,6 +78,7 @@ impl Schedule for Timetable {
 
 #[derive(Default)]
 struct Notes {
+    tidings: RefCell<Vec<&'static str>>,
     ended: RefCell<Vec<(Times, Outcome)>>,
     retries: Cell<u32>,
     lost: Cell<u32>,
@@ -88,6 +97,9 @@ impl Record for Notes {
     }
     fn ended(&self, _due: &Due, _operation: OperationId, times: Times, outcome: &Outcome) {
         self.ended.borrow_mut().push((times, outcome.clone()));
+    }
+    fn told(&self, tiding: Tiding) {
+        self.tidings.borrow_mut().push(tiding.name);
     }
     fn lost(&self, _user: u32, _failure: &Failure) {
         count(&self.lost);
@@ -391,4 +403,10 @@ fn a_session_without_work_ends_the_loop() {
     );
     assert_eq!(played.notes.ended.borrow().len(), 2);
     assert_eq!(played.clock.now_ns(), 2 * SERVICE_NS);
+}
+
+#[test]
+fn what_a_session_tells_is_told_after_each_operation() {
+    let played = play(&[10, 200], vec![Outcome::Done, Outcome::Idle], 0, u64::MAX);
+    assert_eq!(*played.notes.tidings.borrow(), ["executed", "executed"]);
 }

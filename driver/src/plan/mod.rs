@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::schedule::share;
+
 /// The protocol version that this driver speaks.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// Why a plan was refused: one line that names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +44,12 @@ pub struct Plan {
     /// Worker threads.
     #[serde(default = "one")]
     pub threads: u32,
+    /// Which of the processes this one is that make the load together.
+    #[serde(default)]
+    pub process: Process,
+    /// When the first phase begins.
+    #[serde(default)]
+    pub start: Start,
     /// Seconds from one tick to the next.
     #[serde(default = "one_second")]
     pub tick_s: f64,
@@ -64,6 +72,34 @@ pub struct Plan {
     pub acknowledgements: Option<String>,
     /// The stretches of the run, in order.
     pub phases: Vec<Phase>,
+}
+
+/// The part of one process: users, sessions and arrivals are divided over the threads of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Process {
+    /// Its number, from 0.
+    pub index: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Default for Process {
+    /// The only one.
+    fn default() -> Self {
+        Self { index: 0, of: 1 }
+    }
+}
+
+/// When the first phase begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// As soon as the sessions are open.
+    #[default]
+    Now,
+    /// At the moment that a control line tells.
+    Told,
 }
 
 /// The workload, its role and its parameters, which only the workload understands.
@@ -195,6 +231,9 @@ pub struct Waits {
     /// The wait after it.
     #[serde(default)]
     pub think: Think,
+    /// Seconds of a grid on which it is due, instead of waits.
+    #[serde(default)]
+    pub every_s: Option<f64>,
 }
 
 /// A think time.
@@ -343,6 +382,25 @@ impl Plan {
             .map(|phase| phase.load.sessions())
             .max()
             .unwrap_or(0)
+    }
+
+    /// Number of thread `thread` of this process among the threads of all.
+    pub fn thread_of_all(&self, thread: u32) -> u32 {
+        self.process.index * self.threads + thread
+    }
+
+    /// Threads of all processes.
+    pub fn threads_of_all(&self) -> u32 {
+        self.process.of * self.threads
+    }
+
+    /// The part of `total` users or sessions that this process has.
+    pub fn own(&self, total: u32) -> u32 {
+        let part = |thread| {
+            let index = self.thread_of_all(thread);
+            share(total.into(), self.threads_of_all().into(), index.into()) as u32
+        };
+        (0..self.threads).map(part).sum()
     }
 }
 

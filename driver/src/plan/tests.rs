@@ -5,7 +5,7 @@ use super::*;
 
 fn example() -> Value {
     json!({
-        "version": 2, "seed": 42, "threads": 2, "tick_s": 0.5,
+        "version": 3, "seed": 42, "threads": 2, "tick_s": 0.5,
         "workload": {"name": "noop", "role": "run", "parameters": {"service_time_us": 10}},
         "connection": {"protocol": "postgresql", "host": "/tmp", "port": 5432, "user": "u",
                        "database": "d", "password_env": "SECRET"},
@@ -47,7 +47,7 @@ fn the_documented_plan_is_read() {
 
 #[test]
 fn a_minimal_plan_has_defaults() {
-    let text = r#"{"version": 2, "workload": {"name": "noop"}, "phases": [
+    let text = r#"{"version": 3, "workload": {"name": "noop"}, "phases": [
         {"name": "m", "kind": "measure", "duration_s": 1,
          "load": {"model": "closed", "users": {"from": 1, "to": 1}}}]}"#;
     let plan = Plan::parse(text).expect("a plan");
@@ -221,4 +221,30 @@ proptest! {
             Err(refusal) => prop_assert!(!refusal.to_string().contains('\n')),
         }
     }
+}
+
+#[test]
+fn users_are_divided_over_the_threads_of_all_processes() {
+    for total in [0, 1, 7, 64, 1000] {
+        let own = |index| {
+            let mut value = example();
+            value["process"] = json!({"index": index, "of": 3});
+            Plan::parse(&value.to_string()).expect("a plan").own(total)
+        };
+        let parts: Vec<u32> = (0..3).map(own).collect();
+        assert_eq!(parts.iter().sum::<u32>(), total);
+        assert!(parts[0] - parts[2] <= 2, "{parts:?}");
+    }
+}
+
+#[test]
+fn a_process_or_a_grid_that_makes_no_sense_is_refused() {
+    let refusal = refused(|plan| plan["process"] = json!({"index": 2, "of": 2}));
+    assert_eq!(refusal.field, "process.index");
+    let refusal = refused(|plan| plan["start"] = json!("later"));
+    assert_eq!(refusal.field, "start");
+    let refusal = refused(|plan| plan["pacing"]["default"]["every_s"] = json!(1.0));
+    assert_eq!(refusal.field, "pacing.default.every_s");
+    let refusal = refused(|plan| plan["pacing"]["operations"]["noop"] = json!({"every_s": 0.0}));
+    assert_eq!(refusal.field, "pacing.operations.noop.every_s");
 }

@@ -5,12 +5,15 @@ use serde::Deserialize;
 use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Retry, Think, Waits};
 
 const MOST_THREADS: u32 = 1024;
+const MOST_PROCESSES: u32 = 1024;
 const MOST_SESSIONS: u32 = 1_000_000;
 const MOST_QUEUED: u32 = 100_000_000;
 const MOST_RATE_PER_S: f64 = 1e9;
 const LONGEST_S: f64 = 1e8;
 /// A run that was stopped is ended by force soon after (`control.rs`).
 const LONGEST_FINISH_S: f64 = 10.0;
+/// A grid as fine as this is no pacing any more.
+const SHORTEST_PERIOD_S: f64 = 1e-5;
 const LONGEST_PAUSE_S: f64 = 3600.0;
 
 /// Looks at the version alone, so that a plan of another version is named as such.
@@ -37,6 +40,8 @@ pub(super) fn version(text: &str) -> Result<(), Refusal> {
 /// Refuses the first value that makes no sense.
 pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     within("threads", plan.threads, 1, MOST_THREADS)?;
+    within("process.of", plan.process.of, 1, MOST_PROCESSES)?;
+    within("process.index", plan.process.index, 0, plan.process.of - 1)?;
     seconds("tick_s", plan.tick_s, 0.01, 3600.0)?;
     seconds("finish_s", plan.finish_s, 0.0, LONGEST_FINISH_S)?;
     retry(&plan.retry)?;
@@ -108,6 +113,20 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
 
 fn waits(path: &str, waits: &Waits) -> Result<(), Refusal> {
     seconds(&format!("{path}.keying_s"), waits.keying_s, 0.0, LONGEST_S)?;
+    if let Some(every_s) = waits.every_s {
+        seconds(
+            &format!("{path}.every_s"),
+            every_s,
+            SHORTEST_PERIOD_S,
+            LONGEST_S,
+        )?;
+        if waits.keying_s > 0.0 || waits.think != Think::None {
+            return Err(Refusal::new(
+                format!("{path}.every_s"),
+                "stands beside keying_s or a think time; give a grid or waits, not both",
+            ));
+        }
+    }
     match waits.think {
         Think::None => Ok(()),
         Think::Constant { mean_s } => {

@@ -33,6 +33,8 @@ fn any_note() -> impl Strategy<Value = Note> {
         6 => Just(Outcome::Done),
         1 => Just(Outcome::RolledBack),
         1 => Just(Outcome::Exhausted),
+        1 => Just(Outcome::Idle),
+        1 => Just(Outcome::DoneSince { from_ns: 7 }),
         1 => class().prop_map(failed),
     ];
     prop_oneof![
@@ -129,7 +131,8 @@ proptest! {
         let mut recorder = Recorder::new(3);
         notes.iter().for_each(|given| note(&mut recorder, given));
         let ended = notes.iter().filter(|given| {
-            matches!(given, Note::Ended { outcome, .. } if *outcome != Outcome::Exhausted)
+            matches!(given, Note::Ended { outcome, .. }
+                if !matches!(outcome, Outcome::Exhausted | Outcome::Idle))
         });
         let counted: u64 = recorder
             .operations
@@ -164,4 +167,22 @@ fn response_counts_from_the_intended_time_and_service_from_the_sent() {
     recorder.ended(0, times, &Outcome::Done);
     let tally = &recorder.operations[0];
     assert_eq!((tally.response.max(), tally.service.max()), (1000, 700));
+}
+
+#[test]
+fn what_was_done_since_a_moment_is_timed_from_there_and_what_was_idle_not_at_all() {
+    let mut recorder = Recorder::new(1);
+    let times = Times {
+        intended_ns: 500,
+        sent_ns: 600,
+        done_ns: 1_000,
+    };
+    recorder.ended(0, times, &Outcome::Idle);
+    assert!(recorder.is_empty());
+    recorder.ended(0, times, &Outcome::DoneSince { from_ns: 100 });
+    let tally = &recorder.operations[0];
+    assert_eq!(
+        (tally.count, tally.response.max(), tally.service.max()),
+        (1, 900, 900)
+    );
 }

@@ -7,11 +7,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::board::{Arrival, Notice};
-use crate::clock::{MockClock, SECOND_NS};
+use crate::clock::{MockClock, SECOND_NS, to_ns, to_s};
 use crate::plan::{self, Pacing, Think};
 
 fn pace(keying_s: f64, think: Think) -> Pace {
-    let default = plan::Waits { keying_s, think };
+    let default = plan::Waits {
+        keying_s,
+        think,
+        every_s: None,
+    };
     let pacing = Pacing {
         default,
         ..Pacing::default()
@@ -21,7 +25,9 @@ fn pace(keying_s: f64, think: Think) -> Pace {
 
 fn waits() -> Waits {
     Waits {
+        user: 0,
         random: Random::new(1, 2),
+        begun_ns: None,
         free: None,
         due: None,
     }
@@ -61,7 +67,7 @@ fn closed_due(
         pace,
         waits,
     }
-    .due(0))
+    .due(0, false))
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn a_free_user_is_handed_arrivals_and_a_busy_one_takes_what_waits() {
         board: &board,
         offered: false,
     };
-    assert_eq!(now(open.due(0)), Poll::Pending);
+    assert_eq!(now(open.due(0, false)), Poll::Pending);
     board.hand(Arrival {
         at_ns: 10,
         noticed_ns: 12,
@@ -187,7 +193,7 @@ fn a_free_user_is_handed_arrivals_and_a_busy_one_takes_what_waits() {
         readiness: Readiness::Free,
         closed: false,
     };
-    assert_eq!(now(open.due(0)), Poll::Ready(Some(first)));
+    assert_eq!(now(open.due(0, false)), Poll::Ready(Some(first)));
     let readiness = Readiness::Busy { lag_ns: Some(5) };
     let second = Due {
         phase: 3,
@@ -195,8 +201,8 @@ fn a_free_user_is_handed_arrivals_and_a_busy_one_takes_what_waits() {
         readiness,
         closed: false,
     };
-    assert_eq!(now(open.due(0)), Poll::Ready(Some(second)));
-    assert_eq!(now(open.due(0)), Poll::Pending);
+    assert_eq!(now(open.due(0, false)), Poll::Ready(Some(second)));
+    assert_eq!(now(open.due(0, false)), Poll::Pending);
 }
 
 #[test]
@@ -207,7 +213,7 @@ fn what_was_handed_before_a_new_notice_is_done() {
         board: &board,
         offered: false,
     };
-    let mut due = pin!(open.due(0));
+    let mut due = pin!(open.due(0, false));
     let mut context = Context::from_waker(Waker::noop());
     assert!(due.as_mut().poll(&mut context).is_pending());
     board.hand(Arrival {
@@ -247,5 +253,96 @@ proptest! {
         // Six standard errors; the cap takes off less than a ten-thousandth.
         let error = 6.0 / f64::from(draws).sqrt();
         prop_assert!((sum_s / f64::from(draws) / mean_s - 1.0).abs() < error);
+    }
+}
+
+/// Times at which a user's operations were due and begun, in seconds, when each takes as long as `takes_s` says.
+fn on_a_grid(user: u32, takes_s: &[f64]) -> Vec<(f64, f64)> {
+    let pacing = Pacing {
+        default: plan::Waits {
+            every_s: Some(1.0),
+            ..plan::Waits::default()
+        },
+        ..Pacing::default()
+    };
+    let pace = Pace::new(&pacing, &["only"]).expect("a pace");
+    let (clock, board, mut waits) = (
+        MockClock::default(),
+        board(Duty::Closed, 1, u64::MAX),
+        Waits { user, ..waits() },
+    );
+    let mut times_s = Vec::new();
+    for takes_s in takes_s {
+        let Poll::Ready(Some(due)) = closed_due(&pace, &clock, &board, &mut waits) else {
+            panic!("an operation")
+        };
+        times_s.push((to_s(due.at_ns), to_s(clock.now_ns())));
+        clock.advance(to_ns(*takes_s));
+        waits.free = Some((0, clock.now_ns()));
+    }
+    times_s
+}
+
+#[test]
+fn on_a_grid_the_first_missed_moment_is_made_up_for_and_later_ones_are_skipped() {
+    assert_eq!(
+        on_a_grid(0, &[0.5, 3.5, 0.1, 0.1, 0.1]),
+        [(1.0, 1.0), (2.0, 2.0), (3.0, 5.5), (6.0, 6.0), (7.0, 7.0)]
+    );
+}
+
+#[test]
+fn users_on_a_grid_do_not_act_together() {
+    let firsts = |users: u32| -> Vec<f64> {
+        let mut firsts: Vec<f64> = (0..users)
+            .map(|user| on_a_grid(user, &[0.0])[0].0.fract())
+            .collect();
+        firsts.sort_by(f64::total_cmp);
+        firsts
+    };
+    for users in [2, 10, 50] {
+        let gaps: Vec<f64> = firsts(users)
+            .windows(2)
+            .map(|pair| pair[1] - pair[0])
+            .collect();
+        let least = gaps.into_iter().fold(f64::MAX, f64::min);
+        assert!(least > 0.3 / f64::from(users), "{users} users: {least}");
+    }
+}
+
+#[test]
+fn what_hurries_is_due_when_the_last_has_ended() {
+    let (clock, board, mut waits) = (
+        MockClock::default(),
+        board(Duty::Closed, 1, u64::MAX),
+        waits(),
+    );
+    waits.free = Some((0, 700));
+    clock.advance(900);
+    let pace = pace(0.0, Think::Constant { mean_s: 3.0 });
+    let mut schedule = Closed {
+        slot: 0,
+        board: &board,
+        clock: &clock,
+        pace: &pace,
+        waits: &mut waits,
+    };
+    let Poll::Ready(Some(due)) = now(schedule.due(0, true)) else {
+        panic!("an operation")
+    };
+    assert_eq!((due.at_ns, due.readiness), (700, Readiness::Unpaced));
+}
+
+proptest! {
+    #[test]
+    fn the_next_moment_of_a_grid_is_later_and_less_than_a_period_away(
+        period_ns in 1_u64..5_000_000_000, origin_ns in 0_u64..1_000_000_000, user in 0_u32..100_000,
+        at_ns in 0_u64..100_000_000_000,
+    ) {
+        let grid = crate::pacing::Grid::new(period_ns, origin_ns, user);
+        let next_ns = grid.after_ns(at_ns);
+        prop_assert!(next_ns > at_ns || next_ns >= origin_ns);
+        prop_assert!(next_ns <= at_ns.max(origin_ns) + period_ns);
+        prop_assert_eq!(grid.after_ns(next_ns), next_ns + period_ns);
     }
 }

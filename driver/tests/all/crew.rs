@@ -28,7 +28,10 @@ pub async fn drive<W: Workload>(
                 let operation = session.choose();
                 let name = match attempt(&mut session, operation).await {
                     Outcome::Exhausted => break,
-                    Outcome::Done => workload.operations()[operation].to_owned(),
+                    Outcome::Done | Outcome::DoneSince { .. } => {
+                        workload.operations()[operation].to_owned()
+                    }
+                    Outcome::Idle => continue,
                     Outcome::RolledBack => "rolled back".to_owned(),
                     Outcome::Failed(failure) => panic!("{failure:?}"),
                 };

@@ -54,7 +54,7 @@ impl Folder {
     }
 
     fn load_plan(&self) -> Value {
-        json!({"version": 2, "seed": 5,
+        json!({"version": 3, "seed": 5,
             "workload": {"name": "oltp", "role": "load", "parameters": {"warehouses": 1}},
             "connection": self.connection(json!({"synchronous": "off", "journal_mode": "wal"})),
             "phases": [{"name": "load", "kind": "prepare",
@@ -62,7 +62,7 @@ impl Folder {
     }
 
     fn run_plan(&self, users: u32, duration_s: f64, settings: Value) -> Value {
-        json!({"version": 2, "seed": 5, "tick_s": 0.5,
+        json!({"version": 3, "seed": 5, "tick_s": 0.5,
             "workload": {"name": "oltp", "parameters": {"warehouses": 1}},
             "connection": self.connection(settings),
             "acknowledgements": self.list(),

@@ -19,7 +19,7 @@ pub fn command() -> Command {
 }
 
 pub fn plan(phases: Value) -> Value {
-    json!({"version": 2, "seed": 1, "tick_s": 0.1, "workload": {"name": "noop"}, "phases": phases})
+    json!({"version": 3, "seed": 1, "tick_s": 0.1, "workload": {"name": "noop"}, "phases": phases})
 }
 
 pub fn phase(name: &str, kind: &str, duration_s: Value, load: Value) -> Value {
@@ -66,7 +66,7 @@ impl Driver {
         self.frames.last()
     }
 
-    pub fn wait_until(&mut self, wanted: impl Fn(&Value) -> bool) {
+    pub fn wait_until(&mut self, mut wanted: impl FnMut(&Value) -> bool) {
         while !wanted(self.next().expect("a further frame")) {}
     }
 

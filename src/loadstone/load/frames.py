@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from loadstone.errors import DriverError
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
+READABLE_VERSIONS = frozenset({2, PROTOCOL_VERSION})
+"""Stored frames of version 2 lack `monotonic_s`, `counters`, `gauges`, `name` and `data`."""
 
 
 @dataclass(frozen=True)
 class Hello:
-    """The first frame: who the driver is; `engine` is an engine within it, with its version."""
+    """The first frame: who the driver is; `engine` is an engine within it, with its version.
+
+    `monotonic_s` is CLOCK_MONOTONIC of the driver's machine at its `t_s` 0.
+    """
 
     t_s: float
     version: int
@@ -31,11 +36,15 @@ class Hello:
     nofile: int
     clock_resolution_ns: float
     engine: str | None = None
+    monotonic_s: float | None = None
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: the beginning of a phase, a lost connection, a stall."""
+    """Something that happened: the beginning of a phase, a lost connection, a stall.
+
+    One of kind `workload` is told by the workload: `name` says what, `data` figures and texts.
+    """
 
     t_s: float
     kind: str
@@ -44,6 +53,8 @@ class Event:
     phase_kind: str = ""
     drained: int = 0
     discarded: int = 0
+    name: str = ""
+    data: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,8 @@ class Tick:
 
     A `late` one holds operations that were due in its phase and done after the phase's end.
     `engine_cpu_s` is the part of the driver's processor time that an engine within it used; None
-    when the engine is a process of its own.
+    when the engine is a process of its own. `counters` are counts of the workload's own since the
+    last tick, `gauges` figures of its own at this tick.
     """
 
     t_s: float
@@ -87,6 +99,8 @@ class Tick:
     rss_bytes: int
     late: bool = False
     engine_cpu_s: float | None = None
+    counters: Mapping[str, int] = field(default_factory=dict)
+    gauges: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def duration_s(self) -> float:
@@ -162,7 +176,7 @@ def parse_frame(value: Mapping[str, Any]) -> Frame:
 
 def _hello(value: Mapping[str, Any]) -> Hello:
     version = int(value["version"])
-    if version != PROTOCOL_VERSION:
+    if version not in READABLE_VERSIONS:
         raise FrameError(
             f"the driver speaks protocol {version}, loadstone speaks {PROTOCOL_VERSION}",
             advice="use a loadstone-driver of the same release as loadstone",
@@ -179,6 +193,7 @@ def _hello(value: Mapping[str, Any]) -> Hello:
         nofile=int(value["nofile"]),
         clock_resolution_ns=float(value["clock_resolution_ns"]),
         engine=None if value.get("engine") is None else str(value["engine"]),
+        monotonic_s=_seconds(value, "monotonic_s"),
     )
 
 
@@ -191,6 +206,11 @@ def _event(value: Mapping[str, Any]) -> Event:
         phase_kind=str(value.get("phase_kind") or ""),
         drained=int(value.get("drained") or 0),
         discarded=int(value.get("discarded") or 0),
+        name=str(value.get("name") or ""),
+        data={
+            str(key): datum if isinstance(datum, str) else float(datum)
+            for key, datum in (value.get("data") or {}).items()
+        },
     )
 
 
@@ -216,6 +236,8 @@ def _tick(value: Mapping[str, Any]) -> Tick:
         rss_bytes=int(value.get("rss_bytes", 0)),
         late=bool(value.get("late", False)),
         engine_cpu_s=_seconds(value, "engine_cpu_s"),
+        counters=_counts(value, "counters"),
+        gauges={str(key): float(gauge) for key, gauge in (value.get("gauges") or {}).items()},
     )
 
 

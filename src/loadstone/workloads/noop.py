@@ -27,10 +27,21 @@ class NoopParameters(BaseModel):
     sigma: float = Field(default=0.5, gt=0, description="Of the logarithm; lognormal only.")
     error_rate: float = Field(default=0.0, ge=0, le=1, description="Share of attempts that fail.")
     error_class: str = Field(default="40001", description="Class of those errors.")
+    servers: int | None = Field(
+        default=None,
+        ge=1,
+        description="Operations in service at a time, of all sessions; others wait in line.",
+    )
+    slower_after_s: float | None = Field(
+        default=None, ge=0, description="From then on service times grow (seconds after the start)."
+    )
+    slower_per_min: float = Field(
+        default=1.0, ge=0.01, le=100, description="The factor by which they grow in a minute."
+    )
 
 
 class Noop(Workload):
-    """Waiting for a service time."""
+    """Waiting for a service time, with a planted capacity and a planted degradation on demand."""
 
     name = "noop"
     origin = "Loadstone's own; nothing is measured but the generator"
@@ -68,6 +79,11 @@ class Noop(Workload):
             "error_rate": own.error_rate,
             "error_class": own.error_class,
         }
+        if own.servers is not None:
+            parameters["servers"] = own.servers
+        if own.slower_after_s is not None:
+            parameters["slower_after_s"] = own.slower_after_s
+            parameters["slower_per_min"] = own.slower_per_min
         return {"name": self.name, "role": "run", "parameters": parameters}
 
     def pacing(self) -> dict[str, Any]:
