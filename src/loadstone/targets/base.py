@@ -236,7 +236,7 @@ class Target(ABC):
     def log_bytes(self) -> int | None:
         """How much the engine has written to its log so far; None where that is not known.
 
-        The difference of two readings counts, without a restart in between.
+        The difference of two readings counts.
         """
         return None
 

@@ -114,8 +114,8 @@ class MariaDB(ServedTarget):
         return {name for (name,) in rows}
 
     def log_bytes(self) -> int:
-        """Bytes of redo log written since the server's start."""
-        return int(self.query("SHOW GLOBAL STATUS LIKE 'Innodb_os_log_written'")[0][1])
+        """Where the next record of the redo log comes; a restart does not begin it anew."""
+        return int(self.query("SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'")[0][1])
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""
