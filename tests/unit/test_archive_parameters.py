@@ -143,7 +143,7 @@ def test_staged_is_refused_where_there_are_no_procedures() -> None:
     ("parts", "reason"),
     [
         ({"engine": "sqlite"}, "sqlite has no server"),
-        ({"outage": "{kind: pause, after: 28s, lasts: 2s}"}, "ends 30s after"),
+        ({"outage": "{kind: pause, after: 28s, for: 2s}"}, "ends 30s after"),
         ({"outage": "{kind: full-disk}"}, "a plain folder shares its disk"),
         ({"storage": "volatile:ext4,size=1GB"}, "cannot be filled"),
         ({"storage": "tmpfs"}, "has no size of its own"),
@@ -164,7 +164,7 @@ def test_impossible_outages_are_refused(parts: dict[str, str], reason: str) -> N
 
 
 def test_a_possible_outage_is_read_and_written_back() -> None:
-    rest = "outage: {kind: pause, after: 3s, lasts: 500ms}"
+    rest = "outage: {kind: pause, after: 3s, for: 500ms}"
     text = EXPERIMENT.format(parameters="rate: 1", engine="postgresql", profile="", rest=rest)
     experiment = parse_experiment(text, "archive.yaml").experiment
     assert problems(rest=rest) == []

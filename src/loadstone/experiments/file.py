@@ -28,7 +28,7 @@ LARGEST_FILE_BYTES = 1_000_000
 
 _PASSWORD_IN_ADDRESS = re.compile(r"\w+://[^/@]*:[^/@]+@")
 
-DURATIONS = ("warm_up", "ramp", "measure", "think_time", "after", "lasts")
+DURATIONS = ("warm_up", "ramp", "measure", "think_time", "after", "for")
 """Fields of profile and outage that hold seconds and are written with a unit."""
 
 

@@ -144,13 +144,15 @@ OutageKind = Literal["pause", "kill", "full-disk"]
 class OutageSpec(Spec):
     """A server that is out of service for a while, in the midst of the measured stretch."""
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     kind: OutageKind = Field(
         description="`pause`: the server's processes stand still (SIGSTOP). `kill`: they are "
         "killed, and the server is started again. `full-disk`: the placement of its data is "
         "filled, and freed again."
     )
     after: Duration = Field(default=10.0, description="Measured load before it begins.")
-    lasts: Duration = Field(default=5.0, gt=0, description="How long it lasts.")
+    lasts: Duration = Field(default=5.0, alias="for", gt=0, description="How long it lasts.")
 
 
 class RunDesign(Spec):
