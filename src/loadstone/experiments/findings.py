@@ -164,7 +164,7 @@ class Findings:
             return []
         found = self.workload.measure(measured)
         found += self._price(found)
-        response = self.load.measured().response()
+        response = self.load.measured().response(self.workload.judged_by())
         if response is not None:
             found += [
                 _milliseconds("response_p50_ms", "response time, median", response.p50_s),

@@ -7,7 +7,7 @@ ticks, its totals are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loadstone.load.frames import End, Event, Frame, Hello, OperationTick, Tick
@@ -98,11 +98,14 @@ class LoadTotals:
         """What the generator itself used, without an engine within it."""
         return max(0.0, self.cpu_user_s + self.cpu_system_s - (self.engine_cpu_s or 0.0))
 
-    def response(self) -> LatencySummary | None:
-        """Response time of all operations together."""
-        return summarize_latency(
-            merge(text for operation in self.operations.values() for text in operation.response)
-        )
+    def response(self, names: Collection[str] = ()) -> LatencySummary | None:
+        """Response time of these operations together; of all if none is named."""
+        chosen = [
+            operation
+            for operation in self.operations.values()
+            if not names or operation.name in names
+        ]
+        return summarize_latency(merge(text for each in chosen for text in each.response))
 
 
 def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
