@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from loadstone.errors import TargetError
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
@@ -10,6 +12,8 @@ from loadstone.experiments.model import OutageSpec
 from loadstone.results.record import OutageRecord
 
 _LOOK_EVERY_S = 0.1
+_PATIENCE_S = 60.0
+"""A server that ran out of space restarts by itself, and may fail at it once more."""
 _WORDS = {"pause": "pausing", "kill": "killing", "full-disk": "filling the disk of"}
 
 
@@ -38,13 +42,34 @@ def suffer(load: Load, lab: Lab, findings: Findings, outage: OutageSpec, begin_s
         _reached(load, lab, from_s + outage.lasts)
         to_s = load.driver.clock_s()
         lab.observer.step("bringing the server back")
-    lab.target.query("SELECT 1")
+    _await_answer(lab)
     findings.outages.append(
         OutageRecord(
             kind=outage.kind, from_s=from_s, to_s=to_s, back_s=load.driver.clock_s() - to_s
         )
     )
     lab.observer.step("running the load")
+
+
+def _await_answer(lab: Lab) -> None:
+    """Waits until the server answers again, and starts it if it ended of its own.
+
+    Raises:
+        TargetError: If it does not answer in time.
+        InterruptedTrialError: If the user does not want to wait.
+    """
+    give_up_at = time.monotonic() + _PATIENCE_S
+    while True:
+        lab.interrupts.check()
+        try:
+            lab.target.start()
+            lab.target.query("SELECT 1")
+        except TargetError:
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(_LOOK_EVERY_S)
+        else:
+            return
 
 
 def _reached(load: Load, lab: Lab, at_s: float) -> bool:
