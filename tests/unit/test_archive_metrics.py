@@ -10,6 +10,8 @@ from sample_frames import hello, phase, tick
 from loadstone.load.frames import parse_frame
 from loadstone.load.totals import LoadLog
 from loadstone.workloads.archive.metrics import METRICS, metric_values
+from loadstone.workloads.archive.parameters import ArchiveParameters
+from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import Measured, Observation
 
 MS = 1_000_000
@@ -118,6 +120,14 @@ def test_switches_outside_the_measured_phase_and_other_events_do_not_count() -> 
     found = values(measured(switch(-3.0, switch_s=9.0), other, switch(15.0, switch_s=0.1)))
     assert found["segment_switches"] == 1
     assert found["switch_max_ms"] == pytest.approx(100)
+
+
+def test_lost_events_are_told() -> None:
+    workload = EventArchive(ArchiveParameters(buffer_events=500))
+    (notice,) = workload.notices(measured())
+    assert notice.severity == "warning"
+    assert notice.message == "200 of 20,000 events were lost: a buffer of 500 events was full"
+    assert workload.notices(measured(counters={"events_lost": 0, "events_offered": 5})) == []
 
 
 def test_every_metric_can_be_given() -> None:

@@ -118,6 +118,7 @@ class Findings:
         measures = self.plan.crash is None
         health = self.load.health() if measures else None
         notices = [*self.notices, *self._notices(health, moved, steady)]
+        notices += self.workload.notices(measured) if measured else []
         return TrialResult(
             experiment=self.plan.experiment,
             trial=self.plan.trial,

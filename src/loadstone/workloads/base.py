@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
 from loadstone.load.frames import Event, Tick
-from loadstone.results.record import CheckResult, MetricValue
+from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 
@@ -203,6 +203,10 @@ class Workload(ABC):
     @abstractmethod
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The workload's metrics."""
+
+    def notices(self, measured: Measured) -> list[Notice]:
+        """What a reader of the metrics should be told besides."""
+        return []
 
     @abstractmethod
     def check(

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
-from loadstone.results.record import CheckResult, MetricValue
+from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
@@ -130,6 +130,22 @@ class EventArchive(Workload):
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`; those that have no meaning in this trial are left out."""
         return metric_values(measured)
+
+    def notices(self, measured: Measured) -> list[Notice]:
+        """That events were lost: the rate was too high, or a buffer too small for an outage."""
+        lost, offered = (measured.counters.get(f"events_{name}", 0) for name in ("lost", "offered"))
+        if not lost:
+            return []
+        return [
+            Notice(
+                code="events-lost",
+                severity="warning",
+                message=f"{lost:,} of {offered:,} events were lost: a buffer of "
+                f"{self.parameters.buffer_events:,} events was full",
+                advice="the target does not hold this rate: lower it, or give stations a larger "
+                "buffer_events to bridge a stall",
+            )
+        ]
 
     def check(
         self, target: Target, before: Mapping[str, float], measured: Measured
