@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
@@ -78,10 +79,17 @@ def _read_duration(value: str | float, info: ValidationInfo) -> float:
     return parse_duration(value)
 
 
+_READER = BeforeValidator(_read_duration)
+
 Duration = Annotated[
     float,
-    BeforeValidator(_read_duration),
+    _READER,
     Field(ge=0),
     WithJsonSchema({"type": "string", "examples": ["30s", "5min", "250ms"]}, mode="validation"),
 ]
 """Seconds, written with a unit in a file, as a number in the JSON that Loadstone writes."""
+
+
+def is_duration(metadata: Sequence[object]) -> bool:
+    """Whether a field of a model, of which this is the metadata, is a `Duration`."""
+    return _READER in metadata

@@ -20,6 +20,8 @@ from loadstone.results.record import (
     Status,
     TrialResult,
 )
+from loadstone.workloads.archive.parameters import ArchiveParameters
+from loadstone.workloads.archive.workload import EventArchive
 
 EXPERIMENT = Experiment.model_validate(
     {
@@ -173,3 +175,15 @@ FAILED_CHECK = CheckResult(name="a", passed=False, detail="")
 )
 def test_the_exit_code_is_that_of_the_worst_trial(trials: list[TrialResult], code: ExitCode):
     assert worst(trials) is code
+
+
+def test_a_workload_with_a_flow_shows_what_it_stores_loses_and_holds_back() -> None:
+    state = LoadState(EventArchive(ArchiveParameters()))
+    counters = {"events_offered": 4000, "events_stored": 3000, "events_lost": 250}
+    tick = {"frame": "tick", "from_s": 0.0, "to_s": 2.0, "operations": {}, "counters": counters}
+    for _ in range(2):
+        state.take({**tick, "gauges": {"events_buffered": 12_345_678.0}}, 1.0)
+    text = state.figures().plain
+    assert "1,500 events/s" in text
+    assert "held back 12,345,678" in text
+    assert "lost 500" in text

@@ -13,6 +13,7 @@ from loadstone.errors import WrongInputError
 from loadstone.experiments.designs.arrange import trial_seed
 from loadstone.experiments.file import Written, durations_as_text
 from loadstone.experiments.model import EXPERIMENT_VERSION, TrialPlan
+from loadstone.workloads.registry import workload_class
 
 
 def again(path: Path, short: ShortForm) -> Written:
@@ -32,7 +33,8 @@ def again(path: Path, short: ShortForm) -> Written:
             f"{plan.data_seed}, so the load cannot be drawn again",
             advice="repeat the plan as Loadstone wrote it",
         )
-    profile = plan.profile.model_dump(exclude_none=True)
+    decided = set(workload_class(plan.workload.name).decides)
+    profile = plan.profile.model_dump(exclude_none=True, exclude=decided)
     data = {
         "version": EXPERIMENT_VERSION,
         "name": f"{plan.experiment}-again"[:80],
@@ -46,6 +48,8 @@ def again(path: Path, short: ShortForm) -> Written:
         "reload": plan.reload,
         "seed": plan.data_seed,
     }
+    if plan.outage is not None:
+        data["outage"] = durations_as_text(plan.outage.model_dump())
     draft = Draft(data)
     lay_over(draft, short)
     return draft.finish()

@@ -145,8 +145,7 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
         if value is not None:
             draft.put(path, value, "--" + option.replace("_", "-"))
     if short.rate is not None:
-        draft.put(("profile", "load"), "open", "--rate")
-        draft.put(("profile", "rate_per_s"), short.rate, "--rate")
+        _put_rate(draft, short.rate)
     for text in short.set:
         name, level = assignment(text, "--set")
         draft.put(("target", "settings", name), level, "--set")
@@ -156,6 +155,18 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
     for text in short.param:
         name, level = assignment(text, "--param")
         draft.put(("workload", "parameters", *name.split(".", 1)), level, "--param")
+
+
+def _put_rate(draft: Draft, rate: float) -> None:
+    """The rate of an open load, or the parameter of a workload that makes its own arrivals."""
+    from loadstone.workloads.registry import WORKLOADS
+
+    workload = WORKLOADS.get(draft.workload)
+    if workload is not None and "rate_per_s" in workload.decides:
+        draft.put(("workload", "parameters", "rate"), rate, "--rate")
+        return
+    draft.put(("profile", "load"), "open", "--rate")
+    draft.put(("profile", "rate_per_s"), rate, "--rate")
 
 
 def assignment(text: str, option: str) -> tuple[str, Level]:

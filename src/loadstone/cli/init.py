@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic.fields import FieldInfo
 
@@ -11,6 +11,10 @@ from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
 from loadstone.experiments.problems import near
 from loadstone.factors.target import level_text
+from loadstone.units import format_duration, is_duration
+
+if TYPE_CHECKING:
+    from loadstone.workloads.base import Workload
 
 _TEMPLATE = """\
 # An experiment of Loadstone. Run it:       loadstone run FILE
@@ -27,25 +31,33 @@ workload:
 {parameters}
 {target}
 profile:
-  load: closed                  # users begin the next operation when the last is done; or open
-  users: 8
-  # rate_per_s: 1000            # with load: open: operations that become due each second
-  # arrival: poisson            # or uniform
-  think_time: none              # or specified (by the workload's origin), or a mean such as 2s
-  warm_up: 10s                  # load before the measurement
-  measure: 30s                  # the measured stretch
+{profile}
 
 design:
   kind: run                     # one configuration, repeated
   # Levels of one factor, interleaved, each against the first:
   # kind: compare
-  # factor: profile.users
-  # levels: [4, 8]
+  # factor: {factor}
+  # levels: [{levels}]
 {ladder}
 repeats: 1                      # five can show a difference, three cannot (docs/method.md)
 cache: warm                     # state of the caches at the start of each trial; or cold
 seed: 42                        # of the data, the load and the order of trials
 """
+
+_PROFILE = {
+    "load": "  load: closed                  # users begin the next operation when the last is "
+    "done; or open",
+    "users": "  users: 8",
+    "rate_per_s": "  # rate_per_s: 1000            # with load: open: operations that become due "
+    "each second",
+    "arrival": "  # arrival: poisson            # or uniform",
+    "think_time": "  think_time: none              # or specified (by the workload's origin), or a "
+    "mean such as 2s",
+    "warm_up": "  warm_up: 10s                  # load before the measurement",
+    "measure": "  measure: 30s                  # the measured stretch",
+}
+"""Line of each field that a first profile shows."""
 
 
 def command(workload: str = "oltp", /, *, target: str | None = None) -> None:
@@ -74,13 +86,26 @@ def experiment_template(name: str, target: str | None = None) -> str:
         raise WrongInputError(f"there is no workload {name!r}; {near(name, WORKLOADS)}")
     cls = WORKLOADS[name]
     text = _target_text(name, cls.requires, target)
+    factor, levels = _factor(cls)
     return _TEMPLATE.format(
         workload=name,
         name=f"name: {name}-first".ljust(31),
         parameters=_parameters(cls.Parameters.model_fields),
         target=text.section,
+        profile="\n".join(line for field, line in _PROFILE.items() if field not in cls.decides),
+        factor=factor,
+        levels=levels,
         ladder=text.ladder,
     )
+
+
+def _factor(cls: type[Workload]) -> tuple[str, str]:
+    """A factor to compare with, and two levels: users, or a switch of a workload without them."""
+    if "users" not in cls.decides:
+        return "profile.users", "4, 8"
+    fields = cls.Parameters.model_fields
+    name = next(name for name, field in fields.items() if field.annotation is bool)
+    return f"workload.{name}", "true, false"
 
 
 def _target_text(workload: str, required: frozenset[str], target: str | None) -> TargetText:
@@ -102,7 +127,11 @@ def _parameters(fields: dict[str, FieldInfo]) -> str:
     lines = []
     for name, field in fields.items():
         default = field.get_default(call_default_factory=True)
-        if isinstance(default, dict):
+        if default is None:
+            lines.append(_line(f"    # {name}:", field.description))
+        elif is_duration(field.metadata):
+            lines.append(_line(f"    {name}: {format_duration(default)}", field.description))
+        elif isinstance(default, dict):
             lines.append(f"    {name}:")
             lines += [
                 _line(f"      {key}: {_scalar(value)}", None) for key, value in default.items()

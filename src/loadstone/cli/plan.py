@@ -26,6 +26,7 @@ from loadstone.cli.outlook import FactorLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
 from loadstone.units import format_duration, format_size
+from loadstone.workloads.registry import workload_of
 
 DEFAULT_DATA = Path("/var/tmp")  # noqa: S108
 
@@ -142,7 +143,8 @@ def _print(outlook: Outlook) -> None:
 
 
 def _load(outlook: Outlook) -> str:
-    profile = outlook.experiment.profile
+    experiment = outlook.experiment
+    profile = workload_of(experiment.workload).loaded(experiment.profile)
     load = (
         f"{profile.users} users"
         if profile.load == "closed"

@@ -20,6 +20,8 @@ from loadstone.results.durability import crash_text
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
 from loadstone.results.searching import first_reason, level_text, reason_text
 from loadstone.units import format_duration
+from loadstone.workloads.base import Workload
+from loadstone.workloads.registry import workload_of
 
 MARKS = {
     Status.VALID: ("✓", "green"),
@@ -154,6 +156,7 @@ class Display(Collector):
         self._number = self._of = self._planned = 0
         self._trial_began = self._began
         self._trial_load_s = 0.0
+        self._workload: Workload | None = None
         self._load = LoadState()
         self._live = Live(
             console=console, get_renderable=self._render, refresh_per_second=4, transient=True
@@ -180,13 +183,14 @@ class Display(Collector):
     def step(self, text: str) -> None:
         """Shows what is being done."""
         self._step = text
-        self._load = LoadState()
+        self._load = LoadState(self._workload)
 
     def trial_begins(self, plan: TrialPlan, number: int, of: int) -> None:
         """Shows the trial."""
         self._plan, self._number, self._of = plan, number, of
         self._trial_began = self._clock()
-        self._load = LoadState()
+        self._workload = workload_of(plan.workload)
+        self._load = LoadState(self._workload)
 
     def frame(self, frame: Mapping[str, Any]) -> None:
         """Shows what the driver says."""
@@ -202,7 +206,7 @@ class Display(Collector):
         self._console.print(line)
         if again := again_line(result):
             self._console.print(Text(again, style="dim"))
-        self._load = LoadState()
+        self._load = LoadState(self._workload)
         self._step = "between trials"
 
     def notice(self, notice: Notice) -> None:
@@ -241,7 +245,11 @@ class Display(Collector):
 class LoadState:
     """The load of one use of the driver, as its frames tell."""
 
-    def __init__(self) -> None:
+    def __init__(self, workload: Workload | None = None) -> None:
+        self._flow = workload.flow() if workload else None
+        self.unit = workload.rate_unit if workload and self._flow else "operations/s"
+        self.backlog = 0.0
+        self.lost = 0
         self.phase = ""
         self.kind = ""
         self.phase_began = 0.0
@@ -273,6 +281,11 @@ class LoadState:
         self.errors += sum(sum(each.get("errors", {}).values()) for each in operations)
         self.retries += sum(sum(each.get("retries", {}).values()) for each in operations)
         self.dropped += tick.get("dropped", 0)
+        if self._flow is not None:
+            counters = tick.get("counters", {})
+            self.rate_per_s = counters.get(self._flow.stored, 0) / length_s
+            self.lost += counters.get(self._flow.lost, 0)
+            self.backlog = tick.get("gauges", {}).get(self._flow.backlog, 0.0)
         self.users, self.queued = tick.get("users", 0), tick.get("queued", 0)
         self.p95_ms = _p95_ms([each["response"] for each in operations if each.get("response")])
 
@@ -291,18 +304,20 @@ class LoadState:
 
     def figures(self) -> Text:
         """Live rate, p95, errors, users."""
-        text = Text(f"  {self.rate_per_s:,.0f} operations/s")
+        text = Text(f"  {self.rate_per_s:,.0f} {self.unit}")
         if self.p95_ms is not None:
             text.append(f"   p95 {_latency(self.p95_ms)}")
         text.append(f"   errors {self.errors}", style="red" if self.errors else "default")
         for name, value in (
+            ("held back", self.backlog),
+            ("lost", self.lost),
             ("retries", self.retries),
             ("queued", self.queued),
             ("dropped", self.dropped),
             ("users", self.users),
         ):
             if value:
-                text.append(f"   {name} {value}", style="default")
+                text.append(f"   {name} {value:,.0f}", style="default")
         return text
 
 

@@ -25,6 +25,7 @@ from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
 from loadstone.factors.crashes import refuse_uncrashable
+from loadstone.factors.outages import refuse_impossible_outage
 from loadstone.factors.refusals import (
     refuse_claimed_host,
     refuse_impossible,
@@ -120,6 +121,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
             )
     refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_uncrashable(experiment)
+    refuse_impossible_outage(experiment)
     refuse_unsafe(experiment, variants, allowed=allow_unsafe)
     refuse_claimed_host(experiment, variants)
 

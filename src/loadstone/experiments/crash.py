@@ -133,7 +133,7 @@ def _split(
 def _broken_off(target: Target, findings: Findings) -> int:
     """Operations that began and were not heard of again."""
     if target.in_process:
-        profile = findings.plan.profile
+        profile = findings.workload.loaded(findings.plan.profile)
         return profile.users if profile.load == "closed" else profile.sessions
     return sum(
         operation.errors.get("connection", 0)

@@ -25,6 +25,7 @@ from loadstone.results.record import (
     MetricValue,
     Notice,
     OperationSummary,
+    OutageRecord,
     Status,
     SteadyStateRecord,
     TrialResult,
@@ -56,6 +57,7 @@ class Findings:
     data: dict[str, float] = field(default_factory=dict)
     fingerprint: Fingerprint | None = None
     counters: dict[str, float] = field(default_factory=dict)
+    counters_after: dict[str, float] = field(default_factory=dict)
     load: LoadLog = field(default_factory=LoadLog)
     begin: Observation | None = None
     end: Observation | None = None
@@ -68,6 +70,7 @@ class Findings:
     durability: DurabilityRecord | None = None
     raised: list[tuple[float, float, float]] = field(default_factory=list)
     """Levels of a search that the load of this trial was raised to: level, begin and end."""
+    outages: list[OutageRecord] = field(default_factory=list)
 
     def failed(self, error: LoadstoneError | OSError) -> None:
         """Notes what ended the trial, in which step, and where to look."""
@@ -86,16 +89,21 @@ class Findings:
         server_cpu_s = None
         if self.server_cpu_begin_s is not None and self.server_cpu_end_s is not None:
             server_cpu_s = self.server_cpu_end_s - self.server_cpu_begin_s
-        profile = self.plan.profile
+        if any(outage.restarted for outage in self.outages):
+            server_cpu_s = None  # one that was started again counts from zero
+        profile = self.workload.loaded(self.plan.profile)
         closed = profile.load == "closed"
         return replace(
             self.load.of_workload(self.begin, self.end, server_cpu_s),
             users=profile.users if closed else profile.sessions,
             specified_waits=closed and profile.think_time == "specified",
+            before=self.counters,
+            after=self.counters_after,
         )
 
     def check(self, target: Target) -> None:
-        """Lets the workload test its data."""
+        """Reads the counters of the data at the end of all load, and lets the workload test it."""
+        self.counters_after = self.workload.observe(target)
         measured = self.measured()
         if measured is not None:
             self.checks = self.workload.check(target, self.counters, measured)
@@ -114,6 +122,7 @@ class Findings:
         health = self.load.health() if measures else None
         levels = [] if self.interrupted else levels_of(self, health)
         notices = [*self.notices, *self._notices(health, moved, steady)]
+        notices += self.workload.notices(measured) if measured else []
         return TrialResult(
             experiment=self.plan.experiment,
             trial=self.plan.trial,
@@ -138,6 +147,7 @@ class Findings:
             generator=health,
             durability=self.durability,
             levels=levels,
+            outages=self.outages,
             repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
         )
 
@@ -160,7 +170,7 @@ class Findings:
             return []
         found = self.workload.measure(measured)
         found += self._price(found)
-        response = self.load.measured().response()
+        response = self.load.measured().response(self.workload.judged_by())
         if response is not None:
             found += [
                 _milliseconds("response_p50_ms", "response time, median", response.p50_s),
@@ -234,6 +244,7 @@ class Findings:
         if self.plan.crash is not None:
             unsafe = unsafe_in(parts_of(self.plan))
             return found + (crash_notices(self.durability, unsafe) if self.durability else [])
+        found += [outage.notice() for outage in self.outages]
         measured = self.load.measured()
         if health is not None:
             # Of a level of a search an overload is a finding: its record says it.
@@ -282,7 +293,7 @@ class Findings:
         )
         return Notice(
             code="operations-failed",
-            severity="error" if share > ERROR_SHARE_LIMIT else "warning",
+            severity="error" if share > ERROR_SHARE_LIMIT and not self.outages else "warning",
             message=f"{errors} of {errors + count} operations failed ({classes})",
             advice="read the target's log in the folder of the trial",
         )

@@ -35,6 +35,8 @@ class Load:
     sampler: Sampler
     marks: queue.SimpleQueue[Event | None]
     """Events of the measured phase; None when the driver has ended."""
+    ended: threading.Event
+    """Set when the driver has ended."""
 
     def next_mark(self, lab: Lab, until_s: float | None = None) -> Event | None:
         """Waits for the next event of the measured phase, with an eye on the server.
@@ -76,11 +78,13 @@ def running_load(
         **options: Further fields of the driver's plan.
     """
     plan, workload, target = findings.plan, findings.workload, lab.target
+    profile = workload.loaded(profile)
     connection = target.connection()
     driver_plan = run_plan(
         profile, workload.driver_workload(), workload.pacing(), connection, plan.seed
     )
     marks: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+    ended = threading.Event()
 
     def take(frame: dict[str, Any]) -> None:
         folder.write_frame(frame)
@@ -101,6 +105,7 @@ def running_load(
     def tell_end() -> None:
         with contextlib.suppress(LoadstoneError):
             driver.wait()
+        ended.set()
         marks.put(None)
 
     with lab.interrupts.gently(stop), driver:
@@ -110,4 +115,4 @@ def running_load(
         threading.Thread(target=tell_end, daemon=True).start()
         probes = [HostProbe(folder.path), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
-            yield Load(driver, sampler, marks)
+            yield Load(driver, sampler, marks, ended)

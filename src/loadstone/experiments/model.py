@@ -136,6 +136,25 @@ class ProfileSpec(Spec):
         return self
 
 
+OutageKind = Literal["pause", "kill", "full-disk"]
+"""`pause`: the server's processes stand still. `kill`: they end at once, and it is started again.
+`full-disk`: nothing more fits on the placement of its data."""
+
+
+class OutageSpec(Spec):
+    """A server that is out of service for a while, in the midst of the measured stretch."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    kind: OutageKind = Field(
+        description="`pause`: the server's processes stand still (SIGSTOP). `kill`: they are "
+        "killed, and the server is started again. `full-disk`: the placement of its data is "
+        "filled, and freed again."
+    )
+    after: Duration = Field(default=10.0, description="Measured load before it begins.")
+    lasts: Duration = Field(default=5.0, alias="for", gt=0, description="How long it lasts.")
+
+
 class RunDesign(Spec):
     """One configuration, repeated."""
 
@@ -360,6 +379,10 @@ class Experiment(Spec):
     crashes: int = Field(
         default=5, ge=1, le=1000, description="Crashes of each configuration, with `durability`."
     )
+    outage: OutageSpec | None = Field(
+        default=None,
+        description="In each trial the server is out of service for a while, and the load goes on.",
+    )
     metric: str | None = Field(
         default=None, description="What the verdicts are about; default: the workload's headline."
     )
@@ -446,6 +469,7 @@ class TrialPlan(Spec):
     profile: ProfileSpec
     host: dict[str, Level] = {}
     crash: CrashPlan | None = None
+    outage: OutageSpec | None = None
     level: LevelPlan | None = None
     cache: Literal["warm", "cold"]
     reload: bool = False

@@ -9,6 +9,7 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
 from loadstone.experiments.raising import lasting, raise_load
+from loadstone.experiments.outage import suffer
 from loadstone.load.driver import Driver
 from loadstone.load.frames import Event
 from loadstone.probes.noise import machine_speed
@@ -93,6 +94,8 @@ def _note(mark: Event | None, load: Load, lab: Lab, findings: Findings) -> None:
     if mark is not None and mark.kind == "phase-begin":
         findings.begin = _observation(load.driver, target, workload)
         findings.server_cpu_begin_s = target.server_cpu_s()
+        if findings.plan.outage is not None:
+            suffer(load, lab, findings, findings.plan.outage, mark.t_s)
     elif mark is not None and mark.kind == "phase-end":
         findings.server_cpu_end_s = target.server_cpu_s()
         findings.end = _observation(load.driver, target, workload)

@@ -21,6 +21,8 @@ from loadstone.experiments.model import (
 )
 from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.crashes import crash_problems
+from loadstone.factors.outages import outage_problems
+from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
 
@@ -32,6 +34,7 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     """Everything that would stop the experiment, found without starting anything."""
     problems = design_of(experiment).problems(experiment)
     problems += _target_problems(experiment)
+    problems += _profile_problems(experiment)
     problems += _setting_problems(experiment)
     of_host = _host_problems(experiment)
     problems += of_host or _factor_problems(experiment)
@@ -39,6 +42,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
         problems += _variant_problems(experiment)
     if not problems:
         problems += crash_problems(experiment)
+    if not problems:
+        problems += outage_problems(experiment)
     return [*problems, *_metric_problems(experiment), *_reference_problems(experiment)]
 
 
@@ -55,6 +60,16 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
         )
         return [Problem(("target", "engine"), message)]
     return _said(("target",), partial(target.describe, experiment.target))
+
+
+def _profile_problems(experiment: Experiment) -> list[Problem]:
+    from loadstone.workloads.registry import workload_class
+
+    name, profile = experiment.workload.name, experiment.profile
+    return [
+        Problem(("profile", field), decided_by(name))
+        for field in sorted(workload_class(name).decides & profile.model_fields_set)
+    ]
 
 
 def _setting_problems(experiment: Experiment) -> list[Problem]:

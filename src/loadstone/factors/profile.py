@@ -43,6 +43,23 @@ class ProfileFactor(FactorKind):
             raise _wrong(error, values, ("profile",)) from error
         return replace(parts, profile=profile)
 
+    def check(self, parts: Parts) -> None:
+        """Refuses a field that the workload decides."""
+        from loadstone.workloads.registry import workload_class
+
+        name = parts.workload.name
+        given = sorted(workload_class(name).decides & parts.profile.model_fields_set)
+        if given:
+            raise WrongInputError(f"profile.{given[0]} {decided_by(name)}")
+
+
+def decided_by(workload: str) -> str:
+    """Why a field of the profile cannot be given."""
+    return (
+        f"is decided by workload {workload} itself: leave it out, it follows from the workload's "
+        "parameters, such as its rate"
+    )
+
 
 def _as_set(profile: ProfileSpec) -> dict[str, Any]:
     return {name: getattr(profile, name) for name in profile.model_fields_set}

@@ -7,7 +7,7 @@ ticks, its totals are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loadstone.load.frames import End, Event, Frame, Hello, OperationTick, Tick
@@ -68,6 +68,10 @@ class LoadTotals:
     reconnects: int = 0
     drained: int = 0
     """Operations that were due in it, and begun after its end."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """The workload's own."""
+    gauges: Mapping[str, float] = field(default_factory=dict)
+    """The workload's own: the highest of each."""
 
     @property
     def duration_s(self) -> float:
@@ -94,11 +98,14 @@ class LoadTotals:
         """What the generator itself used, without an engine within it."""
         return max(0.0, self.cpu_user_s + self.cpu_system_s - (self.engine_cpu_s or 0.0))
 
-    def response(self) -> LatencySummary | None:
-        """Response time of all operations together."""
-        return summarize_latency(
-            merge(text for operation in self.operations.values() for text in operation.response)
-        )
+    def response(self, names: Collection[str] = ()) -> LatencySummary | None:
+        """Response time of these operations together; of all if none is named."""
+        chosen = [
+            operation
+            for operation in self.operations.values()
+            if not names or operation.name in names
+        ]
+        return summarize_latency(merge(text for each in chosen for text in each.response))
 
 
 def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
@@ -127,6 +134,8 @@ def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
         max_rss_bytes=max(tick.rss_bytes for tick in kept),
         max_queued=max(tick.queued for tick in kept),
         reconnects=sum(tick.reconnects for tick in kept),
+        counters=_counters(kept),
+        gauges=_highest(kept),
     )
 
 
@@ -243,6 +252,11 @@ class LoadLog:
             total_operations=_counts(overall),
             total_rolled_back=_rolled_back(overall),
             total_errors=overall.errors,
+            ticks=tuple(tick for tick in self.ticks if tick.phase_kind == MEASURE),
+            events=tuple(event for event in self.events if event.kind == "workload"),
+            counters=measured.counters,
+            gauges=measured.gauges,
+            facts=self.end.facts if self.end else {},
         )
 
     def _names(self) -> tuple[str, ...]:
@@ -270,6 +284,21 @@ def _operation(name: str, ticks: list[Tick]) -> OperationTotals:
         response=tuple(part.response for part in parts if part.response),
         service=tuple(part.service for part in parts if part.service),
     )
+
+
+def _counters(ticks: Iterable[Tick]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for tick in ticks:
+        total.update(tick.counters)
+    return dict(total)
+
+
+def _highest(ticks: Iterable[Tick]) -> dict[str, float]:
+    highest: dict[str, float] = {}
+    for tick in ticks:
+        for name, value in tick.gauges.items():
+            highest[name] = max(highest.get(name, value), value)
+    return highest
 
 
 def _engine_cpu_s(ticks: Iterable[Tick]) -> float | None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from loadstone.experiments.model import Level
+from loadstone.experiments.model import Level, OutageKind
 
 
 class Record(BaseModel):
@@ -258,6 +258,34 @@ class LevelRecord(Record):
     )
 
 
+class OutageRecord(Record):
+    """The server was out of service for a while, because the experiment asked for it."""
+
+    kind: OutageKind
+    from_s: float = Field(description="On the trial's clock.")
+    to_s: float = Field(description="When it was let back, killed ones started again.")
+    back_s: float = Field(description="Until it answered then: recovery, if there was any.")
+
+    @property
+    def restarted(self) -> bool:
+        """Whether the server may have been started again."""
+        return self.kind != "pause"
+
+    def notice(self) -> Notice:
+        """For the reader of the figures."""
+        done = {
+            "pause": "was paused",
+            "kill": "was killed",
+            "full-disk": "had a full disk",
+        }[self.kind]
+        return Notice(
+            code="outage",
+            severity="info",
+            message=f"the server {done} from {self.from_s:.1f} s to {self.to_s:.1f} s and answered "
+            f"{self.back_s:.1f} s later",
+        )
+
+
 class TrialResult(Record):
     """The record of one trial."""
 
@@ -287,6 +315,9 @@ class TrialResult(Record):
     generator: GeneratorHealth | None = None
     durability: DurabilityRecord | None = Field(
         default=None, description="Of a crash trial; it has no figures of performance."
+    )
+    outages: list[OutageRecord] = Field(
+        default=[], description="When the server was out of service on purpose."
     )
     levels: list[LevelRecord] = Field(
         default=[], description="Of a trial of a search: the levels that it tried, in order."

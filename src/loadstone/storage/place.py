@@ -23,6 +23,8 @@ KINDS = {
     "volatile": "a file system on a device whose unflushed writes a power loss takes",
 }
 IN_MEMORY = ("tmpfs", "zram")
+FILLABLE = ("loop", "tmpfs", "zram")
+"""Placements whose space Loadstone can take away for a while."""
 NETWORKED = ("nbd", "volatile")
 ALGORITHMS = ("lzo", "lzo-rle", "lz4", "lz4hc", "zstd", "deflate", "842")
 WRITES = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Failure, Level, TargetSpec
+from loadstone.experiments.model import Failure, Level, OutageKind, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.dialect import Dialect
@@ -65,6 +67,8 @@ class Target(ABC):
 
     engine: ClassVar[str]
     capabilities: ClassVar[frozenset[str]]
+    """`sql`; `procedures` stored in the server; `bulk`: the driver stores rows in bulk;
+    `table-compression`: a table that is not written any more can be compressed."""
     dialect: ClassVar[Dialect]
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
@@ -128,6 +132,17 @@ class Target(ABC):
         Raises:
             TargetError: If there is nothing to fail: no owned server, no volatile device.
         """
+
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Puts an owned server out of service for as long as the block lasts.
+
+        Args:
+            kind: `pause`, `kill` or `full-disk`.
+
+        Raises:
+            TargetError: If it is not Loadstone's own server, or its disk cannot be filled.
+        """
+        raise TargetError(f"{self.engine} has no server that could be out of service")
 
     # -- state ---------------------------------------------------------------------------------
     @abstractmethod
@@ -213,6 +228,17 @@ class Target(ABC):
     @abstractmethod
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Runs one query and returns its rows."""
+
+    @abstractmethod
+    def index_names(self, table: str) -> set[str]:
+        """Names of the indexes of a table that are complete and in use."""
+
+    def log_bytes(self) -> int | None:
+        """How much the engine has written to its log so far; None where that is not known.
+
+        The difference of two readings counts.
+        """
+        return None
 
     @abstractmethod
     def probes(self) -> list[Probe]:

@@ -96,6 +96,10 @@ class NoTarget(Target):
         """Cannot: there is no server."""
         raise WrongInputError("target none answers no query", advice="choose --target postgresql")
 
+    def index_names(self, table: str) -> set[str]:
+        """No tables, no indexes."""
+        return set()
+
     def probes(self) -> list[Probe]:
         """None."""
         return []

@@ -16,10 +16,11 @@ _T = TypeVar("_T")
 
 
 class ServerProbe(Probe):
-    """A probe with a connection of its own, which goes silent when the server is lost."""
+    """A probe with a connection of its own, which is silent while the server is lost."""
 
     def __init__(self) -> None:
         self._lost = ""
+        self._away = False
         self._connected = False
 
     @abstractmethod
@@ -44,27 +45,29 @@ class ServerProbe(Probe):
         """Says that the server was lost, if it was."""
         if not self._lost:
             return []
+        until = "samples are missing from then on" if self._away else "some samples are missing"
         return [
             Notice(
                 code="probe-lost-server",
                 severity="warning",
                 message=f"{self.name} lost the server: {self._lost}",
-                advice="see the server's log; samples are missing from then on",
+                advice=f"see the server's log; {until}",
             )
         ]
 
     def tried(self, read: Callable[[], _T]) -> _T | None:
-        """What `read` gives, or None once the server is lost.
+        """What `read` gives, or None while the server is lost; each try looks whether it is back.
 
         Args:
             read: Raises a TargetError if the server does not answer.
         """
-        if not self._connected:
-            return None
         try:
-            return read()
+            if self._away:
+                self.connect()
+                self._connected, self._away = True, False
+            return read() if self._connected else None
         except TargetError as error:
-            self._lost = self._lost or error.message
+            self._lost, self._away = self._lost or error.message, True
             self.stop()
             return None
 

@@ -5,18 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+_SPELLED = {"double": "double precision", "instant": "timestamp(6)"}
+
 
 @dataclass(frozen=True)
 class ColumnType:
     """A type of the SQL standard.
 
     Attributes:
-        name: `decimal` is exact; `timestamp` has no zone.
+        name: `decimal` is exact; `double` has 64 bits; `timestamp` has no zone; `instant` is a
+            moment in UTC, exact to the microsecond, which every engine keeps in 8 bytes.
         size: Characters of `char` and `varchar`; digits of `decimal`.
         scale: Digits of `decimal` after the point.
     """
 
-    name: Literal["smallint", "integer", "bigint", "char", "varchar", "decimal", "timestamp"]
+    name: Literal[
+        "smallint",
+        "integer",
+        "bigint",
+        "char",
+        "varchar",
+        "decimal",
+        "double",
+        "timestamp",
+        "instant",
+    ]
     size: int = 0
     scale: int = 0
 
@@ -25,6 +38,8 @@ class ColumnType:
         """As the standard writes it."""
         if self.name == "decimal":
             return f"decimal({self.size}, {self.scale})"
+        if self.name in _SPELLED:
+            return _SPELLED[self.name]
         return f"{self.name}({self.size})" if self.size else self.name
 
 

@@ -6,12 +6,13 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Failure, TargetSpec
+from loadstone.experiments.model import Failure, OutageKind, TargetSpec
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.address import Address
 from loadstone.targets.base import Connection, Target, TargetContext
@@ -72,6 +73,10 @@ class Server(ABC):
         """Lets an owned server fail."""
 
     @abstractmethod
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Puts an owned server out of service for a while."""
+
+    @abstractmethod
     def snapshot(self, key: str) -> None:
         """Keeps the data of the work database."""
 
@@ -125,6 +130,10 @@ class AddressServer(Server):
     def crash(self, failure: Failure) -> None:
         """Cannot be."""
         raise self._not_ours("crashed")
+
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Cannot be."""
+        raise self._not_ours("put out of service")
 
     def check_alive(self) -> None:
         """Whether it lives is its owner's business; the driver counts errors."""
@@ -211,6 +220,10 @@ class ServedTarget(Target):
     def crash(self, failure: Failure) -> None:
         """Kills all processes of an owned server at once."""
         self._server.crash(failure)
+
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Pauses or kills an owned server, or fills its disk, for as long as the block lasts."""
+        return self._server.outage(kind)
 
     def snapshot(self, key: str) -> None:
         """Analyses, flushes and copies."""

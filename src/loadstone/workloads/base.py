@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
-from loadstone.results.record import CheckResult, MetricValue
+from loadstone.load.frames import Event, Tick
+from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 
@@ -83,6 +84,20 @@ class Measured:
     """Most users (closed) or sessions (open) at a time: operations begun and not counted yet."""
     specified_waits: bool = False
     """Closed users kept the keying and think times of the workload's origin."""
+    before: Mapping[str, float] = field(default_factory=dict)
+    """`observe` before the load began."""
+    after: Mapping[str, float] = field(default_factory=dict)
+    """`observe` after the load has ended; empty where that could not be read."""
+    ticks: tuple[Tick, ...] = ()
+    """Of the measured phase, in order."""
+    events: tuple[Event, ...] = ()
+    """What the workload told in the driver (kind `workload`), over all phases, in order."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """The workload's own counters in the driver: by how much each rose in the measured phase."""
+    gauges: Mapping[str, float] = field(default_factory=dict)
+    """The workload's own levels in the driver: the highest of each in the measured phase."""
+    facts: Mapping[str, float] = field(default_factory=dict)
+    """What the driver said at its end, over all phases."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +150,8 @@ class Workload(ABC):
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
     """Name of the metric that verdicts are about by default."""
+    decides: ClassVar[frozenset[str]] = frozenset()
+    """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
     tells_lost_commits: ClassVar[bool] = False
     """Crash trials can be made with it: it overrides `lost` and `consistency`."""
     search_over: ClassVar[LoadedBy] = "users"
@@ -150,6 +167,10 @@ class Workload(ABC):
     def needs(self) -> frozenset[str]:
         """Capabilities that a target must have, given the parameters."""
         return self.requires
+
+    def loaded(self, profile: ProfileSpec) -> ProfileSpec:
+        """The profile with the fields filled in that the workload decides."""
+        return profile
 
     @abstractmethod
     def data_key(self) -> dict[str, Any]:
@@ -182,6 +203,10 @@ class Workload(ABC):
     @abstractmethod
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The workload's metrics."""
+
+    def notices(self, measured: Measured) -> list[Notice]:
+        """What a reader of the metrics should be told besides."""
+        return []
 
     @abstractmethod
     def check(

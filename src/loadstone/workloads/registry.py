@@ -6,11 +6,12 @@ from pydantic import ValidationError
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import WorkloadSpec
+from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import Workload
 from loadstone.workloads.noop import Noop
 from loadstone.workloads.oltp.workload import OrderEntry
 
-WORKLOADS: dict[str, type[Workload]] = {cls.name: cls for cls in (OrderEntry, Noop)}
+WORKLOADS: dict[str, type[Workload]] = {cls.name: cls for cls in (OrderEntry, EventArchive, Noop)}
 
 
 def workload_class(name: str) -> type[Workload]:

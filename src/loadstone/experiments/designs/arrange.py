@@ -58,6 +58,7 @@ def arrange(
                     target=parts.target,
                     profile=parts.profile,
                     host=dict(parts.host),
+                    outage=experiment.outage,
                     cache=experiment.cache,
                     reload=experiment.reload,
                     price=experiment.price,

@@ -31,7 +31,7 @@ from loadstone.experiments.journal import Journal
 from loadstone.experiments.model import StorageSpec
 from loadstone.results.record import FactorReading
 from loadstone.storage.mounted import MountedPlace, size_for
-from loadstone.storage.place import IN_MEMORY, Place, parse
+from loadstone.storage.place import FILLABLE, IN_MEMORY, Place, parse
 from loadstone.targets.local.account import Account
 
 _FREE_SHARE = 0.8
@@ -158,6 +158,20 @@ class Places:
                 failures.append(error)
         if failures:
             raise failures[0]
+
+    def own_file_system(self) -> Path:
+        """The root of the file system that only the data lie on.
+
+        Raises:
+            TargetError: If they lie in a plain folder, or in one that a placement names.
+        """
+        data = self._open.get("data")
+        if data is None or data.place.kind not in FILLABLE:
+            raise TargetError(
+                "the disk of the data cannot be filled: others use it too",
+                advice=f"put the data on a placement of its own: storage.data: {FILLABLE[0]}",
+            )
+        return data.folder
 
     def disk_full(self) -> str | None:
         """Which placement's image lies on a disk that is full, or None.

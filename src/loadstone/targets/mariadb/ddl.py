@@ -46,7 +46,7 @@ def _create(table: Table) -> str:
 
 
 def _column(column: Column) -> str:
-    kind = "datetime(6)" if column.type.name == "timestamp" else column.type.sql
+    kind = "datetime(6)" if column.type.name in ("timestamp", "instant") else column.type.sql
     return f"{column.name} {kind} {'NULL' if column.nullable else 'NOT NULL'}"
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Failure, Level, StorageSpec, TargetSpec
+from loadstone.experiments.model import Failure, Level, OutageKind, StorageSpec, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import Connection, TargetContext
 from loadstone.targets.local import copies, kept, tree
 from loadstone.targets.local.account import server_account
 from loadstone.targets.local.copies import Restored
+from loadstone.targets.local.outages import Service
 from loadstone.targets.local.premises import Laps, Premises
 from loadstone.targets.mariadb import binaries, catalog, processes, settings, state, values
 from loadstone.targets.mariadb.client import Client
@@ -92,6 +94,18 @@ class OwnedServer(Server):
             self._premises.places.power_loss()
         self._opened().crash()
         self._disconnect()
+
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Pauses it, kills it, or fills its disk, for as long as the block lasts."""
+        data = self._opened().folders.data
+        return Service(
+            name=f"MariaDB in {data}",
+            journal=self._context.journal,
+            places=self._premises.places,
+            processes=lambda: processes.all_of(data),
+            kill=lambda: self.crash("kill"),
+            start=self.start,
+        ).outage(kind)
 
     # -- state ---------------------------------------------------------------------------------
     def empty(self, spec: TargetSpec) -> list[FactorReading]:

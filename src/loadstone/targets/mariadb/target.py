@@ -36,7 +36,9 @@ class MariaDB(ServedTarget):
     """MariaDB 10.6 or newer: `local`, `local:10.11`, or an address."""
 
     engine = "mariadb"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "procedures"})
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        {"sql", "procedures", "bulk", "table-compression"}
+    )
     dialect = Dialect("mariadb")
     _server: Server
 
@@ -101,6 +103,19 @@ class MariaDB(ServedTarget):
     def size_bytes(self) -> int:
         """Size of the work database."""
         return fingerprint.size_bytes(self._server.client)
+
+    def index_names(self, table: str) -> set[str]:
+        """As the information schema has them."""
+        rows = self.query(
+            "SELECT DISTINCT index_name FROM information_schema.STATISTICS "
+            "WHERE table_schema = database() AND table_name = %s",
+            (table,),
+        )
+        return {name for (name,) in rows}
+
+    def log_bytes(self) -> int:
+        """Where the next record of the redo log comes; a restart does not begin it anew."""
+        return int(self.query("SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'")[0][1])
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""

@@ -27,7 +27,7 @@ class PostgreSQL(ServedTarget):
     """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
 
     engine = "postgresql"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "procedures"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "procedures", "bulk"})
     dialect = Dialect("postgresql")
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -77,6 +77,20 @@ class PostgreSQL(ServedTarget):
     def size_bytes(self) -> int:
         """Size of the work database."""
         return fingerprint.size_bytes(self._server.client)
+
+    def index_names(self, table: str) -> set[str]:
+        """The valid ones, as the catalogue has them."""
+        rows = self.query(
+            "SELECT indexrelid::regclass::text FROM pg_index "
+            "WHERE indrelid = to_regclass(%s) AND indisvalid",
+            (table,),
+        )
+        return {name for (name,) in rows}
+
+    def log_bytes(self) -> int:
+        """Where the next record of the WAL comes."""
+        position = "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
+        return int(self._server.client.value(f"SELECT {position}"))
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""

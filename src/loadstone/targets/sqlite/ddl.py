@@ -1,9 +1,10 @@
 """Tables in SQLite: keys and references when they are made, indexes after the load.
 
 Tables are STRICT: a value of another type is an error and not kept as it came. SQLite has no
-decimals, so a `decimal(p, s)` is an integer of 10^-s; that a text is longer than it should be is
-not noticed. References cannot be added later: they are not enforced while the data are loaded, and
-all of them are checked afterwards.
+decimals, so a `decimal(p, s)` is an integer of 10^-s, and no times, so an `instant` is an integer
+of microseconds since 1970; that a text is longer than it should be is not noticed. References
+cannot be added later: they are not enforced while the data are loaded, and all of them are checked
+afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _TYPES = {
     "decimal": "INTEGER",
     "char": "TEXT",
     "varchar": "TEXT",
+    "double": "REAL",
     "timestamp": "TEXT",
+    "instant": "INTEGER",
 }
 _WIDE_ROW_BYTES = 200
 """A row wider than this is kept apart from its key.

@@ -27,8 +27,8 @@ class SQLite(Target):
     """SQLite in the load driver's own process: one file, no server."""
 
     engine = "sqlite"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"sql"})
-    dialect = Dialect("sqlite", scaled_decimals=True)
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "bulk"})
+    dialect = Dialect("sqlite", scaled_decimals=True, counted_instants=True)
     in_process = True
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -228,6 +228,13 @@ class SQLite(Target):
     def log_path(self) -> Path | None:
         """SQLite writes no log."""
         return None
+
+    def index_names(self, table: str) -> set[str]:
+        """As the file's schema has them."""
+        rows = self.query(
+            "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = %s", (table,)
+        )
+        return {name for (name,) in rows}
 
     def server_cpu_s(self) -> float | None:
         """No server: the driver tells the CPU of the engine in its ticks."""

@@ -1,0 +1,158 @@
+"""What the segments hold, station by station: one scan of each segment serves most checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.archive.segments import CLOSED, Query, Segment
+
+_HALF_BITS = 32
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one station, in one segment or in all."""
+
+    count: int
+    least: int
+    """Sequence number."""
+    greatest: int
+    total: int
+    """Sum of the sequence numbers."""
+    squares: int
+    """Sum of their squares."""
+    first_us: int
+    """Earliest source time, microseconds since 1970."""
+    last_us: int
+
+    def __add__(self, other: Rows) -> Rows:
+        return Rows(
+            self.count + other.count,
+            min(self.least, other.least),
+            max(self.greatest, other.greatest),
+            self.total + other.total,
+            self.squares + other.squares,
+            min(self.first_us, other.first_us),
+            max(self.last_us, other.last_us),
+        )
+
+    @property
+    def whole(self) -> bool:
+        """Whether they are the events 1 to `count`, each once."""
+        n = self.count
+        return (
+            self.least == 1
+            and self.greatest == n
+            and self.total == n * (n + 1) // 2
+            and self.squares == n * (n + 1) * (2 * n + 1) // 6
+        )
+
+
+@dataclass(frozen=True)
+class Misplaced:
+    """Rows of one station in a segment whose time is not the segment's."""
+
+    early: int
+    """Rows from before its begin: right only for what came after the segment before was closed."""
+    first_early: int
+    """Least sequence number of those; 0 if there are none."""
+    beyond: int
+    """Rows from after its end."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Rows of one segment by station."""
+
+    segment: Segment
+    rows: dict[int, Rows]
+    misplaced: dict[int, Misplaced]
+
+    @property
+    def count(self) -> int:
+        """Its rows."""
+        return sum(rows.count for rows in self.rows.values())
+
+
+def read_contents(query: Query, dialect: Dialect, segments: Sequence[Segment]) -> list[Contents]:
+    """Scans every segment once.
+
+    Args:
+        query: Runs one query.
+        dialect: Of its engine.
+        segments: In their order.
+    """
+    ends = _ends(segments)
+    return [
+        _read(query, dialect, segment, end_us)
+        for segment, end_us in zip(segments, ends, strict=True)
+    ]
+
+
+def by_station(contents: Iterable[Contents]) -> dict[int, Rows]:
+    """Station: its rows in all segments."""
+    found: dict[int, Rows] = {}
+    for each in contents:
+        for station, rows in each.rows.items():
+            found[station] = found[station] + rows if station in found else rows
+    return found
+
+
+def strays(contents: Sequence[Contents]) -> dict[str, int]:
+    """Segment: rows that must not be there.
+
+    A row may be earlier than its segment if the segment before was closed when it came. A station
+    stores its events in their order: so all its rows in earlier segments have lower numbers.
+    """
+    found: dict[str, int] = defaultdict(int)
+    greatest: dict[int, int] = {}
+    closed = False
+    for each in contents:
+        if not each.segment.begun:
+            found[each.segment.name] += each.count
+        for station, misplaced in each.misplaced.items():
+            came_late = closed and misplaced.first_early > greatest.get(station, 0)
+            found[each.segment.name] += misplaced.beyond + misplaced.early * (not came_late)
+        for station, rows in each.rows.items():
+            greatest[station] = max(greatest.get(station, 0), rows.greatest)
+        closed = each.segment.state == CLOSED
+    return {name: count for name, count in found.items() if count}
+
+
+def _ends(segments: Sequence[Segment]) -> list[int | None]:
+    """Where each ends: at the begin of the next; the last has no end."""
+    begins = [each.begin_us if each.begun else None for each in segments]
+    return [*begins[1:], None] if begins else []
+
+
+def _read(query: Query, dialect: Dialect, segment: Segment, end_us: int | None) -> Contents:
+    rows: dict[int, Rows] = {}
+    misplaced: dict[int, Misplaced] = {}
+    for values in query(_sql(dialect, segment, end_us)):
+        station, count, least, greatest, total, high, low, first_us, last_us, *where = (
+            int(value or 0) for value in values
+        )
+        squares = (high << _HALF_BITS) + low
+        rows[station] = Rows(count, least, greatest, total, squares, first_us, last_us)
+        if any(where):
+            misplaced[station] = Misplaced(*where)
+    return Contents(segment, rows, misplaced)
+
+
+def _sql(dialect: Dialect, segment: Segment, end_us: int | None) -> str:
+    """Squares are summed in halves: the sum of an engine may have no more than 64 bits."""
+    begin = dialect.instant(segment.begin_us) if segment.begun else None
+    end = dialect.instant(end_us) if end_us is not None else None
+    early = "0" if begin is None else f"CASE WHEN ts < {begin} THEN 1 ELSE 0 END"
+    first_early = "NULL" if begin is None else f"CASE WHEN ts < {begin} THEN seq END"
+    beyond = "0" if end is None else f"CASE WHEN ts >= {end} THEN 1 ELSE 0 END"
+    return f"""
+        SELECT station, count(*), min(seq), max(seq), sum(seq),
+            sum((seq * seq) >> {_HALF_BITS}), sum((seq * seq) & {(1 << _HALF_BITS) - 1}),
+            {dialect.unix_us("min(ts)")}, {dialect.unix_us("max(ts)")},
+            sum({early}), min({first_early}), sum({beyond})
+        FROM {segment.name} GROUP BY station
+    """

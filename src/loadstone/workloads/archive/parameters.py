@@ -1,0 +1,147 @@
+"""The parameters of the event archive, and the users that follow from them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from loadstone.units import Duration
+
+INSERT, SWITCH, PREALLOCATE, CLOSE, VISIBLE = "insert", "switch", "preallocate", "close", "visible"
+QUERIES = ("element-window", "group-last", "minute")
+"""What operators ask: one element over a time, the last values of a group, events of a minute."""
+
+ATTENDANTS = 2
+"""Users that look after the archive: one switches segments, one closes them."""
+MOST_STATIONS = 100_000
+PERIOD_S = {SWITCH: 0.1, PREALLOCATE: 0.1, CLOSE: 0.2, VISIBLE: 1.0, **dict.fromkeys(QUERIES, 1.0)}
+"""How often each operation but `insert` is due, for each of its users."""
+
+
+class ArchiveParameters(BaseModel):
+    """Parameters of `archive`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rate: float = Field(
+        default=10_000.0, gt=0, le=1e8, description="Events a second, of all stations together."
+    )
+    events_per_s: float = Field(
+        default=1000.0,
+        gt=0,
+        le=1e6,
+        description="Events a second that a station is built for: it decides how many there are.",
+    )
+    elements: int = Field(
+        default=100, ge=1, le=20_000, description="Data points of each station that send events."
+    )
+    path: Literal["direct", "staged"] = Field(
+        default="direct",
+        description="`direct`: bulk copy into the current segment. `staged`: bulk copy into a "
+        "temporary table, from which a stored procedure moves the rows into the segment.",
+    )
+    segment_events: int = Field(
+        default=5_000_000, ge=1000, description="Events after which a segment is switched."
+    )
+    preallocate: bool = Field(
+        default=True,
+        description="Make the next segment while the present one has a fifth of its events to go; "
+        "otherwise it is made at the switch, while stations wait.",
+    )
+    index: Literal["live", "on-close"] = Field(
+        default="live",
+        description="The index by element and time: kept while events come, or made at the close.",
+    )
+    compress: bool = Field(default=False, description="Compress a segment when it is closed.")
+    buffer_events: int = Field(
+        default=60_000, ge=1, description="Events that a station can hold back; more are lost."
+    )
+    batch_events: int = Field(
+        default=20_000, ge=1, le=1_000_000, description="Most events of one bulk insert."
+    )
+    interval: Duration = Field(
+        default=1.0, gt=0, le=60, description="A station's bulk inserts are due so often."
+    )
+    threshold: Duration = Field(
+        default=1.0, gt=0, description="A bulk insert that takes longer counts as buffering."
+    )
+    late_share: float = Field(
+        default=0.01, ge=0, le=1, description="Share of events that come late."
+    )
+    late_by: Duration = Field(default=5.0, le=3600, description="How late they come at most.")
+    disorder_share: float = Field(
+        default=0.005,
+        ge=0,
+        le=1,
+        description="Share of events whose time lies before that of the event in front of them.",
+    )
+    operators: int = Field(
+        default=0, ge=0, le=10_000, description="Users who query beside the inserts, once a second."
+    )
+    csv: str | None = Field(
+        default=None,
+        description="File whose events each station replays instead of made-up ones, with the "
+        "columns ts, element, value, status and text; its times are shifted to now.",
+    )
+
+    @field_validator("csv")
+    @classmethod
+    def _readable(cls, csv: str | None) -> str | None:
+        if csv is not None and not Path(csv).is_file():
+            raise ValueError(f"there is no file {csv!r} to replay")
+        return csv
+
+    @model_validator(mode="after")
+    def _stations_possible(self) -> ArchiveParameters:
+        if self.stations > MOST_STATIONS:
+            raise ValueError(
+                f"a rate of {self.rate:g} at {self.events_per_s:g} events/s of a station needs "
+                f"{self.stations:,} stations: raise events_per_s ({MOST_STATIONS:,} are the most)"
+            )
+        return self
+
+    @property
+    def stations(self) -> int:
+        """As many as it takes to make the rate, none above what it is built for."""
+        return math.ceil(self.rate / self.events_per_s)
+
+    @property
+    def users(self) -> int:
+        """Users of the driver: attendants, operators, stations, in this order."""
+        return ATTENDANTS + self.operators + self.stations
+
+    def driver(self) -> dict[str, Any]:
+        """The parameters as the driver's plan has them."""
+        return {
+            "stations": self.stations,
+            "events_per_s": self.rate / self.stations,
+            "elements": self.elements,
+            "path": self.path,
+            "segment_events": self.segment_events,
+            "preallocate": self.preallocate,
+            "index": self.index,
+            "compress": self.compress,
+            "buffer_events": self.buffer_events,
+            "batch_events": self.batch_events,
+            "interval_s": self.interval,
+            "threshold_ms": self.threshold * 1e3,
+            "late_share": self.late_share,
+            "late_by_s": self.late_by,
+            "disorder_share": self.disorder_share,
+            "operators": self.operators,
+            "csv": None if self.csv is None else str(Path(self.csv).resolve()),
+        }
+
+    def pacing(self) -> dict[str, Any]:
+        """Grid pacing: every operation is due at a period of its own, and users are not in step."""
+        waits = {"keying_s": 0.0, "think": {"distribution": "none"}}
+        periods = {INSERT: self.interval, **PERIOD_S}
+        return {
+            "default": waits,
+            "operations": {
+                name: {**waits, "every_s": period_s} for name, period_s in periods.items()
+            },
+        }

@@ -1,0 +1,173 @@
+"""The event archive: stations store value changes in a history that switches segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from time import monotonic
+from typing import Any, ClassVar
+
+from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
+from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.targets.base import Target
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.archive.checks import check_account, check_history
+from loadstone.workloads.archive.durability import lost_inserts
+from loadstone.workloads.archive.metrics import HEADLINE, METRICS, metric_values
+from loadstone.workloads.archive.parameters import INSERT, ArchiveParameters
+from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
+from loadstone.workloads.base import (
+    Acknowledgement,
+    Flow,
+    Measured,
+    RunDriver,
+    SearchSteps,
+    Workload,
+)
+
+
+class EventArchive(Workload):
+    """The event-archive workload."""
+
+    name = "archive"
+    origin = "the archiver of CERN's control systems (PVSS) on Oracle Exadata, openlab 2008"
+    requires: ClassVar[frozenset[str]] = frozenset({"sql", "bulk"})
+    Parameters = ArchiveParameters
+    metrics = METRICS
+    headline = HEADLINE
+    decides = frozenset(
+        {"load", "users", "rate_per_s", "arrival", "sessions", "queue", "think_time", "backlog"}
+    )
+    tells_lost_commits = True
+    search_over = "rate"
+    rate_unit = "events/s"
+    default_objective = ("p99 < 1000 ms", "loss = 0")
+    parameters: ArchiveParameters
+
+    def needs(self) -> frozenset[str]:
+        """The staged path calls a procedure; compression is not to be had everywhere."""
+        own = self.parameters
+        return (
+            self.requires
+            | ({"procedures"} if own.path == "staged" else set())
+            | ({"table-compression"} if own.compress else set())
+        )
+
+    def loaded(self, profile: ProfileSpec) -> ProfileSpec:
+        """Closed users who act on a grid of their own: attendants, operators and stations."""
+        return profile.model_copy(
+            update={"users": self.parameters.users, "think_time": "specified"}
+        )
+
+    def data_key(self) -> dict[str, Any]:
+        """An empty archive differs in whether its first segment has an index."""
+        return {"index": self.parameters.index}
+
+    def expected_size_bytes(self) -> int:
+        """Nothing is loaded."""
+        return 0
+
+    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+        """Makes the tables of an empty archive.
+
+        Returns:
+            `load_time_s`, `rows`, `size_bytes`.
+        """
+        begin = monotonic()
+        wanted = tables(indexed=self.parameters.index == "live")
+        target.create_tables(wanted)
+        target.finish_tables(wanted)
+        target.execute(FIRST_ROW)
+        return {
+            "load_time_s": monotonic() - begin,
+            "rows": 1.0,
+            "size_bytes": float(target.size_bytes()),
+        }
+
+    def prepare(self, target: Target) -> None:
+        """Makes the view of all segments, and the procedure of path `staged`."""
+        target.execute(CREATE_VIEW)
+        if self.parameters.path == "staged":
+            target.execute(_script(f"procedures.{target.dialect.name}.sql"))
+
+    def driver_workload(self) -> dict[str, Any]:
+        """The plan's `workload` object."""
+        return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
+
+    def pacing(self) -> dict[str, Any]:
+        """The period of each operation."""
+        return self.parameters.pacing()
+
+    def at_rate(self, profile: ProfileSpec, rate: float) -> list[Change]:
+        """More stations, as the rate needs them."""
+        return [Change(factor="workload.rate", level=rate)]
+
+    def raised_to(self, over: LoadedBy, level: float) -> dict[str, Any]:
+        """A running load is raised by whole stations, each of the rate that it began with."""
+        own = self.parameters
+        stations = level if over == "users" else level * own.stations / own.rate
+        return {"control": "users", "users": own.users - own.stations + round(stations)}
+
+    def flow(self) -> Flow:
+        """Events, not bulk inserts, are what is offered."""
+        return Flow("events_offered", "events_stored", "events_lost", "events_buffered")
+
+    def judged_by(self) -> tuple[str, ...]:
+        """The bulk inserts."""
+        return (INSERT,)
+
+    def default_steps(self, over: LoadedBy) -> SearchSteps:
+        """The steps of CERN's own tests."""
+        return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
+
+    def observe(self, target: Target) -> dict[str, float]:
+        """Events by the stations' marks, size of the database, position of the log if known."""
+        (stored,) = target.query("SELECT coalesce(sum(stored), 0) FROM archive_station")[0]
+        found = {"events": float(stored), "size_bytes": float(target.size_bytes())}
+        log_bytes = target.log_bytes()
+        return found if log_bytes is None else {**found, "log_bytes": float(log_bytes)}
+
+    def measure(self, measured: Measured) -> list[MetricValue]:
+        """The figures of `METRICS`; those that have no meaning in this trial are left out."""
+        return metric_values(measured)
+
+    def notices(self, measured: Measured) -> list[Notice]:
+        """That events were lost: the rate was too high, or a buffer too small for an outage."""
+        lost, offered = (measured.counters.get(f"events_{name}", 0) for name in ("lost", "offered"))
+        if not lost:
+            return []
+        return [
+            Notice(
+                code="events-lost",
+                severity="warning",
+                message=f"{lost:,} of {offered:,} events were lost: a buffer of "
+                f"{self.parameters.buffer_events:,} events was full",
+                advice="the target does not hold this rate: lower it, or give stations a larger "
+                "buffer_events to bridge a stall",
+            )
+        ]
+
+    def check(
+        self, target: Target, before: Mapping[str, float], measured: Measured
+    ) -> list[CheckResult]:
+        """The history in itself, then the driver's counts against it."""
+        checks, contents = check_history(target, self.parameters)
+        return [*checks, check_account(contents, measured.facts)]
+
+    def lost(
+        self, target: Target, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """Bulk inserts of which an event is missing."""
+        return lost_inserts(target, acknowledged)
+
+    def consistency(self, target: Target) -> list[CheckResult]:
+        """The history in itself: a bulk insert is one transaction with the station's mark."""
+        return check_history(target, self.parameters)[0]
+
+    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
+        """The catalogue of segments; the history itself is empty before a trial."""
+        return {"archive_segment": "number + begin_us", "archive_station": "station + stored"}
+
+
+def _script(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,141 @@
+"""The event archive as a user runs it: switches under load, and a server that goes away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from conftest import Session, until
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.model import TargetSpec
+from loadstone.storage import support
+from loadstone.storage.place import parse
+from loadstone.targets.registry import TARGETS
+
+ENGINES = [name for name, cls in TARGETS.items() if {"sql", "bulk"} <= cls.capabilities]
+SMALL = ("archive", "--rate", "2000", "--param", "segment_events=4000", "--warm-up", "1s")
+CHECKS = 7
+EXPERIMENT = """\
+version: 1
+name: outage
+workload:
+  name: archive
+  parameters: {{rate: 2000, segment_events: 8000, buffer_events: {buffer}, late_by: 1s}}
+target: {{engine: postgresql{target}}}
+profile: {{warm_up: 1s, measure: {measure}}}
+outage: {{kind: {kind}, after: 2s, for: {length}}}
+extra_trials: 0
+"""
+
+
+def skip_without(engine: str) -> None:
+    try:
+        TARGETS[engine].describe(TargetSpec(engine=engine))
+    except LoadstoneError as error:
+        pytest.skip(str(error))
+
+
+def figures(session: Session, *arguments: str) -> tuple[dict[str, float], dict[str, Any]]:
+    """The metrics and the result of a run of one trial, whose checks have all passed."""
+    ended = session.run("run", *arguments, "--json")
+    assert ended.returncode in {0, 3}, ended.stderr
+    (trial,) = json.loads(ended.stdout)["trials"]
+    result = trial["result"]
+    assert len(result["checks"]) == CHECKS
+    assert [check for check in result["checks"] if not check["passed"]] == []
+    session.assert_nothing_left()
+    return {metric["name"]: metric["value"] for metric in result["metrics"]}, result
+
+
+@pytest.mark.parametrize(
+    ("engine", "path"),
+    [*((engine, "direct") for engine in ENGINES), ("postgresql", "staged"), ("mariadb", "staged")],
+)
+def test_no_event_is_lost_while_segments_are_switched(
+    session: Session, engine: str, path: str
+) -> None:
+    skip_without(engine)
+    found, _ = figures(
+        session,
+        *(*SMALL, "--target", engine, "--param", f"path={path}"),
+        *("--param", "late_by=1s", "--param", "operators=1", "--measure", "10s"),
+    )
+    assert found["segment_switches"] >= 1
+    assert found["events_lost_per_s"] == 0
+    assert found["events_offered_per_s"] == pytest.approx(2000, rel=0.05)
+    assert found["bytes_per_event"] > 40
+    assert found["visible_p99_ms"] >= 0
+    assert ("log_bytes_per_event" in found) == (engine != "sqlite")
+
+
+def outage(session: Session, kind: str, **fields: Any) -> Path:
+    """An experiment with an outage, as a file."""
+    path = session.folder / "outage.yaml"
+    given = {"kind": kind, "buffer": 30_000, "length": "3s", "measure": "12s", "target": ""}
+    path.write_text(EXPERIMENT.format(**{**given, **fields}))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["pause", "kill"])
+def test_a_server_that_comes_back_finds_every_event_once(session: Session, kind: str) -> None:
+    found, result = figures(session, str(outage(session, kind)))
+    assert found["events_lost_per_s"] == 0
+    assert found["deepest_buffer"] >= 2000
+    assert found["inserts_over_threshold"] >= 1
+    (told,) = result["outages"]
+    assert told["to_s"] - told["from_s"] == pytest.approx(3, abs=0.5)
+
+
+def test_a_full_disk_holds_events_back(session: Session) -> None:
+    reason = support.unavailable(parse("loop:ext4"))
+    if reason is not None:
+        pytest.skip(reason)
+    target = ', storage: {data: "loop:ext4,size=2GB"}'
+    found, _ = figures(session, str(outage(session, "full-disk", target=target)))
+    assert found["events_lost_per_s"] == 0
+
+
+def test_what_does_not_fit_into_the_buffers_is_counted(session: Session) -> None:
+    found, result = figures(session, str(outage(session, "pause", buffer=1500, length="5s")))
+    assert found["events_lost_per_s"] > 0
+    assert found["deepest_buffer"] == 1500
+    account = next(each for each in result["checks"] if each["name"] == "events add up")
+    assert " lost; " in account["detail"]
+
+
+def test_acknowledged_events_survive_a_killed_server(session: Session) -> None:
+    ended = session.run("crash", *SMALL, "--crashes", "2", "--json")
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    for trial in document["trials"]:
+        record = trial["result"]["durability"]
+        assert record["acknowledged"] > 0
+        assert (record["lost"], record["conditions_failed"]) == (0, [])
+    session.assert_nothing_left()
+
+
+def test_a_run_killed_while_its_server_is_paused_leaves_nothing(session: Session) -> None:
+    path = outage(session, "pause", length="60s", measure="90s")
+    run = session.start("run", str(path))
+    session.measuring()
+
+    def paused() -> bool:
+        return session.postmaster().status() == psutil.STATUS_STOPPED
+
+    until("the pause", paused)
+    run.kill()
+    run.communicate()
+    assert paused()
+    recovered = session.run("recover")
+    assert recovered.returncode == 0, recovered.stderr
+    session.assert_nothing_left()
+
+
+def test_users_are_not_the_users_to_give(session: Session) -> None:
+    ended = session.run("run", "archive", "--users", "8")
+    assert ended.returncode == 2
+    assert "is decided by workload archive" in ended.stderr

@@ -1,0 +1,133 @@
+"""Servers out of service for a while: nobody is answered, and afterwards nothing is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import ROWS, START, fill, need_mariadb
+from machine import need
+
+from loadstone.errors import TargetError
+from loadstone.experiments.journal import Journal, open_journals
+from loadstone.experiments.model import StorageSpec, TargetSpec
+from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.registry import target_class
+
+COUNT = "SELECT count(*) FROM item"
+MORE = "INSERT INTO item SELECT id + {0}, quantity, name FROM item WHERE id <= 5000"
+MOST_INSERTS = 2000
+
+
+@pytest.fixture(scope="module", params=["postgresql", "mariadb"])
+def target(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    if request.param == "mariadb":
+        need_mariadb()
+    path = tmp_path_factory.mktemp(request.param) / "journal.jsonl"
+    with Journal(path, "pytest") as journal:
+        made = target_class(request.param)(
+            TargetSpec(engine=request.param), TargetContext(journal=journal, owner="pytest")
+        )
+        made.open()
+        fill(made)
+        made.snapshot(START)
+        yield made
+        made.close()
+    assert path.read_text().count('"kind": "server-resume"') >= 1
+
+
+def servers(folder: str) -> list[psutil.Process]:
+    """Processes whose command line or folder is of these data."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if folder in " ".join(process.cmdline()) or process.cwd() == folder:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def test_a_paused_server_answers_nobody_until_it_goes_on(target: Target) -> None:
+    target.restore(START, target.spec)
+    folder = target.inventory()["data_folder"]
+    running = servers(folder)
+    with ThreadPoolExecutor(1) as pool:
+        with target.outage("pause"):
+            assert {each.status() for each in running} == {psutil.STATUS_STOPPED}
+            answer = pool.submit(target.query, COUNT)
+            time.sleep(0.3)
+            assert not answer.done()
+        assert answer.result(timeout=30)[0][0] == ROWS
+    assert psutil.STATUS_STOPPED not in {each.status() for each in servers(folder)}
+
+
+def test_a_killed_server_comes_back_with_all_that_was_committed(target: Target) -> None:
+    target.restore(START, target.spec)
+    target.query(MORE.format(10_000))
+    folder = target.inventory()["data_folder"]
+    with target.outage("kill"):
+        assert servers(folder) == []
+        with pytest.raises(TargetError):
+            target.query(COUNT)
+    assert target.query(COUNT)[0][0] == 2 * ROWS
+    target.check_alive()
+
+
+def test_a_full_disk_refuses_rows_and_takes_them_again(target: Target) -> None:
+    need("loop:ext4")
+    storage = StorageSpec(data="loop:ext4,size=1GB")
+    target.restore(START, target.spec.model_copy(update={"storage": storage}))
+    stored = 0
+    with target.outage("full-disk"), pytest.raises(TargetError):
+        for stored in range(MOST_INSERTS):
+            target.query(MORE.format(10_000 * (stored + 1)))
+    assert stored < MOST_INSERTS - 1
+    assert target.query(COUNT)[0][0] == (1 + stored) * ROWS
+    target.query(MORE.format(-10_000))
+    assert target.query(COUNT)[0][0] == (2 + stored) * ROWS
+    target.restore(START, target.spec)
+
+
+def test_a_disk_that_others_use_is_not_filled(target: Target) -> None:
+    with (
+        pytest.raises(TargetError, match="others use it too") as caught,
+        target.outage("full-disk"),
+    ):
+        raise AssertionError("it was filled")
+    assert "loop" in (caught.value.advice or "")
+    assert target.query(COUNT)[0][0] == ROWS
+
+
+def test_what_a_killed_run_paused_goes_on_after_recovery(tmp_path: Path) -> None:
+    sleeper = subprocess.Popen(["sleep", "600"])
+    script = f"""
+        import os
+        from pathlib import Path
+        import psutil
+        from loadstone.experiments.journal import Journal
+        from loadstone.targets.local.outages import Service
+        journal = Journal(Path({str(tmp_path / "journal.jsonl")!r}), "pytest")
+        find = lambda: [psutil.Process({sleeper.pid})]
+        with Service("a sleeper", journal, None, find, None, None).outage("pause"):
+            os._exit(9)
+    """
+    try:
+        subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
+        process = psutil.Process(sleeper.pid)
+        assert process.status() == psutil.STATUS_STOPPED
+        (left,) = (each for each in open_journals() if each.path.parent == tmp_path)
+        assert left.recover(lambda _entry, _error: None)
+        assert process.status() != psutil.STATUS_STOPPED
+    finally:
+        sleeper.kill()
+        sleeper.wait()

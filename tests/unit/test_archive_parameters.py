@@ -1,0 +1,174 @@
+"""How many stations and users follow from a rate, and what the driver is told of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.file import parse_experiment, write_experiment
+from loadstone.experiments.model import ProfileSpec
+from loadstone.factors.check import check_experiment
+from loadstone.load.profiles import run_plan
+from loadstone.targets.base import Connection
+from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters
+from loadstone.workloads.archive.workload import EventArchive
+
+
+@given(st.floats(1.0, 1e6), st.floats(100.0, 1e5))
+def test_stations_make_the_rate_and_none_does_more_than_it_is_built_for(
+    rate: float, each: float
+) -> None:
+    own = ArchiveParameters(rate=rate, events_per_s=each)
+    told = own.driver()
+    assert told["stations"] * told["events_per_s"] == pytest.approx(rate)
+    assert told["events_per_s"] <= each
+    assert own.users == ATTENDANTS + told["stations"]
+
+
+def test_too_many_stations_are_refused_with_what_to_do() -> None:
+    with pytest.raises(ValidationError, match="raise events_per_s"):
+        ArchiveParameters(rate=2.0 * MOST_STATIONS, events_per_s=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"late_share": 1.5},
+        {"path": "oblique"},
+        {"csv": "no-such.csv"},
+        {"interval": 2},
+        {"rate": 0},
+    ],
+)
+def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ArchiveParameters.model_validate(wrong)
+
+
+def test_durations_have_units_and_the_driver_is_told_seconds(tmp_path: Path) -> None:
+    csv = tmp_path / "events.csv"
+    csv.write_text("ts,element,value,status,text\n")
+    own = ArchiveParameters.model_validate(
+        {"interval": "500ms", "threshold": "2s", "late_by": "1min", "csv": str(csv)}
+    )
+    told = own.driver()
+    assert (told["interval_s"], told["threshold_ms"], told["late_by_s"]) == (0.5, 2000, 60)
+    assert told["csv"] == str(csv)
+    assert own.pacing()["operations"]["insert"]["every_s"] == 0.5
+
+
+def test_needs_follow_the_parameters() -> None:
+    def needs(**parameters: Any) -> set[str]:
+        return set(EventArchive(ArchiveParameters(**parameters)).needs())
+
+    assert needs() == {"sql", "bulk"}
+    assert needs(path="staged") - needs() == {"procedures"}
+    assert needs(compress=True) - needs() == {"table-compression"}
+
+
+def test_only_the_index_decides_the_data() -> None:
+    same = EventArchive(ArchiveParameters(rate=1, path="staged", preallocate=False)).data_key()
+    other = EventArchive(ArchiveParameters(index="on-close")).data_key()
+    assert same == EventArchive(ArchiveParameters()).data_key() != other
+
+
+def test_the_plan_has_its_users_and_its_grid() -> None:
+    workload = EventArchive(ArchiveParameters(rate=3000, operators=4))
+    profile = workload.loaded(ProfileSpec(warm_up="1s", measure="5s"))
+    plan = run_plan(
+        profile, workload.driver_workload(), workload.pacing(), Connection("none"), seed=1
+    )
+    assert {phase["load"]["users"]["to"] for phase in plan["phases"]} == {2 + 4 + 3}
+    periods = {name: each["every_s"] for name, each in plan["pacing"]["operations"].items()}
+    assert periods["insert"] == 1.0
+    assert periods["switch"] == 0.1
+
+
+def test_a_running_load_is_raised_by_whole_stations() -> None:
+    workload = EventArchive(ArchiveParameters(rate=15_000, operators=1))
+    assert workload.raised_to("rate", 30_000) == {"control": "users", "users": 3 + 30}
+    (change,) = workload.at_rate(ProfileSpec(), 45_000.0)
+    assert (change.factor, change.level) == ("workload.rate", 45_000.0)
+
+
+EXPERIMENT = """\
+version: 1
+name: archive
+workload:
+  name: archive
+  parameters:
+    {parameters}
+target:
+  engine: {engine}
+profile:
+  measure: 30s
+  {profile}
+{rest}
+"""
+
+
+def problems(**parts: str) -> list[str]:
+    defaults = {"parameters": "rate: 1000", "engine": "postgresql", "profile": "", "rest": ""}
+    text = EXPERIMENT.format(**{**defaults, **parts})
+    found = check_experiment(parse_experiment(text, "archive.yaml").experiment)
+    return [f"{'.'.join(map(str, each.path))}: {each.message}" for each in found]
+
+
+@pytest.mark.parametrize(
+    "field", ["users: 8", "think_time: 2s", "load: closed", "sessions: 3", "queue: 10"]
+)
+def test_a_profile_cannot_say_what_the_workload_decides(field: str) -> None:
+    (said,) = problems(profile=field)
+    assert said.startswith(f"profile.{field.partition(':')[0]}: is decided by workload archive")
+
+
+def test_nor_can_a_factor() -> None:
+    found = problems(rest="design: {kind: compare, factor: profile.users, levels: [1, 2]}")
+    assert all("is decided by workload archive" in said for said in found)
+    assert len(found) == 2
+
+
+def test_staged_is_refused_where_there_are_no_procedures() -> None:
+    (said,) = problems(engine="sqlite", parameters="path: staged")
+    assert said.endswith("sqlite does not offer procedures")
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"engine": "sqlite"}, "sqlite has no server"),
+        ({"outage": "{kind: pause, after: 28s, for: 2s}"}, "ends 30s after"),
+        ({"outage": "{kind: full-disk}"}, "a plain folder shares its disk"),
+        ({"storage": "volatile:ext4,size=1GB"}, "cannot be filled"),
+        ({"storage": "tmpfs"}, "has no size of its own"),
+        ({"design": "design: {kind: crash}"}, "ends at its failure"),
+    ],
+)
+def test_impossible_outages_are_refused(parts: dict[str, str], reason: str) -> None:
+    outage = parts.get("outage", "{kind: full-disk}" if "storage" in parts else "{kind: pause}")
+    engine = parts.get("engine", "postgresql")
+    if "storage" in parts:
+        engine += f'\n  storage: {{data: "{parts["storage"]}"}}'
+    rest = f"outage: {outage}\n{parts.get('design', '')}"
+    try:
+        found = problems(engine=engine, rest=rest)
+    except LoadstoneError as error:
+        found = [str(error)]
+    assert any(reason in said for said in found), found
+
+
+def test_a_possible_outage_is_read_and_written_back() -> None:
+    rest = "outage: {kind: pause, after: 3s, for: 500ms}"
+    text = EXPERIMENT.format(parameters="rate: 1", engine="postgresql", profile="", rest=rest)
+    experiment = parse_experiment(text, "archive.yaml").experiment
+    assert problems(rest=rest) == []
+    again = parse_experiment(write_experiment(experiment), "again.yaml").experiment
+    assert again == experiment
+    assert experiment.outage is not None
+    assert (experiment.outage.after, experiment.outage.lasts) == (3.0, 0.5)
