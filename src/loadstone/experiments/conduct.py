@@ -28,6 +28,7 @@ from loadstone.factors.crashes import refuse_uncrashable
 from loadstone.factors.refusals import (
     refuse_claimed_host,
     refuse_impossible,
+    refuse_shared_engine,
     refuse_unavailable,
     refuse_unsafe,
 )
@@ -111,6 +112,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
         workload = workload_class(parts.workload.name)
         target = target_class(parts.target.engine)
         target.describe(parts.target)
+        refuse_shared_engine(parts.profile, target)
         lacking = workload_of(parts.workload).needs() - target.capabilities
         if lacking:
             raise WrongInputError(

@@ -8,7 +8,7 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
-from loadstone.load.driver import Driver
+from loadstone.load.crew import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import TrialResult
@@ -86,7 +86,7 @@ def _watch(load: Load, lab: Lab, findings: Findings) -> None:
             findings.end = _observation(load.driver, target, workload)
 
 
-def _observation(driver: Driver, target: Target, workload: Workload) -> Observation:
+def _observation(driver: Generator, target: Target, workload: Workload) -> Observation:
     """The counters, at the middle of the time that reading them took.
 
     An engine within the driver locks its file: who reads it from outside waits for the load, and

@@ -235,6 +235,14 @@ class Driver:
         """Ends the driver at once, and an engine in its process with it (SIGKILL)."""
         self._kill()
 
+    def begin(self, monotonic_s: float) -> None:
+        """Tells a driver whose plan says `start: told` when its first phase begins.
+
+        Args:
+            monotonic_s: On the machine's monotonic clock (`time.monotonic`).
+        """
+        self._say({"control": "begin", "monotonic_s": monotonic_s})
+
     def set_rate(self, rate_per_s: float) -> None:
         """Sets a new constant rate from now on (open phases)."""
         self._say({"control": "rate", "rate_per_s": rate_per_s})
@@ -256,6 +264,16 @@ class Driver:
     def pid(self) -> int | None:
         """Process id, once started."""
         return self._process.pid if self._process else None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Ids of the processes that make the load, once started."""
+        return () if self._process is None else (self._process.pid,)
+
+    @property
+    def origins_s(self) -> tuple[float, ...]:
+        """What is to be added to the times of each process's acknowledgements."""
+        return (0.0,)
 
     def stderr(self) -> str:
         """The last lines that the driver wrote for people."""
