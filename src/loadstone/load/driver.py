@@ -386,11 +386,5 @@ def _with_password(plan: Mapping[str, Any], password: str | None) -> dict[str, A
 
 
 def _start_of(hello: Hello) -> float:
-    """The driver's start on this process's monotonic clock.
-
-    Both wall clocks are the host's own, so the way of the frame through the pipe does not count.
-    A step of the wall clock in between would; then the arrival of the frame is the better guess.
-    """
-    now, arrived = time.monotonic(), time.monotonic() - hello.t_s
-    by_wall = now - (time.time() - (hello.unix_time_s - hello.t_s))
-    return by_wall if abs(by_wall - arrived) < 1.0 else arrived
+    """The driver's start on this machine's monotonic clock, which is its own too."""
+    return time.monotonic() - hello.t_s if hello.monotonic_s is None else hello.monotonic_s

@@ -7,8 +7,9 @@ spike coincides with a kind when a span of that kind, widened by a tolerance, to
 How often chance alone would bring them together is counted, not modelled: the spikes are moved
 round the trial as a ring, by every number of windows, while the spans stay. That keeps how spikes
 cluster and how spans cluster, which a binomial test would not (as the toroidal shifts of Lotwick &
-Silverman 1982, J. R. Stat. Soc. B 44:406). The p-value is the share of the shifts, the unmoved one among them, that have at least as many
-coincidences. The kinds of one trial are corrected together by Holm's method.
+Silverman 1982, J. R. Stat. Soc. B 44:406). The p-value is the share of the shifts, the unmoved one
+among them, that have at least as many coincidences. The kinds of one trial are corrected together
+by Holm's method.
 """
 
 from __future__ import annotations
