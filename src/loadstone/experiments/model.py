@@ -235,8 +235,106 @@ class CrashDesign(Spec):
     )
 
 
+LoadedBy = Literal["rate", "users"]
+"""What a search raises."""
+
+
+class SearchDesign(Spec):
+    """The highest rate, or the most users, that a system can sustain."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    kind: Literal["search"] = "search"
+    over: LoadedBy | None = Field(
+        default=None,
+        description="What is raised. Default: the rate of an open load, else what the workload "
+        "says, which is users for most.",
+    )
+    first: float | None = Field(
+        default=None,
+        alias="from",
+        gt=0,
+        description="The first level; default: the rate or the users of the profile if they are "
+        "given, else the workload's.",
+    )
+    method: Literal["steps", "bisection"] | None = Field(
+        default=None,
+        description="After doubling: `steps` goes up in coarse and then in fine steps, `bisection` "
+        "halves the bracket. Default: the workload's.",
+    )
+    coarse: float | None = Field(default=None, gt=0, description="Coarse step; steps only.")
+    fine: float | None = Field(default=None, gt=0, description="Fine step; steps only.")
+    precision: float = Field(
+        default=2.0,
+        gt=0,
+        le=50,
+        description="Bisection only: percent of the level within which it is to be found.",
+    )
+    at_most: float | None = Field(default=None, gt=0, description="No level above it is tried.")
+    objective: list[str] = Field(
+        default_factory=list,
+        description="What must hold in every window: `p99 < 1000 ms`, `new-order.p95 < 500 ms`, "
+        "`loss = 0`, `errors < 0.1 %`. Default: the workload's.",
+    )
+    window: Duration = Field(default=10.0, gt=0, description="The objective is judged over each.")
+    failures: Literal[1, 2] = Field(
+        default=2,
+        description="So many trials of a level must fail before it counts as failed: with 2, a "
+        "single spike misleads nobody.",
+    )
+    longest: Duration | None = Field(
+        default=None,
+        gt=0,
+        description="Samples lengthen from profile.measure to this while the bracket narrows; "
+        "trials of the confirmation are as long. Default: twice profile.measure.",
+    )
+    soak: Duration = Field(
+        default=0.0, description="How long the level that was found must hold; 0: no soak."
+    )
+    confirm: int = Field(
+        default=3,
+        ge=0,
+        le=100,
+        description="Fresh trials of each of 95, 100 and 105 % of the level, in random order.",
+    )
+    approach: Literal["fresh", "raise"] = Field(
+        default="fresh",
+        description="`fresh`: each level is a trial of its own. `raise`: the load of one running "
+        "trial is raised level by level until one fails; fresh trials go on from there.",
+    )
+
+
+class LevelRange(Spec):
+    """Levels in equal steps."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    first: float = Field(alias="from", gt=0)
+    to: float = Field(gt=0)
+    step: float = Field(default=1, gt=0)
+
+
+class ScaleDesign(Spec):
+    """The same work at 1 to N of something, with the law of its scalability."""
+
+    kind: Literal["scale"] = "scale"
+    over: str = Field(
+        description="`users`, `clients`, `processors` (those that the server may run on), or any "
+        "factor whose levels are numbers."
+    )
+    levels: Annotated[list[float], Field(min_length=2)] | LevelRange = Field(
+        description="A list, or `{from: 1, to: 8}` with a `step` that is 1 by default."
+    )
+
+
 Design = Annotated[
-    RunDesign | CompareDesign | LadderDesign | SweepDesign | CrashDesign,
+    RunDesign
+    | CompareDesign
+    | LadderDesign
+    | SweepDesign
+    | CrashDesign
+    | SearchDesign
+    | ScaleDesign,
     Field(discriminator="kind"),
 ]
 
@@ -327,6 +425,29 @@ class CrashPlan(Spec):
     )
 
 
+LevelKind = Literal["ascent", "soak", "confirm"]
+"""Part of a search that a trial belongs to."""
+
+
+class LevelPlan(Spec):
+    """The level of a search that a trial is to hold, and by what it is judged."""
+
+    over: LoadedBy
+    unit: str = Field(description="Of the level: `users`, `operations/s`.")
+    level: float = Field(gt=0)
+    kind: LevelKind
+    of: float | None = Field(
+        default=None, description="Confirmation: the level that was found, and is confirmed."
+    )
+    raised: list[float] = Field(
+        default=[],
+        description="Further levels to which the load of this trial is raised, one after the "
+        "other, until one fails; the warm-up and the measured stretch are those of each level.",
+    )
+    objective: list[str]
+    window_s: float = Field(gt=0)
+
+
 class TrialPlan(Spec):
     """One trial, resolved: everything that is needed to make it again."""
 
@@ -343,6 +464,7 @@ class TrialPlan(Spec):
     profile: ProfileSpec
     host: dict[str, Level] = {}
     crash: CrashPlan | None = None
+    level: LevelPlan | None = None
     cache: Literal["warm", "cold"]
     reload: bool = False
     price: Price | None = None

@@ -227,6 +227,51 @@ class DurabilityRecord(Record):
         return "lost commits" if self.lost else "survived"
 
 
+class LevelReason(Record):
+    """One reason why a level does not hold."""
+
+    cause: Literal[
+        "objective", "achieved", "backlog", "response time", "generator", "checks", "failed"
+    ]
+    at_s: float | None = Field(
+        default=None, description="When it was first seen, seconds of the level's stretch."
+    )
+    text: str = Field(description="What was seen, with its figure.")
+
+
+class WorstFigure(Record):
+    """A term of the objective in the window in which it was worst."""
+
+    term: str
+    value: float = Field(description="In the unit of the term.")
+    unit: str
+    at_s: float = Field(description="Begin of that window, seconds of the level's stretch.")
+
+
+class LevelRecord(Record):
+    """What a trial says of a level of a search: whether it holds, and why not."""
+
+    over: Literal["rate", "users"]
+    unit: str
+    level: float
+    kind: Literal["ascent", "soak", "confirm"]
+    of: float | None = Field(default=None, description="Confirmation: the level that was found.")
+    raised: bool = Field(
+        default=False, description="The load was raised to it in a trial that was running."
+    )
+    from_s: float = Field(description="Begin of its stretch, on the trial's clock.")
+    duration_s: float
+    holds: bool
+    reasons: list[LevelReason] = Field(default=[], description="What failed first comes first.")
+    offered_per_s: float | None = Field(default=None, description="None: closed users.")
+    achieved_per_s: float
+    windows: int = Field(description="In each of them the objective was judged.")
+    worst: list[WorstFigure] = []
+    response: LatencySummary | None = Field(
+        default=None, description="Of the operations that are judged, together."
+    )
+
+
 class TrialResult(Record):
     """The record of one trial."""
 
@@ -256,6 +301,9 @@ class TrialResult(Record):
     generator: GeneratorHealth | None = None
     durability: DurabilityRecord | None = Field(
         default=None, description="Of a crash trial; it has no figures of performance."
+    )
+    levels: list[LevelRecord] = Field(
+        default=[], description="Of a trial of a search: the levels that it tried, in order."
     )
     repeat_command: str = ""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
+from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
@@ -85,6 +86,30 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Flow:
+    """Where the driver's ticks tell what was offered and what became of it."""
+
+    offered: str
+    """Counter: items that became due."""
+    stored: str
+    """Counter: those that arrived."""
+    lost: str
+    """Counter: those that never will."""
+    backlog: str
+    """Gauge: those that wait."""
+
+
+@dataclass(frozen=True)
+class SearchSteps:
+    """How a search goes up where the experiment does not say."""
+
+    first: float
+    method: Literal["steps", "bisection"] = "bisection"
+    coarse: float | None = None
+    fine: float | None = None
+
+
+@dataclass(frozen=True)
 class Acknowledgement:
     """A commit that the target acknowledged, as the driver noted it."""
 
@@ -112,6 +137,12 @@ class Workload(ABC):
     """Name of the metric that verdicts are about by default."""
     tells_lost_commits: ClassVar[bool] = False
     """Crash trials can be made with it: it overrides `lost` and `consistency`."""
+    search_over: ClassVar[LoadedBy] = "users"
+    """What a search raises where neither the design nor the profile says it."""
+    rate_unit: ClassVar[str] = "operations/s"
+    """Of the rate that a search raises."""
+    default_objective: ClassVar[tuple[str, ...]] = ("p99 < 1000 ms", "errors < 1 %")
+    """What a level of a search must keep to, if the experiment does not say."""
 
     def __init__(self, parameters: BaseModel) -> None:
         self.parameters = parameters
@@ -163,6 +194,37 @@ class Workload(ABC):
             before: `observe` before the load began.
             measured: With the totals that the driver counted.
         """
+
+    def at_rate(self, profile: ProfileSpec, rate: float) -> list[Change]:
+        """What makes this rate the load: the rate of an open profile.
+
+        Args:
+            profile: Of the experiment.
+            rate: In `rate_unit`.
+        """
+        return [Change(factor="profile.rate_per_s", level=rate)]
+
+    def at_users(self, profile: ProfileSpec, users: int) -> list[Change]:
+        """What makes so many users the load: those of a closed profile."""
+        return [Change(factor="profile.users", level=users)]
+
+    def raised_to(self, over: LoadedBy, level: float) -> dict[str, Any]:
+        """The control line of the driver that raises a running load to a level."""
+        if over == "rate":
+            return {"control": "rate", "rate_per_s": level}
+        return {"control": "users", "users": int(level)}
+
+    def flow(self) -> Flow | None:
+        """Counters of what is offered, where they say more than the arrivals of an open load."""
+        return None
+
+    def judged_by(self) -> tuple[str, ...]:
+        """Operations that a term of the objective without a name is about; none: all."""
+        return ()
+
+    def default_steps(self, over: LoadedBy) -> SearchSteps:
+        """Where a search begins and how it goes up, if the experiment does not say."""
+        return SearchSteps(first=1.0 if over == "users" else 100.0)
 
     def lost(
         self, target: Target, acknowledged: Sequence[Acknowledgement]
