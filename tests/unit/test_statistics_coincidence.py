@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.results.statistics.coincidence import (
+    SHUFFLES,
     Coincidence,
     KindResult,
     Span,
+    _shuffled,
     coincidences,
     runs,
     touched,
@@ -94,9 +96,9 @@ def test_what_is_independent_is_rarely_claimed(spread: str) -> None:
 
 
 def test_a_binomial_test_would_be_misled_by_stretches() -> None:
-    """Shows why spikes are shifted: windows are no independent draws."""
+    """Shows why chance is tried out: windows are no independent draws."""
     rng = np.random.default_rng(4)
-    misled = shifted = 0
+    misled = claimed = 0
     for _ in range(100):
         slow = clustered(rng, stay=0.97, share=0.2)
         spans = [(float(a), float(b)) for a, b in runs(clustered(rng, stay=0.97, share=0.2))]
@@ -104,9 +106,9 @@ def test_a_binomial_test_would_be_misled_by_stretches() -> None:
         expected, both = cover.mean() * slow.sum(), (slow & cover).sum()
         deviation = np.sqrt(max(1e-9, expected * (1 - cover.mean())))
         misled += both > expected + 1.645 * deviation
-        shifted += any(e.verdict is Coincidence.MORE_OFTEN for e in judge(slow, 0.0, kind=spans))
+        claimed += any(e.verdict is Coincidence.MORE_OFTEN for e in judge(slow, 0.0, kind=spans))
     assert misled > 20
-    assert shifted <= 12
+    assert claimed <= 12
 
 
 def test_a_kind_that_is_always_there_tells_nothing() -> None:
@@ -153,19 +155,33 @@ def test_flags_must_fit_the_windows() -> None:
     st.lists(st.integers(0, 59), min_size=1, max_size=12),
     st.lists(st.tuples(st.floats(0, 59), st.floats(0, 10)), min_size=1, max_size=6),
 )
-def test_counting_by_shift_is_counting(windows: list[int], spans: list[Span]) -> None:
+def test_coincidences_are_counted_and_chance_keeps_spikes_and_gaps(
+    windows: list[int], spans: list[Span]
+) -> None:
     slow = flags(*windows, size=60)
     kind = [(begin, begin + length) for begin, length in spans]
-    edges = np.arange(61.0)
-    cover = touched(edges, kind)
-    by_hand = []
-    for shift in range(60):
-        moved = [[(i + shift) % 60 for i in range(a, b + 1)] for a, b in runs(slow)]
-        by_hand.append(sum(any(cover[i] for i in spike) for spike in moved))
-    result = coincidences(edges, slow, {"x": kind}, tolerance_s=0.0)[0]
-    assert result.together == by_hand[0]
-    assert result.expected == pytest.approx(np.mean(by_hand))
-    assert result.p_value == pytest.approx(np.mean([count >= by_hand[0] for count in by_hand]))
+    cover = touched(np.arange(61.0), kind)
+    spikes = runs(slow)
+    result = judge(slow, 0.0, x=kind)[0]
+    assert result.together == sum(any(cover[a : b + 1]) for a, b in spikes)
+    assert 1 / (SHUFFLES + 1) <= result.p_value <= 1.0
+    made = _shuffled(spikes, 60, np.random.default_rng(1))
+    assert (np.sort(made.length, axis=1) == sorted(b - a + 1 for a, b in spikes)).all()
+    for first, length in zip(made.first[:20], made.length[:20], strict=True):
+        places = [(f + i) % 60 for f, n in zip(first, length, strict=True) for i in range(n)]
+        assert len(set(places)) == slow.sum(), "no spike lies upon another"
+
+
+def test_what_only_becomes_more_frequent_together_is_no_coincidence() -> None:
+    """Spikes and happenings are six times as frequent in the second half of a trial."""
+    rng = np.random.default_rng(6)
+    early, late = np.arange(150), np.arange(150, 300)
+    false = 0
+    for _ in range(100):
+        slow = flags(*rng.choice(late, 18), *rng.choice(early, 3))
+        kind = [(float(w), float(w)) for w in (*rng.choice(late, 18), *rng.choice(early, 3))]
+        false += judge(slow, 0.0, kind=kind)[0].verdict is Coincidence.MORE_OFTEN
+    assert false <= 12
 
 
 def test_the_limit_is_robust_and_a_flat_series_has_no_spikes() -> None:

@@ -4,12 +4,21 @@ A trial is cut into windows. Some of them are *slow*; slow windows without a gap
 Beside them lie the spans of several kinds of things that happened (a checkpoint, a log switch). A
 spike coincides with a kind when a span of that kind, widened by a tolerance, touches it.
 
-How often chance alone would bring them together is counted, not modelled: the spikes are moved
-round the trial as a ring, by every number of windows, while the spans stay. That keeps how spikes
-cluster and how spans cluster, which a binomial test would not (as the toroidal shifts of Lotwick &
-Silverman 1982, J. R. Stat. Soc. B 44:406). The p-value is the share of the shifts, the unmoved one
-among them, that have at least as many coincidences. The kinds of one trial are corrected together
-by Holm's method.
+How often chance alone would bring them together is tried out, while the spans stay where they are,
+so that it does not matter how those cluster. A binomial test would take windows for independent
+draws, which they are not.
+
+* *Shuffles:* the spikes and the gaps between them are put into random order, and the whole turned
+  by a random number of windows on the ring of the trial. That keeps how long spikes and gaps are
+  (Louis, Borgelt & Gruen 2010, Generation and selection of surrogate methods, in Analysis of
+  Parallel Spike Trains). The p-value is the share of the shuffles, the trial itself among them, with
+  at least as many coincidences.
+* *Turns:* the spikes as they are, turned by every number of windows (as the toroidal shifts of
+  Lotwick & Silverman 1982, J. R. Stat. Soc. B 44:406). That keeps their order too. Where more than
+  a tenth of the turns have as many coincidences, both only became more frequent together, as things
+  do towards the end of a long trial, and that share is the p-value if it is the larger one.
+
+The kinds of one trial are corrected together by Holm's method.
 """
 
 from __future__ import annotations
@@ -25,6 +34,7 @@ from loadstone.results.statistics.compare import holm
 
 Flags = NDArray[np.bool_]
 Figures = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Span = tuple[float, float]
 """Begin and end in seconds; equal for a moment."""
 
@@ -34,6 +44,9 @@ RATIO = 3.0
 """...and is at least so many times the median."""
 FEWEST_WINDOWS = 20
 """Below this nothing is usual."""
+SHUFFLES = 1999
+SLOW_SHARE = 0.1
+"""Of the turns; if more are as good, what comes together does so slowly, not by the moment."""
 _MAD_OF_SIGMA = 1.4826
 
 
@@ -56,8 +69,8 @@ class KindResult:
         covered: Share of the windows that its widened spans touch, 0 to 1.
         spikes: Spikes of the trial.
         together: Those of them that coincide with it.
-        expected: How many would by chance: the mean over all shifts.
-        p_value: Share of the shifts with at least as many.
+        expected: How many would by chance: the mean over the shuffles.
+        p_value: See above.
         p_adjusted: Corrected for the number of kinds.
         verdict: At the level that was asked for.
     """
@@ -128,6 +141,7 @@ def coincidences(
     *,
     tolerance_s: float,
     alpha: float = 0.05,
+    seed: int = 1,
 ) -> list[KindResult]:
     """Counts which kinds coincide with spikes, and what chance would give.
 
@@ -137,6 +151,7 @@ def coincidences(
         kinds: Kind: its spans. Those without a span within the windows are left out.
         tolerance_s: By which spans are widened: clocks and samples are no better than that.
         alpha: The chance of any false finding in the trial that is accepted.
+        seed: Of the shuffles.
 
     Returns:
         One result for each kind, the clearest first.
@@ -153,8 +168,10 @@ def coincidences(
     }
     present = {kind: spans for kind, spans in within.items() if spans}
     covers = {kind: touched(edges_s, spans, tolerance_s) for kind, spans in present.items()}
-    counts = {kind: _counts_by_shift(spikes, cover) for kind, cover in covers.items()}
-    p_values = [float(np.mean(count >= count[0])) for count in counts.values()]
+    shuffled = _shuffled(spikes, slow.size, np.random.default_rng(seed))
+    turned = _turned(spikes, slow.size)
+    counts = {kind: _together(shuffled, cover) for kind, cover in covers.items()}
+    p_values = [_p_value(counts[kind], _together(turned, covers[kind])) for kind in counts]
     results = [
         KindResult(
             kind=kind,
@@ -172,18 +189,56 @@ def coincidences(
     return sorted(results, key=lambda each: (each.p_value, -each.together, each.kind))
 
 
-def _counts_by_shift(spikes: Sequence[tuple[int, int]], cover: Flags) -> NDArray[np.int64]:
-    """Coincidences when all spikes are moved by 0, 1, ... n - 1 windows round the ring."""
-    n = cover.size
-    counts = np.zeros(n, dtype=np.int64)
+@dataclass(frozen=True, slots=True)
+class _Arrangements:
+    """Spikes in several arrangements: first window and length of each, one row an arrangement.
+
+    The first row is the trial as it was.
+    """
+
+    first: Indices
+    length: Indices
+
+
+def _turned(spikes: Sequence[tuple[int, int]], windows: int) -> _Arrangements:
+    """Turned by 0, 1, ... windows round the ring."""
+    first = np.array([first for first, _ in spikes], dtype=np.int64)
+    length = np.array([last - first + 1 for first, last in spikes], dtype=np.int64)
+    every = (first[None, :] + np.arange(windows)[:, None]) % windows
+    return _Arrangements(every, np.broadcast_to(length, every.shape))
+
+
+def _shuffled(
+    spikes: Sequence[tuple[int, int]], windows: int, rng: np.random.Generator
+) -> _Arrangements:
+    """The trial, and its spikes and gaps in random order from a random window on."""
+    first = np.array([first for first, _ in spikes], dtype=np.int64)
+    length = np.array([last - first + 1 for first, last in spikes], dtype=np.int64)
+    gap = (np.roll(first, -1) - first - length) % windows
+    shape = (SHUFFLES, len(spikes))
+    lengths = rng.permuted(np.broadcast_to(length, shape), axis=1)
+    gaps = rng.permuted(np.broadcast_to(gap, shape), axis=1)
+    steps = lengths + gaps
+    begin = rng.integers(0, windows, (SHUFFLES, 1))
+    firsts = (begin + np.cumsum(steps, axis=1) - steps) % windows
+    return _Arrangements(np.vstack((first, firsts)), np.vstack((length, lengths)))
+
+
+def _together(arrangements: _Arrangements, cover: Flags) -> Indices:
+    """Spikes that touch a covered window, for each arrangement."""
     before = np.concatenate(([0], np.cumsum(np.concatenate((cover, cover)))))
-    for first, last in spikes:
-        begin = (first + np.arange(n)) % n
-        counts += before[begin + (last - first) + 1] > before[begin]
-    return counts
+    first = arrangements.first
+    hits: Indices = (before[first + arrangements.length] > before[first]).sum(axis=1)
+    return hits
 
 
-def _verdict(counts: NDArray[np.int64], adjusted: float, alpha: float, kinds: int) -> Coincidence:
+def _p_value(shuffled: Indices, turned: Indices) -> float:
+    by_shuffle = float(np.mean(shuffled >= shuffled[0]))
+    by_turn = float(np.mean(turned >= turned[0]))
+    return max(by_shuffle, by_turn) if by_turn > SLOW_SHARE else by_shuffle
+
+
+def _verdict(counts: Indices, adjusted: float, alpha: float, kinds: int) -> Coincidence:
     """Equal must count as equal: p-values are products of rounded figures."""
     if counts.max() > 0 and adjusted <= alpha * (1.0 + 1e-9):
         return Coincidence.MORE_OFTEN
