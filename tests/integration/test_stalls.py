@@ -30,9 +30,9 @@ from loadstone.targets.base import TargetContext
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.workloads.registry import workload_of
 
-PLANTED_S = (4.0, 11.0, 15.5, 24.0, 29.0, 35.5)
+PLANTED_S = (4.0, 13.0, 20.5, 31.0, 39.0, 49.5)
 """Into the measured phase; not at equal distances, which would fit to many shifts."""
-MEASURE = "42s"
+MEASURE = "56s"
 TICK_S = 0.25
 
 

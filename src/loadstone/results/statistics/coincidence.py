@@ -1,8 +1,9 @@
 """What happened when operations took long: more often than chance, or not?
 
 A trial is cut into windows. Some of them are *slow*; slow windows without a gap are one spike.
-Beside them lie the spans of several kinds of things that happened (a checkpoint, a log switch). A
-spike coincides with a kind when a span of that kind, widened by a tolerance, touches it.
+Beside them lie the spans of several kinds of things that happened (a checkpoint, a log switch),
+widened by a tolerance. A spike coincides with a kind when it touches a span of it. How closely they
+go together is the *overlap*: the number of slow windows that lie in spans.
 
 How often chance alone would bring them together is tried out, while the spans stay where they are,
 so that it does not matter how those cluster. A binomial test would take windows for independent
@@ -11,11 +12,11 @@ draws, which they are not.
 * *Shuffles:* the spikes and the gaps between them are put into random order, and the whole turned
   by a random number of windows on the ring of the trial. That keeps how long spikes and gaps are
   (Louis, Borgelt & Gruen 2010, Generation and selection of surrogate methods, in Analysis of
-  Parallel Spike Trains). The p-value is the share of the shuffles, the trial itself among them, with
-  at least as many coincidences.
+  Parallel Spike Trains). The p-value is the share of the shuffles, the trial among them, with
+  at least as much overlap.
 * *Turns:* the spikes as they are, turned by every number of windows (as the toroidal shifts of
   Lotwick & Silverman 1982, J. R. Stat. Soc. B 44:406). That keeps their order too. Where more than
-  a tenth of the turns have as many coincidences, both only became more frequent together, as things
+  a tenth of the turns have as much overlap, both only became more frequent together, as things
   do towards the end of a long trial, and that share is the p-value if it is the larger one.
 
 The kinds of one trial are corrected together by Holm's method.
@@ -70,7 +71,7 @@ class KindResult:
         spikes: Spikes of the trial.
         together: Those of them that coincide with it.
         expected: How many would by chance: the mean over the shuffles.
-        p_value: See above.
+        p_value: Of the overlap.
         p_adjusted: Corrected for the number of kinds.
         verdict: At the level that was asked for.
     """
@@ -170,21 +171,26 @@ def coincidences(
     covers = {kind: touched(edges_s, spans, tolerance_s) for kind, spans in present.items()}
     shuffled = _shuffled(spikes, slow.size, np.random.default_rng(seed))
     turned = _turned(spikes, slow.size)
-    counts = {kind: _together(shuffled, cover) for kind, cover in covers.items()}
-    p_values = [_p_value(counts[kind], _together(turned, covers[kind])) for kind in counts]
+    overlaps = {kind: _covered(shuffled, cover) for kind, cover in covers.items()}
+    p_values = [
+        _p_value(overlap.sum(axis=1), _covered(turned, covers[kind]).sum(axis=1))
+        for kind, overlap in overlaps.items()
+    ]
     results = [
         KindResult(
             kind=kind,
             spans=len(present[kind]),
             covered=float(np.mean(covers[kind])),
             spikes=len(spikes),
-            together=int(count[0]),
-            expected=float(np.mean(count)),
+            together=int(np.sum(overlap[0] > 0)),
+            expected=float(np.mean(np.sum(overlap > 0, axis=1))),
             p_value=p,
             p_adjusted=adjusted,
-            verdict=_verdict(count, adjusted, alpha, len(counts)),
+            verdict=_verdict(overlap.sum(axis=1), adjusted, alpha, len(overlaps)),
         )
-        for (kind, count), p, adjusted in zip(counts.items(), p_values, holm(p_values), strict=True)
+        for (kind, overlap), p, adjusted in zip(
+            overlaps.items(), p_values, holm(p_values), strict=True
+        )
     ]
     return sorted(results, key=lambda each: (each.p_value, -each.together, each.kind))
 
@@ -224,12 +230,12 @@ def _shuffled(
     return _Arrangements(np.vstack((first, firsts)), np.vstack((length, lengths)))
 
 
-def _together(arrangements: _Arrangements, cover: Flags) -> Indices:
-    """Spikes that touch a covered window, for each arrangement."""
+def _covered(arrangements: _Arrangements, cover: Flags) -> Indices:
+    """Covered windows of each spike, for each arrangement."""
     before = np.concatenate(([0], np.cumsum(np.concatenate((cover, cover)))))
     first = arrangements.first
-    hits: Indices = (before[first + arrangements.length] > before[first]).sum(axis=1)
-    return hits
+    windows: Indices = before[first + arrangements.length] - before[first]
+    return windows
 
 
 def _p_value(shuffled: Indices, turned: Indices) -> float:
@@ -238,11 +244,11 @@ def _p_value(shuffled: Indices, turned: Indices) -> float:
     return max(by_shuffle, by_turn) if by_turn > SLOW_SHARE else by_shuffle
 
 
-def _verdict(counts: Indices, adjusted: float, alpha: float, kinds: int) -> Coincidence:
+def _verdict(overlaps: Indices, adjusted: float, alpha: float, kinds: int) -> Coincidence:
     """Equal must count as equal: p-values are products of rounded figures."""
-    if counts.max() > 0 and adjusted <= alpha * (1.0 + 1e-9):
+    if overlaps.max() > 0 and adjusted <= alpha * (1.0 + 1e-9):
         return Coincidence.MORE_OFTEN
-    clearest = float(np.mean(counts == counts.max()))
+    clearest = float(np.mean(overlaps == overlaps.max()))
     if kinds * clearest > alpha * (1.0 + 1e-9):
         return Coincidence.CANNOT_TELL
     return Coincidence.AS_CHANCE
