@@ -12,7 +12,7 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.levels import judge_of, stretch
 from loadstone.experiments.loading import Load
 from loadstone.experiments.model import ProfileSpec, TrialPlan
-from loadstone.load.driver import Driver
+from loadstone.load.crew import Generator
 from loadstone.results.searching import level_text
 
 _LAST_TICK_S = 1.5
@@ -56,7 +56,7 @@ def raise_load(load: Load, lab: Lab, findings: Findings) -> None:
     load.driver.stop()
 
 
-def _control(driver: Driver, line: dict[str, object]) -> None:
+def _control(driver: Generator, line: dict[str, object]) -> None:
     """Tells the driver the rate or the number of users of a control line."""
     if line["control"] == "rate":
         driver.set_rate(float(str(line["rate_per_s"])))

@@ -8,9 +8,9 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
-from loadstone.experiments.raising import lasting, raise_load
 from loadstone.experiments.outage import suffer
-from loadstone.load.driver import Driver
+from loadstone.experiments.raising import lasting, raise_load
+from loadstone.load.crew import Generator
 from loadstone.load.frames import Event
 from loadstone.probes.noise import machine_speed
 from loadstone.results.folder import TrialFolder
@@ -101,7 +101,7 @@ def _note(mark: Event | None, load: Load, lab: Lab, findings: Findings) -> None:
         findings.end = _observation(load.driver, target, workload)
 
 
-def _observation(driver: Driver, target: Target, workload: Workload) -> Observation:
+def _observation(driver: Generator, target: Target, workload: Workload) -> Observation:
     """The counters, at the middle of the time that reading them took.
 
     An engine within the driver locks its file: who reads it from outside waits for the load, and

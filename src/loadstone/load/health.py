@@ -61,8 +61,9 @@ def achieved_share(load: LoadTotals) -> float | None:
 def _saturation(health: GeneratorHealth, profile: ProfileSpec) -> Notice | None:
     if health.cpu_share <= BUSY_SHARE:
         return None
+    who = "the busiest driver process" if health.processes else "the load generator"
     seen = (
-        f"the load generator used {health.cpu_share:.0%} of its {profile.threads} worker "
+        f"{who} used {health.cpu_share:.0%} of its {profile.threads} worker "
         f"thread{'s' if profile.threads > 1 else ''}"
     )
     advice = "give it more worker threads (profile: threads), or a host of its own"

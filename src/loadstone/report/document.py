@@ -33,6 +33,7 @@ from loadstone.report.reading import (
 from loadstone.report.reference import reference_report
 from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
+from loadstone.report.stalls import stall_report
 from loadstone.report.variants import variant_reports
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
@@ -123,7 +124,8 @@ def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
 
 
 def _trial_report(trial: TrialFolder) -> TrialReport:
-    ticks = [frame for frame in parsed_frames(trial.path) if isinstance(frame, Tick)]
+    frames = list(parsed_frames(trial.path))
+    ticks = [frame for frame in frames if isinstance(frame, Tick)]
     origin = origin_s(trial.result.phases, ticks)
     samples = read_samples(trial.path / "samples.parquet")
     return TrialReport(
@@ -133,6 +135,7 @@ def _trial_report(trial: TrialFolder) -> TrialReport:
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         curves=curves(ticks),
+        stalls=None if trial.is_crash else stall_report(trial, frames, samples, origin),
     )
 
 

@@ -117,6 +117,52 @@ class Curve(Record):
     points: list[tuple[float, float]] = Field(description="(percentile 0..100, milliseconds).")
 
 
+class SpikeReport(Record):
+    """A stretch in which operations took long, on the trial's charts."""
+
+    from_s: float
+    to_s: float
+    p99_ms: float | None
+    max_ms: float | None
+    kinds: list[str] = Field(description="What happened then, by kind.")
+
+
+class KindReport(Record):
+    """A kind of thing that happened, and whether it coincides with spikes."""
+
+    kind: str
+    times: int = Field(description="How often it happened in the measured phase.")
+    covered: float = Field(description="Share of the phase that it touches, 0 to 1.")
+    together: int = Field(description="Spikes that coincide with it.")
+    expected: float = Field(description="How many would by chance.")
+    p_value: float
+    p_adjusted: float
+    verdict: Literal["more often than chance", "as often as by chance", "cannot tell"]
+
+
+class HappeningReport(Record):
+    """One of them, on the trial's charts."""
+
+    kind: str
+    from_s: float
+    to_s: float
+    detail: str = ""
+
+
+class StallReport(Record):
+    """Why it stalled: the spikes of the response time and what happened on the same clock."""
+
+    operations: list[str] = Field(description="Whose times are judged; none: all.")
+    p99_limit_ms: float | None = Field(description="A window above it is slow.")
+    max_limit_ms: float | None
+    own_rule: bool = Field(description="The limit is the workload's, not what is usual.")
+    windows: int
+    slow_windows: int
+    spikes: list[SpikeReport]
+    kinds: list[KindReport] = Field(description="The clearest first.")
+    happenings: list[HappeningReport]
+
+
 class TrialReport(Record):
     """One trial with everything that is drawn of it."""
 
@@ -133,6 +179,9 @@ class TrialReport(Record):
     )
     target: Series = Field(description="Samples of the engine's own probe.")
     curves: list[Curve]
+    stalls: StallReport | None = Field(
+        default=None, description="None: too short, or nothing was measured."
+    )
 
 
 class ReferenceRung(Record):

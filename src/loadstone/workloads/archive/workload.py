@@ -116,6 +116,10 @@ class EventArchive(Workload):
         """The bulk inserts."""
         return (INSERT,)
 
+    def slow_after_s(self) -> float:
+        """A bulk insert over the threshold counts as buffering."""
+        return self.parameters.threshold
+
     def default_steps(self, over: LoadedBy) -> SearchSteps:
         """The steps of CERN's own tests."""
         return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
