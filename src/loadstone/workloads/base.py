@@ -100,6 +100,16 @@ class Flow:
 
 
 @dataclass(frozen=True)
+class Watch:
+    """What a graph of response times over time shows besides them."""
+
+    threshold_ms: float | None = None
+    """An operation that takes longer is too slow."""
+    marks: tuple[str, ...] = ()
+    """Tidings of the sessions that are drawn at first; none: all."""
+
+
+@dataclass(frozen=True)
 class SearchSteps:
     """How a search goes up where the experiment does not say."""
 
@@ -221,6 +231,10 @@ class Workload(ABC):
     def judged_by(self) -> tuple[str, ...]:
         """Operations that a term of the objective without a name is about; none: all."""
         return ()
+
+    def watch(self) -> Watch:
+        """What the graph of the times of the operations it is judged by shows besides them."""
+        return Watch()
 
     def default_steps(self, over: LoadedBy) -> SearchSteps:
         """Where a search begins and how it goes up, if the experiment does not say."""
