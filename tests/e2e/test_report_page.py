@@ -239,10 +239,10 @@ def test_search_shows_levels_what_failed_and_the_trial_of_each(planted: Opened) 
     assert "142,000" in section.locator(".chart").inner_text()
     rows = section.locator("tbody tr")
     assert rows.count() == 25
-    failed = rows.filter(has_text="✗ fails").first.inner_text()
+    failed = rows.filter(has_text="✗ 160,000").first.inner_text()
     assert "p99 1740 ms, not below 1000 ms, from 31 s on" in failed
     assert rows.filter(has_text="does not count").count() == 1
-    assert rows.filter(has_text="confirmation at 105 %").filter(has_text="✗ fails").count() == 3
+    assert rows.filter(has_text="confirmation at 105 %").filter(has_text="✗ 149,100").count() == 3
     assert page.locator("#variants").count() == 0, "levels are no variants to be compared"
     link = rows.nth(20).get_by_role("link")
     name = link.inner_text()

@@ -5,6 +5,8 @@ import type { Palette } from "./palette";
 
 /** Room that a written mark needs, in pixels: a line of text, turned. */
 const LABEL_WIDTH = 17;
+/** Of the chart's width, what written marks may take together, so that the lines stay readable. */
+const MOST_SHARE = 0.28;
 const DASHES = ["solid", "dashed", "dotted"] as const;
 
 export interface MarkStyle {
@@ -26,7 +28,7 @@ interface Marked {
 
 /** A line from top to bottom for each mark; written beside it what it is, if there is room for all. */
 export function markLines({ marks = [], kinds = [], labelled = false }: Marked, { colours, width }: Canvas) {
-  const written = labelled && marks.length * LABEL_WIDTH <= 0.6 * width;
+  const written = labelled && marks.length * LABEL_WIDTH <= MOST_SHARE * width;
   return kinds.map((kind, place) => {
     const { colour, dash } = markStyle(place, colours);
     return {

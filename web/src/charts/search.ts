@@ -7,6 +7,9 @@ import type { Palette } from "./palette";
 
 /** A cross of two bars: a failed level is told from one that holds without its colour. */
 const CROSS = "path://M0 2L2 0L6 4L10 0L12 2L8 6L12 10L10 12L6 8L2 12L0 10L4 6Z";
+const GRID = { left: 72, right: 84, top: 52, bottom: 42 };
+/** Least room for a letter above the chart, in pixels: names may stand out a little. */
+const LETTER_WIDTH = 4.5;
 const SIZE = { ascent: 10, soak: 17, confirm: 10 };
 
 /** The levels in the order in which they were tried, what was found as a line, its bracket as a band. */
@@ -15,7 +18,7 @@ export function searchChart(search: SearchReport, canvas: Canvas): EChartsCoreOp
   const { levels } = search;
   return {
     textStyle: textStyle(colours),
-    grid: { left: 72, right: 84, top: 52, bottom: 42 },
+    grid: GRID,
     legend: {
       top: 0,
       left: 0,
@@ -46,7 +49,7 @@ export function searchChart(search: SearchReport, canvas: Canvas): EChartsCoreOp
         z: 1,
         lineStyle: { width: 1, color: colours.line },
         data: levels.map(({ level }, place) => [place + 1, level]),
-        markArea: areas(search, colours),
+        markArea: areas(search, canvas),
         markLine: found(search, colours),
       },
       ...(["holds", "fails", "does not count"] as const).map((each) => points(search, each, colours)),
@@ -72,10 +75,15 @@ function points(search: SearchReport, wanted: Fate, colours: Palette) {
 }
 
 /** What the levels were tried for, along the axis, and the bracket of the result across it. */
-function areas(search: SearchReport, colours: Palette) {
+function areas(search: SearchReport, { colours, width }: Canvas) {
   const ends = bracket(search);
+  const room = (width - GRID.left - GRID.right) / (search.levels.length + 1);
   const kinds = stretches(search.levels).map(({ label, from, to }, index) => [
-    { name: label, xAxis: from + 0.5, itemStyle: { color: index % 2 ? colours.faint : "transparent" } },
+    {
+      name: (to - from + 1) * room < LETTER_WIDTH * label.length ? "" : label,
+      xAxis: from + 0.5,
+      itemStyle: { color: index % 2 ? colours.faint : "transparent" },
+    },
     { xAxis: to + 1.5 },
   ]);
   const band = ends ? [[{ yAxis: ends[0], itemStyle: { color: colours.bar, opacity: 0.35 } }, { yAxis: ends[1] }]] : [];
