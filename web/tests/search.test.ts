@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { searchChart } from "../src/charts/search";
 import { palette } from "../src/charts/palette";
 import type { LevelReport, SearchReport } from "../src/lib/document";
-import { approach, bracket, fate, kindText, levelText, quantity, span, stretches, whyNot } from "../src/lib/search";
+import { approach, bracket, fate, kindText, levelText, quantity, since, span, stretches } from "../src/lib/search";
 
 function level(value: number, more: Partial<LevelReport> = {}): LevelReport {
   return { trial: "t", level: value, kind: "ascent", of: null, raised: false, counts: true, holds: true, reason: "", at_s: null, ...more } as LevelReport;
@@ -12,7 +12,7 @@ function search(levels: LevelReport[], more: Partial<SearchReport> = {}): Search
   return { unit: "events/s", level: 100, low: 100, high: 110, approach: "fresh", method: "steps", window_s: 10, levels, ...more } as SearchReport;
 }
 
-const FAILED = level(110, { holds: false, reason: "p99 1740 ms, not below 1000 ms", at_s: 31 });
+const FAILED = level(110, { holds: false });
 
 describe("the levels of a search", () => {
   it("tells what became of each, and leaves out what was tried again", () => {
@@ -27,10 +27,9 @@ describe("the levels of a search", () => {
       { label: "ascent", from: 4, to: 4 },
     ]);
   });
-  it("says why a level fails and from when on, and nothing of one that holds", () => {
-    expect(whyNot(FAILED)).toBe("p99 1740 ms, not below 1000 ms, from 31 s on");
-    expect(whyNot({ ...FAILED, at_s: null })).toBe("p99 1740 ms, not below 1000 ms");
-    expect(whyNot(level(1, { reason: "left over" }))).toBe("");
+  it("says of a reason from when on it was seen, where that is known", () => {
+    expect(since({ cause: "objective", text: "p99 was 80 ms", at_s: 31 })).toBe("p99 was 80 ms (from 31 s on)");
+    expect(since({ cause: "failed", text: "the server ended", at_s: null })).toBe("the server ended");
   });
   it("names the share of a confirmation and a load that was raised", () => {
     expect(kindText(level(105, { kind: "confirm", of: 100 }))).toBe("confirmation at 105 %");

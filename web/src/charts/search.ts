@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { SearchReport } from "../lib/document";
-import { bracket, fate, FATE_SYMBOL, kindText, levelText, stretches, whyNot, type Fate } from "../lib/search";
+import { bracket, fate, FATE_SYMBOL, kindText, levelText, stretches, type Fate } from "../lib/search";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -111,7 +111,7 @@ function tip(search: SearchReport, [place]: [number, number]): string {
   return [
     `<b>${levelText(level.level)} ${safe(search.unit)}</b>, ${safe(kindText(level))}`,
     `${FATE_SYMBOL[verdict]} ${verdict}`,
-    ...[whyNot(level)].filter(Boolean).map(safe),
+    ...(level.reason ? [safe(level.reason)] : []),
     `trial ${safe(level.trial)}`,
   ].join("<br>");
 }

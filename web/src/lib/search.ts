@@ -1,4 +1,4 @@
-import type { LevelReport, SearchReport } from "./document";
+import type { LevelReason, LevelReport, SearchReport } from "./document";
 import { count, number } from "./format";
 
 /** What became of a level; one that does not count was tried again. */
@@ -42,14 +42,9 @@ export function bracket({ low, high }: SearchReport): [number, number] | undefin
   return low === null || high === null ? undefined : [low, high];
 }
 
-/** Why a level does not hold, and when that was seen first. */
-export function whyNot({ reason, at_s, holds }: LevelReport): string {
-  return holds || !reason ? "" : since(reason, at_s);
-}
-
-/** What was seen, and from which second of the level on. */
-export function since(text: string, at_s: number | null): string {
-  return at_s === null ? text : `${text}, from ${span(at_s)} on`;
+/** A reason with the second of the level from which on it was seen: `p99 was 80 ms (from 20 s on)`. */
+export function since({ text, at_s }: LevelReason): string {
+  return at_s === null ? text : `${text} (from ${span(at_s)} on)`;
 }
 
 /** What a term of an objective is about: `p99` of `p99 < 1000 ms`. */
