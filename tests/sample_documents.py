@@ -119,7 +119,7 @@ def unfitted(base: ReportDocument) -> ReportDocument:
         point.model_copy(update={"fitted": None, "residual_percent": None})
         for point in document.scale.points[:2]
     ]
-    problem = "a law of three parameters needs at least 4 different numbers of users, there are 2"
+    problem = "no law is fitted: 2 points are too few for the law: 6 different N at least"
     scale = document.scale.model_copy(update={"points": points, "fit": None, "problem": problem})
     return document.model_copy(update={"scale": scale})
 

@@ -40,7 +40,7 @@ export function searchChart(search: SearchReport, canvas: Canvas): EChartsCoreOp
       axisLabel: { color: colours.quiet, formatter: (place: number) => (place > 0 && place <= levels.length ? String(place) : "") },
       splitLine: { show: false },
     },
-    yAxis: { ...valueAxis(colours, search.unit), nameGap: 54, scale: true },
+    yAxis: { ...valueAxis(colours, search.unit), nameGap: 54, scale: true, boundaryGap: [0, "6%"] },
     series: [
       {
         type: "line",

@@ -40,11 +40,6 @@ export function remaining(series: Series, drawn: (string | null)[]): Series {
   return { t_s: series.t_s, columns: Object.fromEntries(Object.entries(series.columns).filter(([name]) => !drawn.includes(name))) };
 }
 
-/** A name at the begin of a line. */
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 function second(series: Series, name: string, quiet: boolean): Second {
   const { label, unit } = column(name);
   return { series, lines: [{ column: name, label, step: true, quiet }], unit, name: `${label}, ${unit}` };
