@@ -240,7 +240,7 @@ def test_search_shows_levels_what_failed_and_the_trial_of_each(planted: Opened) 
     rows = section.locator("tbody tr")
     assert rows.count() == 25
     failed = rows.filter(has_text="✗ 160,000").first.inner_text()
-    assert "p99 < 1000 ms: was 1740 ms (from 31 s on)" in failed
+    assert "p99 < 1000 ms: was 1740 ms (from 31\u00a0s on)" in failed
     assert rows.filter(has_text="does not count").count() == 1
     assert rows.filter(has_text="confirmation at 105 %").filter(has_text="✗ 149,100").count() == 3
     assert page.locator("#variants").count() == 0, "levels are no variants to be compared"

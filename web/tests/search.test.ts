@@ -28,7 +28,7 @@ describe("the levels of a search", () => {
     ]);
   });
   it("says of a reason from when on it was seen, where that is known", () => {
-    expect(since({ cause: "objective", text: "p99 was 80 ms", at_s: 31 })).toBe("p99 was 80 ms (from 31 s on)");
+    expect(since({ cause: "objective", text: "p99 was 80 ms", at_s: 31 })).toBe("p99 was 80 ms (from 31\u00a0s on)");
     expect(since({ cause: "failed", text: "the server ended", at_s: null })).toBe("the server ended");
   });
   it("names the share of a confirmation and a load that was raised", () => {
@@ -37,7 +37,7 @@ describe("the levels of a search", () => {
   });
   it("writes levels and times as they were asked for", () => {
     expect([142_000, 12.5].map(levelText)).toEqual(["142,000", "12.50"]);
-    expect([60, 2.5, 3600].map(span)).toEqual(["60 s", "2.5 s", "3,600 s"]);
+    expect([60, 2.5, 3600].map(span)).toEqual(["60\u00a0s", "2.5\u00a0s", "3,600\u00a0s"]);
     expect(["p99 < 1000 ms", "new-order.p95 <= 5 ms", "loss = 0"].map(quantity)).toEqual(["p99", "new-order.p95", "loss"]);
   });
   it("says how levels were approached", () => {

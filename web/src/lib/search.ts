@@ -52,9 +52,9 @@ export function quantity(term: string): string {
   return term.replace(/\s*[<>=].*$/, "");
 }
 
-/** Seconds as they were asked for: `60 s`, `2.5 s`. */
+/** Seconds as they were asked for, in one piece: `60 s`, `2.5 s`. */
 export function span(value_s: number): string {
-  return `${count(Number(value_s.toFixed(1)))} s`;
+  return `${count(Number(value_s.toFixed(1)))}\u00a0s`;
 }
 
 /** A level as people read it: whole where it is a number of things. */
