@@ -10,11 +10,18 @@ from typing import Any
 import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, LadderDesign
-from loadstone.load.frames import Tick
+from loadstone.load.frames import Event, Tick
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
 from loadstone.report.headline import headline
-from loadstone.report.load_series import curves, load_series, origin_s, phase_spans
+from loadstone.report.load_series import (
+    curves,
+    load_series,
+    origin_s,
+    phase_spans,
+    workload_series,
+)
+from loadstone.report.marks import marks
 from loadstone.report.model import (
     MetricInfo,
     ReportDocument,
@@ -35,6 +42,7 @@ from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
 from loadstone.report.variants import variant_reports
+from loadstone.report.watched import watched
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.workloads.registry import workload_class
@@ -126,12 +134,17 @@ def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
 def _trial_report(trial: TrialFolder) -> TrialReport:
     frames = list(parsed_frames(trial.path))
     ticks = [frame for frame in frames if isinstance(frame, Tick)]
+    events = [frame for frame in frames if isinstance(frame, Event)]
+    watch = watched(trial.plan.workload)
     origin = origin_s(trial.result.phases, ticks)
     samples = read_samples(trial.path / "samples.parquet")
     return TrialReport(
         result=trial.result,
         phases=phase_spans(trial.result.phases, ticks, origin),
-        load=load_series(ticks, origin),
+        load=load_series(ticks, origin, watch.operations if watch else ()),
+        workload=workload_series(ticks, origin),
+        marks=marks(events, samples, origin),
+        watched=watch,
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         curves=curves(ticks),

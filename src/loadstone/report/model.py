@@ -163,6 +163,27 @@ class StallReport(Record):
     happenings: list[HappeningReport]
 
 
+class Mark(Record):
+    """Something that happened at a moment of a trial: a line across its charts."""
+
+    t_s: float
+    kind: str = Field(description="`segment-switch`, `checkpoint`.")
+    data: dict[str, float | str] = Field(default={}, description="What was told with it.")
+
+
+class Watched(Record):
+    """What the execution-time graph of a trial shows, as names of columns."""
+
+    operations: list[str] = Field(description="Those by which the workload is judged.")
+    threshold_ms: float | None = Field(description="One that takes longer is too slow.")
+    offered: str | None = Field(default=None, description="Of `workload`: items due per second.")
+    lost: str | None = Field(default=None, description="Of `workload`: items lost per second.")
+    backlog: str | None = Field(default=None, description="Of `workload`: items that wait.")
+    marks: list[str] = Field(
+        default=[], description="Kinds of marks that are drawn at first; none: all."
+    )
+
+
 class TrialReport(Record):
     """One trial with everything that is drawn of it."""
 
@@ -170,8 +191,14 @@ class TrialReport(Record):
     phases: list[PhaseSpan]
     load: Series = Field(
         description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "
-        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent` and per operation `<name> p95_ms`."
+        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent`, per operation `<name> p95_ms`, and "
+        "of watched ones `<name> p50_ms` and `<name> max_ms` too."
     )
+    workload: Series = Field(
+        description="What the workload itself tells: counters as `<name>_per_s`, gauges by name."
+    )
+    marks: list[Mark]
+    watched: Watched | None
     host: Series = Field(
         description="`cpu_user_percent`, `cpu_system_percent`, `cpu_iowait_percent`, "
         "`cpu_steal_percent`, `disk_read_bytes_per_s`, `disk_write_bytes_per_s`, "

@@ -254,6 +254,10 @@ class Workload(ABC):
         """
         return None
 
+    def marks(self) -> tuple[str, ...]:
+        """What its sessions tell that a graph of response times shows at first."""
+        return ()
+
     def default_steps(self, over: LoadedBy) -> SearchSteps:
         """Where a search begins and how it goes up, if the experiment does not say."""
         return SearchSteps(first=1.0 if over == "users" else 100.0)
