@@ -1,7 +1,7 @@
 """Runs the benchmarks and writes `docs/benchmarks.md`.
 
 python -m benchmarks                    # all of them
-python -m benchmarks loop pgbench       # some: loop, pgbench, sysbench, orders, engines, verdicts
+python -m benchmarks loop pgbench       # some: loop, pgbench, sysbench, orders, archive, verdicts
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import driver_loop, engines, order_entry, point_select, verdicts
+from benchmarks import driver_loop, engines, event_archive, order_entry, point_select, verdicts
 from benchmarks.server import server
 from benchmarks.table import Report
 
@@ -34,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "sysbench": _on_server(point_select.beside_sysbench, "mariadb"),
     "orders": _on_server(order_entry.measure),
     "engines": engines.measure,
+    "archive": _on_server(event_archive.measure),
     "verdicts": verdicts.measure,
 }
 

@@ -1,0 +1,167 @@
+"""The direct path of the event archive beside psql, which loads a file that was made beforehand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from benchmarks.driving import closed, drive, plan
+from benchmarks.server import SETTINGS, Server
+from benchmarks.table import Aim, Report, median, spread
+from loadstone.targets.postgresql import binaries
+from loadstone.workloads.archive.parameters import ArchiveParameters
+from loadstone.workloads.archive.tables import FIRST_SEGMENT, segment_name
+from loadstone.workloads.archive.workload import EventArchive
+
+ROUNDS = 5
+SECONDS = 10.0
+CLIENTS = 2
+"""Loads at the same time, of each: as many as this machine has processors to spare for."""
+MADE_PER_S = 200_000
+"""Rate at which the events of the file are made."""
+STATION_PER_S = 10_000
+"""Events a second of a station, so that the stations are fewer than the server takes clients."""
+BEYOND = 1.5
+"""The archive is offered so many times what psql loads: it stores what it can."""
+_TABLE = segment_name(FIRST_SEGMENT)
+_PATHS = ("direct", "staged")
+
+
+@dataclass(frozen=True)
+class _Load:
+    """What a load came to."""
+
+    per_s: float
+    server_cpu_us: float
+    """Of an event."""
+    client_cpu_us: float
+
+
+def measure(server: Server) -> Report:
+    """Each round empties the archive before each load; both fill the same segment and index."""
+    server.build(EventArchive(ArchiveParameters()))
+    server.keep()
+    psql: list[_Load] = []
+    own: dict[str, list[_Load]] = {path: [] for path in _PATHS}
+    with tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as folder:
+        files, events = _made(server, Path(folder))
+        for number in range(ROUNDS):
+            psql.append(_loaded_by_psql(server, files, events))
+            for path in _PATHS if number % 2 == 0 else reversed(_PATHS):
+                own[path].append(_stored(server, path, BEYOND * psql[-1].per_s, number))
+    rows = [
+        _row(f"psql, {CLIENTS} files at a time", psql),
+        *(_row(f"archive, {path}", own[path]) for path in _PATHS),
+    ]
+    pairs = list(zip(own["direct"], psql, strict=True))
+    rate = median([mine.per_s / peer.per_s for mine, peer in pairs])
+    cpu = median([mine.client_cpu_us / mine.server_cpu_us for mine in own["direct"]])
+    return Report(
+        title="The event archive beside psql",
+        how=f"psql loads binary COPY files of {events:,} events in all into the empty first "
+        f"segment with its index; the archive is offered {BEYOND:g} times that rate for "
+        f"{SECONDS:g} s and stores what it can, a second's events of each station at once. "
+        f"synchronous_commit off, shared_buffers {SETTINGS['postgresql']['shared_buffers']}, data "
+        f"on a memory file system, {server.version}; {ROUNDS} rounds, in turn; median and range.",
+        header=("", "events/s", "server CPU, us an event", "client CPU, us an event"),
+        rows=rows,
+        aims=(
+            Aim("direct: events/s, of psql's", rate, "", ">= 0.9", rate >= 0.9),
+            Aim("direct: driver CPU, of the server's", cpu, "", "<= 0.1", cpu <= 0.1),
+        ),
+    )
+
+
+def _row(name: str, loads: list[_Load]) -> tuple[str, str, str, str]:
+    return (
+        name,
+        spread([load.per_s for load in loads]),
+        spread([load.server_cpu_us for load in loads]),
+        spread([load.client_cpu_us for load in loads]),
+    )
+
+
+def _empty(server: Server, path: str) -> EventArchive:
+    workload = EventArchive(ArchiveParameters(path=path))
+    server.restore()
+    workload.prepare(server.target)
+    return workload
+
+
+def _stored(server: Server, path: str, rate: float, seed: int) -> _Load:
+    """Offers events at a rate and counts what is stored in the measured phase."""
+    _empty(server, path)
+    workload = EventArchive(
+        ArchiveParameters(
+            rate=rate,
+            events_per_s=STATION_PER_S,
+            path=path,
+            segment_events=10**9,
+            buffer_events=2 * STATION_PER_S,
+        )
+    )
+    before_s, begin = server.target.server_cpu_s() or 0.0, monotonic()
+    log = drive(
+        {
+            **plan(
+                workload.driver_workload(),
+                closed(workload.parameters.users),
+                connection=server.plan_connection(),
+                measure_s=SECONDS,
+                warm_up_s=2.0,
+                pacing=workload.pacing(),
+                seed=seed,
+            ),
+            "threads": CLIENTS,
+        }
+    )
+    lasted_s = monotonic() - begin
+    server_cpu_s = (server.target.server_cpu_s() or 0.0) - before_s
+    end, load = log.end, log.overall()
+    assert end is not None
+    stored = end.facts["events_stored"]
+    own_cpu_s = load.cpu_user_s + load.cpu_system_s
+    return _Load(stored / lasted_s, server_cpu_s / stored * 1e6, own_cpu_s / stored * 1e6)
+
+
+def _made(server: Server, folder: Path) -> tuple[list[Path], int]:
+    """Files with events that the archive has made, each with those of some of the stations."""
+    _stored(server, "direct", MADE_PER_S, seed=0)
+    files = [folder / f"events-{number}" for number in range(CLIENTS)]
+    for number, file in enumerate(files):
+        query = f"SELECT * FROM {_TABLE} WHERE station % {CLIENTS} = {number}"
+        _psql(server, f"\\copy ({query}) TO '{file}' (FORMAT binary)").wait()
+    ((events,),) = server.target.query(f"SELECT count(*) FROM {_TABLE}")
+    return files, int(events)
+
+
+def _loaded_by_psql(server: Server, files: list[Path], events: int) -> _Load:
+    _empty(server, "direct")
+    before_s, begin = server.target.server_cpu_s() or 0.0, monotonic()
+    running = [_psql(server, f"\\copy {_TABLE} FROM '{file}' (FORMAT binary)") for file in files]
+    client_cpu_s = sum(_ended(process) for process in running)
+    lasted_s = monotonic() - begin
+    server_cpu_s = (server.target.server_cpu_s() or 0.0) - before_s
+    return _Load(events / lasted_s, server_cpu_s / events * 1e6, client_cpu_s / events * 1e6)
+
+
+def _psql(server: Server, command: str) -> subprocess.Popen[bytes]:
+    to = server.connection
+    program = binaries.find("embedded").folder / "psql"
+    address = ["-h", to.host, "-p", str(to.port), "-U", to.user, "-d", to.database]
+    return subprocess.Popen(
+        [str(program), *address, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", command]
+    )
+
+
+def _ended(process: subprocess.Popen[bytes]) -> float:
+    """The CPU seconds that a program took."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"psql failed with exit code {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
