@@ -74,12 +74,16 @@ impl Operator {
         match self.question {
             Kind::GroupLast => {
                 let last = (element + GROUP - 1).min(first + parameters.elements - 1);
-                let wanted = format!("element_id BETWEEN {element} AND {last}");
-                let span = span(WINDOW_US);
+                // An engine that makes the view first needs the condition on both sides.
+                let wanted = format!(
+                    "element_id BETWEEN {element} AND {last} AND {}",
+                    span(WINDOW_US)
+                );
                 format!(
-                    "SELECT h.element_id, h.ts, h.value, h.status FROM event_history h JOIN \
+                    "SELECT h.element_id, h.ts, h.value, h.status \
+                     FROM (SELECT * FROM event_history WHERE {wanted}) h JOIN \
                      (SELECT element_id, max(ts) AS ts FROM event_history \
-                      WHERE {wanted} AND {span} GROUP BY element_id) l \
+                      WHERE {wanted} GROUP BY element_id) l \
                      ON h.element_id = l.element_id AND h.ts = l.ts"
                 )
             }

@@ -1,5 +1,6 @@
 //! The driver against real servers, and as a program. One crate, because each takes long to link.
 
+mod archive;
 mod conditions;
 mod crew;
 mod driver;
