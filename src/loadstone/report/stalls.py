@@ -179,6 +179,7 @@ def _marks(
     engine = target_class(trial.plan.target.engine)
     found = [
         *_told(frames),
+        *(Mark(f"outage: {o.kind}", o.from_s, o.to_s + o.back_s) for o in trial.result.outages),
         *engine.happenings(target.between(from_s, to_s), log),
         *host_marks(host.between(from_s, to_s)),
     ]
