@@ -11,7 +11,9 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loadstone.experiments.model import ProfileSpec
 from loadstone.load.frames import Tick, parse_frame
+from loadstone.load.health import generator_notices
 from loadstone.load.merging import BEHIND_S, BehindError, Merger
 from loadstone.load.totals import LoadLog
 from loadstone.results.latency import merge
@@ -210,6 +212,21 @@ def test_a_silent_process_is_named() -> None:
     with pytest.raises(BehindError) as caught:
         merger.add(0, at(0, BEHIND_S - 1, BEHIND_S + 2))
     assert caught.value.process == 1
+
+
+def test_processes_that_measured_at_other_times_are_told() -> None:
+    late = stream(1, first_at=1.5)
+    log = LoadLog.of(parse_frame(each) for each in merged([stream(0), late]))
+    health = log.health()
+    assert health is not None
+    assert health.apart_s == pytest.approx(0.5)
+    codes = [each.code for each in generator_notices(health, ProfileSpec(), log.measured())]
+    assert "processes-apart" in codes
+    alike = LoadLog.of(parse_frame(each) for each in merged([stream(0), stream(1)]))
+    health = alike.health()
+    assert health is not None
+    codes = [each.code for each in generator_notices(health, ProfileSpec(), alike.measured())]
+    assert "processes-apart" not in codes
 
 
 def test_the_busiest_process_is_judged() -> None:

@@ -15,7 +15,7 @@ from loadstone.report.model import StallReport
 from loadstone.report.reading import TrialFolder
 from loadstone.report.stalls import stall_report
 from loadstone.report.terminal_stalls import stall_table
-from loadstone.results.record import Status
+from loadstone.results.record import OutageRecord, Status
 from loadstone.results.trial_files import empty_result
 from loadstone.workloads.noop import Noop
 
@@ -61,6 +61,19 @@ def test_the_switch_is_found_and_told(tmp_path: Path) -> None:
     text = console.export_text()
     assert "segment-switch" in text
     assert "5 of 5" in text
+
+
+def test_an_outage_that_was_asked_for_is_among_what_happened(tmp_path: Path) -> None:
+    plan = plan_of()
+    outage = OutageRecord(kind="pause", from_s=80.5, to_s=83.0, back_s=0.25)
+    result = empty_result(plan, Status.VALID, "2026-11-22T15:00:00Z")
+    result = result.model_copy(update={"outages": [outage]})
+    found = frames({83: 2.5})
+    stalls = stall_report(TrialFolder(tmp_path, plan, result, {}), found, None, 0.0)
+    assert stalls is not None
+    assert stalls.spikes[0].kinds == ["outage: pause"]
+    span = next(each for each in stalls.happenings if each.kind == "outage: pause")
+    assert (span.from_s, span.to_s) == (80.5, 83.25)
 
 
 def test_spikes_elsewhere_are_as_by_chance_and_not_printed(tmp_path: Path) -> None:

@@ -192,6 +192,11 @@ def test_the_limit_is_robust_and_a_flat_series_has_no_spikes() -> None:
     assert limit is not None
     assert list(np.flatnonzero(values > limit)) == [20, 80]
     flat = usual_limit(np.full(100, 2.0))
-    assert flat == 6.0
+    assert flat == 4.0
     assert usual_limit(np.full(19, 2.0)) is None
-    assert usual_limit(np.append(np.full(30, 1.0), np.nan)) == 3.0
+    assert usual_limit(np.append(np.full(30, 1.0), np.nan)) == 2.0
+    many = rng.lognormal(0, 0.1, 200)
+    many[::3] *= 10
+    limit = usual_limit(many)
+    assert limit is not None
+    assert list(np.flatnonzero(many > limit)) == list(range(0, 200, 3))

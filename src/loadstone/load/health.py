@@ -16,6 +16,8 @@ LAG_ERROR_S = 0.005
 LAG_SHARE_OF_MEDIAN = 0.1
 """A lag below this share of the median response time does not bend the figures, nor does one below
 this share of the limit of a response time bend the verdict about it."""
+APART_SHARE = 0.01
+"""Of the measured phase, by which several processes may differ in its begin or end."""
 ACHIEVED_SHARE = 0.99
 """A rate holds if at least this share of it was achieved."""
 _OF_THE_GENERATOR = ("generator-busy", "generator-saturated", "schedule-lag")
@@ -35,7 +37,7 @@ def generator_notices(
         limit_s: Least response time that matters, where the trial is only to show whether it is
             kept: a lag that is small against it does not matter either.
     """
-    found = [_saturation(health, profile), _lag(health, load, limit_s)]
+    found = [_saturation(health, profile), _lag(health, load, limit_s), _apart(health, load)]
     if profile.load == "open":
         found += [_dropped(health, profile, load), _achieved(load)]
     return [notice for notice in found if notice is not None]
@@ -92,6 +94,19 @@ def _lag(health: GeneratorHealth, load: LoadTotals, limit_s: float) -> Notice | 
         message="the load generator began 1 % of the operations more than "
         f"{health.lag_p99_s * 1e3:.3g} ms late, although a session was free{median}",
         advice="its host had no CPU to spare: give it more worker threads or a host of its own",
+    )
+
+
+def _apart(health: GeneratorHealth, load: LoadTotals) -> Notice | None:
+    """Processes that work off a backlog begin the next phase when they are done."""
+    if health.apart_s <= APART_SHARE * load.duration_s:
+        return None
+    return Notice(
+        code="processes-apart",
+        severity="warning",
+        message=f"the {len(health.processes)} driver processes began or ended the measured phase "
+        f"{health.apart_s:.2g} s apart",
+        advice="a backlog was worked off before: lower the rate, or write backlog: discard",
     )
 
 

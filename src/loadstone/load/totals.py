@@ -226,6 +226,7 @@ class LoadLog:
             dropped=load.dropped,
             nofile=self.hello.nofile,
             processes=processes,
+            apart_s=max((e.spread_s for e in self.events if e.phase_kind == MEASURE), default=0.0),
         )
 
     def operations(self) -> list[OperationSummary]:

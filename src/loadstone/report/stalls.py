@@ -33,10 +33,12 @@ from loadstone.targets.registry import target_class
 from loadstone.workloads.base import Workload
 from loadstone.workloads.registry import workload_of
 
-MAX_DEVIATIONS, MAX_RATIO = 10.0, 5.0
+MAX_DEVIATIONS, MAX_RATIO = 8.0, 3.0
 """The slowest operation of a window varies more than its 99th percentile."""
 SHORTEST_SHARE = 0.5
 """A last tick shorter than this share of the others has too few operations to judge."""
+TOLERANCE_SHARE = 0.1
+"""Of a tick. A slow operation reaches back to its begin, so that what held it up lies within it."""
 MOST_LISTED = 300
 """Spikes, and happenings of one kind, that a report lists."""
 _TOOK = "took_s"
@@ -86,7 +88,7 @@ def stall_report(
     by_kind: dict[str, list[Span]] = {}
     for mark in marks:
         by_kind.setdefault(mark.kind, []).append((mark.from_s, mark.to_s))
-    tolerance_s = float(np.median(np.diff(windows.edges_s)))
+    tolerance_s = TOLERANCE_SHARE * float(np.median(np.diff(windows.edges_s)))
     kinds = coincidences(windows.edges_s, slow, by_kind, tolerance_s=tolerance_s)
     covers = {kind: touched(windows.edges_s, by_kind[kind], tolerance_s) for kind in by_kind}
     return StallReport(
@@ -177,6 +179,7 @@ def _marks(
     engine = target_class(trial.plan.target.engine)
     found = [
         *_told(frames),
+        *(Mark(f"outage: {o.kind}", o.from_s, o.to_s + o.back_s) for o in trial.result.outages),
         *engine.happenings(target.between(from_s, to_s), log),
         *host_marks(host.between(from_s, to_s)),
     ]

@@ -170,6 +170,9 @@ class GeneratorHealth(Record):
     processes: list[GeneratorProcess] = Field(
         default=[], description="All, if several processes shared the load."
     )
+    apart_s: float = Field(
+        default=0.0, description="Between the first and the last of them to begin or end it."
+    )
 
 
 class SteadyStateRecord(Record):

@@ -38,6 +38,8 @@ export interface TimeChart {
   /** End of the value axis, where the quantity has one. */
   most?: number;
   second?: Second;
+  /** Stretches that stand out, shaded. */
+  spikes?: { from_s: number; to_s: number }[];
   /** A value that is drawn as a line of its own, always within the axis. */
   limit?: { value: number; label: string };
   /** Drawn as lines from top to bottom, those of a kind alike. */
@@ -87,7 +89,7 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
         ...drawn(chart.series, line, colours, chart.logarithmic === true),
         color: colours.series[index % colours.series.length],
         ...(line.stacked ? { stack: "all", areaStyle: { opacity: 0.35 } } : {}),
-        ...(index === 0 ? { markArea: shading(chart.phases, colours), ...limitLine(chart.limit, colours) } : {}),
+        ...(index === 0 ? { markArea: shading(chart, colours), ...limitLine(chart.limit, colours) } : {}),
       })),
       ...second.map((line, index) => ({
         ...drawn(chart.second?.series ?? chart.series, line, colours, false),
@@ -150,18 +152,24 @@ function limitLine(limit: TimeChart["limit"], colours: Palette) {
   };
 }
 
-function shading(phases: PhaseSpan[], colours: Palette) {
+function shading({ phases, spikes = [] }: TimeChart, colours: Palette) {
   return {
     silent: true,
     label: { color: colours.quiet, position: "insideTop", fontSize: 11, distance: -14 },
-    data: phases.map((phase) => [
-      {
-        name: phase.name,
-        xAxis: phase.from_s,
-        itemStyle: { color: phase.kind === "measure" ? "transparent" : colours.faint },
-      },
-      { xAxis: phase.to_s },
-    ]),
+    data: [
+      ...phases.map((phase) => [
+        {
+          name: phase.name,
+          xAxis: phase.from_s,
+          itemStyle: { color: phase.kind === "measure" ? "transparent" : colours.faint },
+        },
+        { xAxis: phase.to_s },
+      ]),
+      ...spikes.map(({ from_s, to_s }) => [
+        { xAxis: from_s, itemStyle: { color: colours.worse, opacity: 0.16 } },
+        { xAxis: to_s },
+      ]),
+    ],
   };
 }
 

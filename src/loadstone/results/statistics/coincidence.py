@@ -39,16 +39,17 @@ Indices = NDArray[np.int64]
 Span = tuple[float, float]
 """Begin and end in seconds; equal for a moment."""
 
-DEVIATIONS = 5.0
-"""A spike lies so many standard deviations, estimated by the MAD, above the median..."""
-RATIO = 3.0
+DEVIATIONS = 4.0
+"""A spike lies so many standard deviations, estimated below the median, above it..."""
+RATIO = 2.0
 """...and is at least so many times the median."""
 FEWEST_WINDOWS = 20
 """Below this nothing is usual."""
 SHUFFLES = 1999
 SLOW_SHARE = 0.1
 """Of the turns; if more are as good, what comes together does so slowly, not by the moment."""
-_MAD_OF_SIGMA = 1.4826
+_SIGMA_OF_QUARTER = 1.4826
+"""Of a normal distribution: the standard deviation over the distance from quartile to median."""
 
 
 class Coincidence(StrEnum):
@@ -92,8 +93,9 @@ def usual_limit(
 ) -> float | None:
     """The value above which one of a series stands out from the rest.
 
-    Median plus `deviations` times the scaled median absolute deviation, and at least `ratio` times
-    the median, so that a series with hardly any spread does not spike all the time.
+    Median plus `deviations` times the spread, and at least `ratio` times the median, so that a
+    series with hardly any spread does not spike all the time. The spread is that of the lower half
+    (median to lower quartile): spikes may be a third of the values and do not widen it.
 
     Args:
         values: Any unit; those that are not finite are left out.
@@ -106,8 +108,8 @@ def usual_limit(
     finite = values[np.isfinite(values)]
     if finite.size < FEWEST_WINDOWS:
         return None
-    median = float(np.median(finite))
-    spread = _MAD_OF_SIGMA * float(np.median(np.abs(finite - median)))
+    quartile, median = (float(value) for value in np.quantile(finite, (0.25, 0.5)))
+    spread = _SIGMA_OF_QUARTER * (median - quartile)
     return max(median + deviations * spread, ratio * median)
 
 
