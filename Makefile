@@ -9,6 +9,9 @@ BUNDLE := src/loadstone/report/bundle/report.html
 WEB_SOURCES := $(shell find web -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -name document.ts 2>/dev/null)
 RESULTS ?= results
 
+# Tests start hundreds of commands: where the environment forbids it, each would compile its modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

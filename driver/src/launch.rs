@@ -3,11 +3,14 @@
 use std::io::{BufRead, Write};
 use std::sync::mpsc::channel;
 
+use crate::acknowledgements::Acknowledgements;
+use crate::archive::engine::Engine as ArchiveEngine;
+use crate::archive::parameters::Parameters as ArchiveParameters;
+use crate::archive::{self, Archive};
 use crate::clock::Epoch;
 use crate::control::{Signals, listen};
 use crate::mysql;
 use crate::noop::Noop;
-use crate::oltp::acknowledgements::Acknowledgements;
 use crate::oltp::engine::Engine;
 use crate::oltp::mariadb::MariaDb;
 use crate::oltp::parameters::RunParameters;
@@ -23,7 +26,7 @@ use crate::sqlite;
 use crate::teller::Ending;
 
 /// Names of the workloads that this driver knows.
-pub const WORKLOADS: [&str; 3] = ["noop", "oltp", "point-select"];
+pub const WORKLOADS: [&str; 4] = ["archive", "noop", "oltp", "point-select"];
 
 /// The streams and the time of a process that is to make a run.
 pub struct Stage<I, O> {
@@ -48,6 +51,11 @@ where
 {
     match (plan.workload.name.as_str(), plan.workload.role) {
         ("oltp", _) => order_entry(plan, stage),
+        ("archive", Role::Run) => event_archive(plan, stage),
+        ("archive", Role::Load) => Err(Refusal::new(
+            "workload.role",
+            "an archive begins empty: there is nothing to load",
+        )),
         (name, _) if plan.acknowledgements.is_some() => Err(Refusal::new(
             "acknowledgements",
             format!("the workload `{name}` writes none; leave it out"),
@@ -90,6 +98,57 @@ where
     )
 }
 
+/// Chooses the engine of the archive by the protocol.
+fn event_archive<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+where
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    let parameters = ArchiveParameters::parse(&plan.workload.parameters)?;
+    match plan.connection.protocol {
+        Protocol::Postgresql => {
+            let config = Config::from_plan(&plan.connection)?;
+            let engine = archive::postgres::Postgres::new(config, &parameters)?;
+            event_archive_on(engine, plan, parameters, stage)
+        }
+        Protocol::Mysql => {
+            let config = mysql::Config::from_plan(&plan.connection)?;
+            let engine = archive::mariadb::MariaDb::new(config, &parameters)?;
+            event_archive_on(engine, plan, parameters, stage)
+        }
+        Protocol::Sqlite => {
+            let config = sqlite::Config::from_plan(&plan.connection)?;
+            let engine = archive::sqlite::Sqlite::new(config, &parameters)?;
+            event_archive_on(engine, plan, parameters, stage)
+        }
+        Protocol::None => Err(needs_engine("archive")),
+    }
+}
+
+fn event_archive_on<E, I, O>(
+    engine: E,
+    plan: &Plan,
+    parameters: ArchiveParameters,
+    stage: Stage<I, O>,
+) -> Result<Ending, Refusal>
+where
+    E: ArchiveEngine,
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    let open = |path: &String| Acknowledgements::open(path, stage.epoch);
+    let list = plan.acknowledgements.as_ref().map(open).transpose()?;
+    let archive = Archive::new(engine, parameters, stage.epoch, list)?;
+    start(plan, archive, stage)
+}
+
+fn needs_engine(name: &str) -> Refusal {
+    Refusal::new(
+        "connection.protocol",
+        format!("{name} needs an engine; write \"postgresql\", \"mysql\" or \"sqlite\""),
+    )
+}
+
 /// Chooses the engine of order entry by the protocol.
 fn order_entry<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
 where
@@ -110,10 +169,7 @@ where
             let config = sqlite::Config::from_plan(&plan.connection)?;
             order_entry_on(Sqlite::new(&config, &parameters)?, plan, &parameters, stage)
         }
-        Protocol::None => Err(Refusal::new(
-            "connection.protocol",
-            "oltp needs an engine; write \"postgresql\", \"mysql\" or \"sqlite\"",
-        )),
+        Protocol::None => Err(needs_engine("oltp")),
     }
 }
 

@@ -3,6 +3,8 @@
 //! Read in this order: [`plan`] (what is asked), [`run`] (the story of one run), [`worker`] (one
 //! thread of it), [`drive`] (the one loop), [`frames`] (what is told).
 
+pub mod acknowledgements;
+pub mod archive;
 pub mod board;
 pub mod clock;
 pub mod conductor;
@@ -18,6 +20,7 @@ pub mod oltp;
 pub mod opening;
 pub mod orders;
 pub mod pacing;
+pub mod parameters;
 pub mod plan;
 pub mod point_select;
 pub mod postgres;

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sample_documents
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 from loadstone.report.html import write_html
@@ -190,6 +191,108 @@ def test_document_cannot_run_script(
     assert page.evaluate("window.hacked") is None
     assert page.inner_text("h1") == evil
     context.close()
+
+
+PLANTED = {
+    "search": sample_documents.searched,
+    "scale": sample_documents.scaled,
+    "scale without a fit": sample_documents.unfitted,
+    "archive": sample_documents.archived,
+}
+
+
+@pytest.fixture
+def planted(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    ladder_document: ReportDocument,
+    tmp_path: Path,
+) -> Iterator[Opened]:
+    """A page of a planted document: parameters are which, and the kind of window."""
+    name, window = request.param
+    write_html(PLANTED[name](ladder_document), tmp_path / "report.html")
+    context = browser.new_context(**window, offline=True)
+    opened = Opened(context, tmp_path / "report.html")
+    yield opened
+    opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "planted", [(name, w) for name in PLANTED for w in (DESKTOP, DARK, PHONE)], indirect=True
+)
+def test_planted_documents_are_drawn_readably_in_every_window(planted: Opened) -> None:
+    assert planted.said == []
+    assert planted.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert planted.page.evaluate(CONTRAST) == []
+    drawn = planted.page.evaluate(
+        "[...document.querySelectorAll('.chart svg')].map(s => s.querySelectorAll('path').length)"
+    )
+    assert min(drawn) > 3
+
+
+@pytest.mark.parametrize("planted", [("search", DESKTOP)], indirect=True)
+def test_search_shows_levels_what_failed_and_the_trial_of_each(planted: Opened) -> None:
+    page = planted.page
+    section = page.locator("section", has=page.locator("#search"))
+    assert "p99 < 1000 ms, loss = 0" in section.inner_text()
+    assert "142,000" in section.locator(".chart").inner_text()
+    rows = section.locator("tbody tr")
+    assert rows.count() == 25
+    failed = rows.filter(has_text="✗ 160,000").first.inner_text()
+    assert "p99 < 1000 ms: was 1740 ms (from 31\u00a0s on)" in failed
+    assert rows.filter(has_text="does not count").count() == 1
+    assert rows.filter(has_text="confirmation at 105 %").filter(has_text="✗ 149,100").count() == 3
+    assert page.locator("#variants").count() == 0, "levels are no variants to be compared"
+    link = rows.nth(20).get_by_role("link")
+    name = link.inner_text()
+    assert page.inner_text("#trials ~ p strong") != name
+    link.click()
+    page.wait_for_function(
+        "name => document.querySelector('#trials ~ p strong').textContent === name", arg=name
+    )
+    assert planted.said == []
+
+
+@pytest.mark.parametrize("planted", [("scale", DESKTOP)], indirect=True)
+def test_scale_shows_law_peak_and_residuals(planted: Opened) -> None:
+    section = planted.page.locator("section", has=planted.page.locator("#scale"))
+    charts = section.locator(".chart")
+    assert charts.count() == 2
+    assert "peak at 15.3 users" in charts.first.inner_text()
+    table = section.get_by_role("region", name="Table of the fit").inner_text()
+    assert "13.6 to 17.4" in table
+    assert section.get_by_role("region", name="Table of points").locator("tbody tr").count() == 7
+
+
+@pytest.mark.parametrize("planted", [("scale without a fit", DESKTOP)], indirect=True)
+def test_scale_without_a_fit_says_why(planted: Opened) -> None:
+    section = planted.page.locator("section", has=planted.page.locator("#scale"))
+    assert section.locator(".chart").count() == 1
+    assert "No law is fitted: 2 points are too few for the law" in section.inner_text()
+
+
+@pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)
+def test_execution_times_have_threshold_marks_and_losses(planted: Opened) -> None:
+    page = planted.page
+    times = page.get_by_role("img", name="Execution time of insert over time")
+    shown = times.locator("text").all_text_contents()
+    assert "threshold 1,000 ms" in shown
+    assert {"segment switch 2", "segment switch 3", "segment switch 4"} <= set(shown)
+    assert shown.count("checkpoint") == 2
+    assert "segment create 2" not in shown, "only what the workload names is drawn at first"
+    assert page.get_by_text("Events buffered, and events lost, /s").is_visible()
+    page.get_by_label("segment create").check()
+    times.locator("text", has_text="segment create 2").wait_for()
+    hundred = times.locator("text").get_by_text("100", exact=True)
+    assert hundred.count() == 1, "a decade of the logarithmic axis"
+    page.get_by_label("logarithmic").uncheck()
+    hundred.wait_for(state="detached")
+    page.get_by_text("What happened when: 11 marks").click()
+    table = page.get_by_role("region", name="Marks of the trial").inner_text()
+    assert "segment switch 3" in table
+    assert "switch 12.0 ms" in table
+    assert planted.said == []
 
 
 CONTRAST = """

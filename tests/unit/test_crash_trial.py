@@ -13,13 +13,13 @@ import pytest
 import sample_trials
 
 from loadstone.errors import TargetError
-from loadstone.experiments import loading
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.model import CrashPlan, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
+from loadstone.load import crew
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.load.frames import PROTOCOL_VERSION, Hello, parse_frame
 from loadstone.results.folder import ExperimentFolder
@@ -40,6 +40,7 @@ class FakeDriver:
 
     story: Story
     late_s = 1000.0
+    origins_s = (0.0,)
 
     def __init__(self, plan: Mapping[str, Any], take: Callable[[dict[str, Any]], None], **_: Any):
         self.plan, self._take = plan, take
@@ -152,7 +153,7 @@ class Stage:
         monkeypatch.setenv("LOADSTONE_STATE", str(folder / "state"))
         monkeypatch.setattr(FakeDriver, "story", self.story, raising=False)
         monkeypatch.setattr(Told, "story", self.story, raising=False)
-        monkeypatch.setattr(loading, "Driver", FakeDriver)
+        monkeypatch.setattr(crew, "Driver", FakeDriver)
         monkeypatch.setattr(Lab, "reset", lambda *_: self.story.append("start state"))
         monkeypatch.setattr("loadstone.experiments.trial.workload_of", lambda _: self.workload())
 
@@ -248,7 +249,7 @@ def test_a_server_that_does_not_come_back_is_a_finding(stage: Stage):
 def test_a_crash_before_the_first_commit_shows_nothing(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(loading, "Driver", _Silent)
+    monkeypatch.setattr(crew, "Driver", _Silent)
     monkeypatch.setattr(_Silent, "story", stage.story, raising=False)
     result = stage.run()
     assert result.status is Status.INVALID

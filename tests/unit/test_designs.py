@@ -31,6 +31,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "factors": {"profile.users": [1, 2], "workload.distribution": ["constant", "lognormal"]},
     },
     "crash": {"kind": "crash"},
+    "search": {"kind": "search", "from": 10, "at_most": 100},
+    "scale": {"kind": "scale", "over": "users", "levels": {"from": 1, "to": 3}},
 }
 
 
@@ -55,9 +57,11 @@ def test_every_design_is_covered_here():
 
 
 every_design = pytest.mark.parametrize("kind", DESIGNS)
+every_arranged = pytest.mark.parametrize("kind", [kind for kind in DESIGNS if kind != "search"])
+"""Those whose trials are known before the first one is made."""
 
 
-@every_design
+@every_arranged
 @given(repeats=st.integers(1, 6), seed=st.integers(0, 2**63 - 1))
 @settings(max_examples=25, deadline=None)
 def test_every_block_has_every_variant_once(kind: str, repeats: int, seed: int):
@@ -82,10 +86,10 @@ def test_pairs_name_variants_and_nothing_is_compared_with_itself(kind: str):
         assert pair.baseline in names
         assert pair.candidate != pair.baseline
     judged = {pair.candidate for pair in design.pairs(given_one)}
-    assert judged == set(names[1:])
+    assert judged == (set() if kind == "scale" else set(names[1:]))
 
 
-@every_design
+@every_arranged
 def test_the_same_seed_is_the_same_order_and_another_seed_another(kind: str):
     def order(seed: int) -> list[tuple[str, int]]:
         given_one = experiment(EXAMPLES[kind], seed=seed, repeats=8)
@@ -95,7 +99,7 @@ def test_the_same_seed_is_the_same_order_and_another_seed_another(kind: str):
     assert order(1) != order(2)
 
 
-@every_design
+@every_arranged
 def test_trials_of_a_block_see_the_same_load_and_all_the_same_data(kind: str):
     given_one = experiment(EXAMPLES[kind], seed=7)
     plans = design_of(given_one).stages(given_one).next([])
@@ -278,3 +282,48 @@ def test_blocks_go_on_counting_from_stage_to_stage():
     assert {plan.block for plan in first} == {1, 2}
     assert {plan.block for plan in second} == {3, 4}
     assert [plan.order for plan in second] == [5, 6, 7, 8]
+
+
+# -- a curve ----------------------------------------------------------------------------------
+
+
+def scale(**design: Any) -> Experiment:
+    return experiment({"kind": "scale", **design}, repeats=1)
+
+
+def test_levels_of_a_curve_are_a_list_or_a_range():
+    design = DESIGNS["scale"]
+    names = [v.name for v in design.variants(scale(over="users", levels=[4, 1, 2]))]
+    assert names == ["users=1", "users=2", "users=4"]
+    ranged = scale(over="users", levels={"from": 1, "to": 8, "step": 3})
+    assert [v.name for v in design.variants(ranged)] == [f"users={n}" for n in (1, 4, 7, 8)]
+
+
+def test_processors_are_the_first_n_of_the_server():
+    variants = DESIGNS["scale"].variants(scale(over="processors", levels=[1, 2, 4]))
+    changes = [(c.factor, c.level) for v in variants for c in v.changes]
+    assert changes == [("host.server.cpus", level) for level in ("0", "0-1", "0-3")]
+
+
+def test_any_factor_whose_levels_are_numbers_can_be_scaled():
+    variants = DESIGNS["scale"].variants(scale(over="workload.sigma", levels=[0.5, 1]))
+    assert [c.level for v in variants for c in v.changes] == [0.5, 1]
+
+
+@pytest.mark.parametrize(
+    ("design", "path"),
+    [
+        ({"over": "users", "levels": [1, 1]}, ("design", "levels")),
+        ({"over": "users", "levels": [0, 1]}, ("design", "levels")),
+        ({"over": "processors", "levels": [1, 1.5]}, ("design", "levels")),
+        ({"over": "nonsense", "levels": [1, 2]}, ("design", "over")),
+        ({"over": "users", "levels": {"from": 4, "to": 4}}, ("design", "levels", "to")),
+        (
+            {"over": "users", "levels": {"from": 1, "to": 9, "step": 0.01}},
+            ("design", "levels", "step"),
+        ),
+    ],
+)
+def test_wrong_levels_of_a_curve_are_named(design: dict[str, Any], path: tuple[str, ...]):
+    problems = DESIGNS["scale"].problems(scale(**design))
+    assert [problem.path for problem in problems] == [path]

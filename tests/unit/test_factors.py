@@ -8,11 +8,15 @@ import pytest
 
 from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import Change, Experiment
+from loadstone.experiments.model import Change, Experiment, ProfileSpec
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
 from loadstone.factors.check import check_experiment
 from loadstone.factors.in_force import unsafe_in
-from loadstone.factors.refusals import refuse_impossible, refuse_unsafe
+from loadstone.factors.refusals import (
+    refuse_impossible,
+    refuse_shared_engine,
+    refuse_unsafe,
+)
 from loadstone.factors.registry import (
     FACTORS,
     apply_changes,
@@ -22,6 +26,7 @@ from loadstone.factors.registry import (
 )
 from loadstone.factors.target import is_unsafe
 from loadstone.targets.base import SettingInfo
+from loadstone.targets.registry import target_class
 
 EXAMPLES = {
     "target": ("target.work_mem", "8MB"),
@@ -162,6 +167,19 @@ def test_a_setting_that_cannot_be_changed_is_refused_with_the_reason():
 
 
 # -- whether an experiment can run -------------------------------------------------------------
+
+
+def test_an_engine_within_the_driver_is_not_doubled():
+    with pytest.raises(RefusedError, match="sqlite"):
+        refuse_shared_engine(ProfileSpec(processes=2), target_class("sqlite"))
+    refuse_shared_engine(ProfileSpec(processes=1), target_class("sqlite"))
+    refuse_shared_engine(ProfileSpec(processes=2), target_class("postgresql"))
+
+
+@pytest.mark.parametrize("level", [0, -1, 257, "many", 1.5])
+def test_a_number_of_processes_that_makes_no_sense_is_refused(level: Any):
+    with pytest.raises(WrongInputError, match=r"profile\.processes"):
+        examine(noop(), change("profile.processes", level))
 
 
 def test_a_right_experiment_has_no_problems():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadstone.load.frames import OperationTick, Tick
-from loadstone.report.load_series import MOST_POINTS, load_series, phase_spans
+from loadstone.report.load_series import MOST_POINTS, load_series, phase_spans, workload_series
 
 
 def histogram(*values_ms: float) -> str:
@@ -69,6 +69,32 @@ def test_empty_ticks_have_no_percentile_and_no_zero() -> None:
     series = load_series([tick(0, 1, 0), tick(1, 2, 3)], origin=0)
     assert series.columns["throughput_per_s"] == [0, 3]
     assert series.columns["p95_ms"] == [None, pytest.approx(5, rel=0.01)]
+
+
+def test_counters_become_rates_and_gauges_stay_at_their_highest() -> None:
+    ticks = [
+        replace(tick(0, 1, 1), counters={"stored": 40, "lost": 0}, gauges={"buffered": 7.0}),
+        replace(tick(1, 1.2, 1), counters={"stored": 20}, gauges={"buffered": 9.0}),
+        replace(tick(1.2, 2, 1), counters={"stored": 20, "lost": 3}, gauges={"buffered": 2.0}),
+        tick(2, 3, 1),
+    ]
+    series = workload_series(ticks, origin=0)
+    assert series.t_s == [0.6, 1.6], "the short tick is joined, the silent one is left out"
+    assert series.columns["stored_per_s"] == [50, 25]
+    assert series.columns["lost_per_s"] == [0, 3.75]
+    assert series.columns["buffered"] == [9, 2]
+
+
+def test_watched_operations_have_their_median_and_longest_too() -> None:
+    slow = OperationTick(
+        count=3, rolled_back=0, errors={}, retries={},
+        response=histogram(10, 20, 900), service=None,
+    )  # fmt: skip
+    ticks = [tick(0, 1, 5), replace(tick(1, 2, 5), operations={"insert": slow})]
+    series = load_series(ticks, origin=0, watched=["insert"])
+    assert series.columns["insert p50_ms"] == [None, pytest.approx(20, rel=0.01)]
+    assert series.columns["insert max_ms"] == [None, pytest.approx(900, rel=0.01)]
+    assert "noop max_ms" not in series.columns
 
 
 @settings(deadline=None, max_examples=20)

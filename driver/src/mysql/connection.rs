@@ -17,6 +17,8 @@ const QUERY: u8 = 0x03;
 /// First bytes of an answer.
 const OK: u8 = 0x00;
 const LOCAL_INFILE: u8 = 0xfb;
+/// A value of a row as text.
+const NULL: u8 = 0xfb;
 const END: u8 = 0xfe;
 const ERROR: u8 = 0xff;
 /// The type lies so many bytes before the end of the description of a column.
@@ -280,6 +282,35 @@ impl Connection {
         self.done().await
     }
 
+    /// Runs a query without parameters; gives its rows as text.
+    ///
+    /// # Errors
+    /// The server's error, a value that is not UTF-8, or a lost connection.
+    pub async fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        self.queue_text(sql)?;
+        self.send().await?;
+        self.awaited.pop_front();
+        let body = packet!(self);
+        match body.first() {
+            Some(&OK) => return Ok(Vec::new()),
+            Some(&ERROR) => return Err(Error::from_packet(body)),
+            _ => {}
+        }
+        let (count, described) = columns(self.capabilities, body)?;
+        for _ in 0..if described { count } else { 0 } {
+            packet!(self);
+        }
+        let mut rows = Vec::new();
+        loop {
+            let body = packet!(self);
+            match body.first() {
+                Some(&END) => return Ok(rows),
+                Some(&ERROR) => return Err(Error::from_packet(body)),
+                _ => rows.push(text_row(body, count)?),
+            }
+        }
+    }
+
     /// Rolls back what an error left open.
     ///
     /// # Errors
@@ -433,6 +464,23 @@ fn columns(capabilities: u64, body: &[u8]) -> Result<(usize, bool), Error> {
     let count = fields.length()? as usize;
     let described = capabilities & capability::CACHE_METADATA == 0 || fields.fixed()? != [0_u8];
     Ok((count, described))
+}
+
+/// The columns of a row that came as text.
+fn text_row(body: &[u8], count: usize) -> Result<Vec<Option<String>>, Error> {
+    let mut fields = Fields::new(body);
+    let mut row = Vec::with_capacity(count);
+    for _ in 0..count {
+        if fields.rest().first() == Some(&NULL) {
+            fields.take(1)?;
+            row.push(None);
+            continue;
+        }
+        let text = std::str::from_utf8(fields.bytes()?);
+        let text = text.map_err(|_| Error::protocol("a text is not UTF-8"))?;
+        row.push(Some(text.to_owned()));
+    }
+    Ok(row)
 }
 
 /// Type of a described column.

@@ -63,6 +63,12 @@ impl<'c> LoadData<'c> {
         LineWriter::new(&mut self.connection.write)
     }
 
+    /// The same as bytes, for a row that is written as text.
+    #[inline]
+    pub fn line(&mut self) -> &mut Vec<u8> {
+        &mut self.connection.write
+    }
+
     /// Ends a row; sends what was gathered if it is enough for a packet.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub use crate::parameters::{read, refuse};
 use crate::plan::Refusal;
 
 /// Districts of a warehouse.
@@ -165,20 +166,6 @@ impl RunParameters {
         }
         Ok(deck)
     }
-}
-
-/// Reads parameters of any workload by their shape.
-///
-/// # Errors
-/// A [`Refusal`] with the path of the wrong field.
-pub fn read<'p, T: Deserialize<'p>>(parameters: &'p Map<String, Value>) -> Result<T, Refusal> {
-    serde_path_to_error::deserialize(parameters)
-        .map_err(|error| refuse(&error.path().to_string(), error.inner().to_string()))
-}
-
-/// A refusal of the parameter `field`.
-pub fn refuse(field: &str, problem: impl Into<String>) -> Refusal {
-    Refusal::new(format!("workload.parameters.{field}"), problem)
 }
 
 fn check_warehouses(warehouses: u32) -> Result<(), Refusal> {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::acknowledgements::{Acknowledgements, Acknowledger};
+use super::acknowledgements::describe;
 use super::engine::{Conversation, Ending, Engine, Key};
 use super::inputs::{
     Delivery, NewOrder, OrderStatus, Payment, Place, Scale, StockLevel, any_district,
 };
 use super::parameters::{DISTRICTS, Home, Kind, OPERATIONS, RunParameters};
 use super::random::{Constants, Purpose, Stream, stream};
+use crate::acknowledgements::{Acknowledgements, Acknowledger};
 use crate::plan::Refusal;
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
 
@@ -156,7 +157,7 @@ impl<E: Engine> RunSession<E> {
         let (Some(acknowledger), Some(key)) = (&mut self.acknowledger, key) else {
             return Outcome::Done;
         };
-        match acknowledger.note(chosen, &key) {
+        match acknowledger.note(|line| describe(line, chosen, &key)) {
             Ok(()) => Outcome::Done,
             Err(failure) => Outcome::Failed(failure),
         }

@@ -19,6 +19,7 @@
 //! An error of the server anywhere in it reads on to `ReadyForQuery` before it is returned, so the
 //! connection can be used again; see [`Connection::abort`] for the transaction that may still be open.
 
+mod bulk;
 mod config;
 mod connection;
 mod copy;
@@ -29,6 +30,7 @@ mod row;
 mod startup;
 mod wire;
 
+pub use bulk::Rows;
 pub use config::{Config, Setting};
 pub use connection::{Connection, Statement, Status};
 pub use copy::{CopyIn, TupleWriter};

@@ -23,6 +23,11 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// Whether there is a further column.
+    pub fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
     /// The next column's bytes, `None` for NULL.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use crate::mariadb_oltp::{
 };
 use crate::mariadb_server::Server;
 use crate::support::{Driver, phase, plan};
+use loadstone_driver::acknowledgements::Acknowledgements;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::oltp::OltpRun;
-use loadstone_driver::oltp::acknowledgements::Acknowledgements;
 use loadstone_driver::oltp::mariadb::MariaDb;
 use loadstone_driver::session::{Outcome, Session, Workload};
 use serde_json::{Value, json};

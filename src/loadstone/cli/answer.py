@@ -10,13 +10,16 @@ from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument
 
 
-def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> None:
+def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> ReportDocument:
     """Prints the report of an experiment.
 
     Args:
         folder: `results/<experiment>`.
         as_json: One JSON document instead of tables.
         write_page: Also write `report.html` into the folder.
+
+    Returns:
+        The report.
 
     Raises:
         WrongInputError: If it is no folder of an experiment.
@@ -26,8 +29,9 @@ def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> None:
         _write_page(document, folder)
     if as_json:
         print(document.model_dump_json(indent=2))
-        return
-    _print(document, folder)
+    else:
+        _print(document, folder)
+    return document
 
 
 def answer_trial(folder: Path, *, as_json: bool) -> None:

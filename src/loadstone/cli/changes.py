@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from loadstone.cli.draft import Draft, assignment
+from loadstone.cli.options import SearchForm
 from loadstone.errors import WrongInputError
+from loadstone.experiments.designs.scale import SCALED
 from loadstone.experiments.file import parse_level
 from loadstone.experiments.model import Level
 from loadstone.factors.registry import FACTORS, factor_kind, full_name
+from loadstone.workloads.registry import WORKLOADS
 
+_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
 _RUNG = re.compile(r"(?:(?P<name>[^:=,]+):)?(?P<changes>.+=.+)")
 
 
@@ -102,6 +107,77 @@ def put_crash(draft: Draft, failure: str | None) -> None:
         draft.put(("design",), {"kind": "crash", "failure": failure}, "--failure")
     if ("crashes",) in draft.options:
         draft.put(("design", "crashes"), draft.data.pop("crashes"), "--crashes")
+
+
+def put_search(draft: Draft, form: SearchForm) -> None:
+    """Makes the draft a search, as its options say.
+
+    Raises:
+        WrongInputError: If a file is given that is none, and no option.
+    """
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(form).items()
+        if value not in (None, ())
+    }
+    if _kind(draft) != "search":
+        if draft.file is not None and not given:
+            _need(draft, "search", "--over rate or --over users")
+        draft.put(("design",), {"kind": "search"}, "--over")
+    for name, value in given.items():
+        field = "from" if name == "first" else name
+        draft.put(("design", field), value, f"--{field.replace('_', '-')}")
+    if form.over == "rate" and form.first is not None:
+        _open_load(draft, form.first)
+
+
+def _open_load(draft: Draft, rate: float) -> None:
+    """A search over the rate of a workload that has none of its own needs an open load."""
+    workload, profile = WORKLOADS.get(draft.workload), draft.data.get("profile")
+    closed = not isinstance(profile, dict) or profile.get("load", "closed") == "closed"
+    if workload is not None and workload.search_over != "rate" and closed:
+        draft.put(("profile", "load"), "open", "--over")
+        draft.put(("profile", "rate_per_s"), rate, "--from")
+
+
+def put_scale(draft: Draft, over: str | None, given: Sequence[str]) -> None:
+    """Makes the draft a curve of scalability, as `--over` and `--levels` say.
+
+    Raises:
+        WrongInputError: If one is given without the other, or the levels are no numbers.
+    """
+    if over is None and not given:
+        _need(draft, "scale", "--over users --levels 1,2,4,8")
+        return
+    if over is None or not given:
+        raise WrongInputError(
+            "a curve needs what is scaled and its levels",
+            advice="write for example --over users --levels 1,2,4,8 or --over processors "
+            "--levels 1-4",
+        )
+    name = over if over in SCALED else full_name(draft.workload, over)
+    design = {"kind": "scale", "over": name, "levels": _numbers(given)}
+    draft.put(("design",), design, "--levels")
+    draft.options["design", "over"] = "--over"
+
+
+def _numbers(given: Sequence[str]) -> list[float] | dict[str, float]:
+    """Reads `1,2,4` or the range `1-8`."""
+    if len(given) == 1 and (match := _RANGE.fullmatch(given[0].strip())):
+        return {"from": float(match[1]), "to": float(match[2])}
+    words = [word.strip() for text in given for word in text.split(",") if word.strip()]
+    try:
+        return [float(word) for word in words]
+    except ValueError as error:
+        raise WrongInputError(
+            f"--levels {','.join(words)!r}: the levels of a curve are numbers",
+            advice="write for example --levels 1,2,4,8 or --levels 1-8",
+        ) from error
+
+
+def _kind(draft: Draft) -> str:
+    design = draft.data.get("design")
+    return str(design.get("kind", "")) if isinstance(design, dict) else "run"
 
 
 def _rung(draft: Draft, text: str, several: bool) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from loadstone.results.record import Status, TrialResult
 
 if TYPE_CHECKING:
     from loadstone.cli.progress import Collector
+    from loadstone.report.model import SearchReport
 
 
 def execute(written: Written, execution: Execution) -> int:
@@ -59,9 +60,11 @@ def execute(written: Written, execution: Execution) -> int:
         say(f"interrupted; what was measured is kept in {path}")
     from loadstone.cli.answer import answer
 
-    answer(path, as_json=execution.json, write_page=True)
+    document = answer(path, as_json=execution.json, write_page=True)
     if interrupted:
         return ExitCode.INTERRUPTED
+    if document.search is not None and document.search.status != "unfinished":
+        return searched(document.search, observer.results)
     return worst(observer.results, every_loss=experiment.design.kind == "crash")
 
 
@@ -92,6 +95,20 @@ def worst(results: Sequence[TrialResult], *, every_loss: bool = False) -> ExitCo
     if any(_wrong_data(result, every_loss) for result in results):
         return ExitCode.FAILED_CHECK
     if any(result.status is Status.INVALID for result in results):
+        return ExitCode.INVALID_TRIAL
+    return ExitCode.OK
+
+
+def searched(search: SearchReport, results: Sequence[TrialResult]) -> ExitCode:
+    """The exit code of a search that came to its end, whatever it found.
+
+    That trials above the limit fail is what it looked for; wrong data is not, nor is a limit that
+    is the load generator's own.
+    """
+    if any(not check.passed for result in results for check in result.checks):
+        return ExitCode.FAILED_CHECK
+    failed = search.first_failure
+    if failed is not None and any(each.cause == "generator" for each in failed.reasons):
         return ExitCode.INVALID_TRIAL
     return ExitCode.OK
 

@@ -35,6 +35,8 @@ VERBS = (
     ("compare", EXPERIMENT, "Compare levels of one factor, or two results that are there."),
     ("ladder", EXPERIMENT, "Climb a ladder of changes, each judged against the one before."),
     ("sweep", EXPERIMENT, "Run a matrix of factors and levels."),
+    ("search", EXPERIMENT, "Search for the highest rate, or the most users, that holds."),
+    ("scale", EXPERIMENT, "Measure the same work at 1 to N of something, and fit its law."),
     ("crash", EXPERIMENT, "Crash a configuration under load and look for acknowledged commits."),
     ("plan", EXPERIMENT, "Show what an experiment would do, without starting anything."),
     ("init", EXPERIMENT, "Write a commented experiment file that runs as it stands."),

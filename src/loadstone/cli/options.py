@@ -79,6 +79,41 @@ class ShortForm:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+class SearchForm:
+    """A search said in options. With a file, an option replaces what the file says."""
+
+    over: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """What is raised: `rate` or `users`; default: what fits the load and the workload."""
+    first: Annotated[float | None, Parameter(name="--from", group=EXPERIMENT)] = None
+    """The first level; default: `--rate`, `--users`, or the workload's."""
+    at_most: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
+    """No level above it is tried."""
+    objective: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="TERM"), Words] = ()
+    """What must hold in every window, as `p99 < 50 ms` or `loss = 0`; may be repeated."""
+    method: Annotated[Literal["steps", "bisection"] | None, Parameter(group=EXPERIMENT)] = None
+    """After doubling: coarse and fine steps, or halving the bracket."""
+    coarse: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
+    """Coarse step."""
+    fine: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
+    """Fine step."""
+    precision: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
+    """Bisection: percent within which the level is to be found; 2 by default."""
+    window: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """The objective is judged over each, as `10s`."""
+    failures: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    """So many trials of a level must fail before it counts as failed: 1 or 2."""
+    longest: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """Samples lengthen from `--measure` to this while the bracket narrows."""
+    soak: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """How long the level that was found must hold, as `1h`."""
+    confirm: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    """Fresh trials of each of 95, 100 and 105 % of the level."""
+    approach: Annotated[Literal["fresh", "raise"] | None, Parameter(group=EXPERIMENT)] = None
+    """Each level a fresh trial, or first one trial whose load is raised until a level fails."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
 class Output:
     """Where results lie, and how the command answers."""
 

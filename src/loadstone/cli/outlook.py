@@ -109,7 +109,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         settings=_settings(experiment),
         skipped=stages.skipped,
         impossible=_impossible(experiment, variants, stages.skipped),
-        duration_s=_trial_s(plans) * at_most + AROUND_CRASH_S * crashes,
+        duration_s=_duration_s(experiment, plans, at_most) + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
         too_few_repeats=too_few_repeats(experiment),
@@ -189,13 +189,15 @@ def _impossible(
     return None
 
 
-def _trial_s(plans: list[TrialPlan]) -> float:
-    """About how long a trial takes, on average."""
+def _duration_s(experiment: Experiment, plans: list[TrialPlan], trials: int) -> float:
+    """About how long so many trials take, when the first ones are these."""
     from loadstone.workloads.registry import workload_class
 
-    served = bool(workload_class(plans[0].workload.name).requires)
-    load = sum(map(trial_load_s, plans)) / len(plans)
-    return load + (AROUND_TRIAL_S if served else AROUND_NOTHING_S)
+    served = bool(workload_class(experiment.workload.name).requires)
+    load_s = design_of(experiment).load_s(experiment)
+    if load_s is None:
+        load_s = trials * sum(map(trial_load_s, plans)) / len(plans)
+    return load_s + trials * (AROUND_TRIAL_S if served else AROUND_NOTHING_S)
 
 
 def _data_bytes(experiment: Experiment, variants: list[Variant]) -> int | None:

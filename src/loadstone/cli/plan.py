@@ -10,11 +10,18 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.table import Table
 
-from loadstone.cli.changes import put_compare, put_crash, put_ladder, put_sweep
+from loadstone.cli.changes import (
+    put_compare,
+    put_crash,
+    put_ladder,
+    put_scale,
+    put_search,
+    put_sweep,
+)
 from loadstone.cli.console import out, plain_table
 from loadstone.cli.draft import Draft, begin
 from loadstone.cli.execute import check
-from loadstone.cli.options import EXPERIMENT, Flag, ShortForm, Words
+from loadstone.cli.options import EXPERIMENT, Flag, SearchForm, ShortForm, Words
 from loadstone.cli.outlook import FactorLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
@@ -38,6 +45,7 @@ def command(
     vary: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="FACTOR=A,B"), Words] = (),
     matrix: Annotated[Literal["full", "one-at-a-time"] | None, Parameter(group=EXPERIMENT)] = None,
     failure: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None,
+    search: SearchForm = SearchForm(),  # noqa: B008
     as_file: Annotated[bool, Parameter(), Flag] = False,
     json: Annotated[bool, Parameter(), Flag] = False,
     short: ShortForm = ShortForm(),  # noqa: B008
@@ -59,12 +67,18 @@ def command(
         vary: As in `sweep`.
         matrix: As in `sweep`.
         failure: As in `crash`.
+        search: As in `search`; `--over` with `--levels` as in `scale`.
         as_file: Print the experiment as a file that means the same.
         json: Print one JSON document on standard output and nothing else there.
         short: Options of the experiment.
     """
     draft = begin(what, "plan", short)
-    if factor is not None or levels:
+    is_scale = search.over is not None and bool(levels)
+    if is_scale:
+        put_scale(draft, search.over, levels)
+    elif search != SearchForm():
+        put_search(draft, search)
+    elif factor is not None or levels:
         put_compare(draft, factor, levels)
     if rung or keep is not None:
         put_ladder(draft, rung, several=several, keep=keep, reference=None)

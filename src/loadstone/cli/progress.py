@@ -17,7 +17,8 @@ from rich.text import Text
 from loadstone.experiments.model import Experiment, ProfileSpec, TrialPlan, Variant
 from loadstone.experiments.observer import Observer
 from loadstone.results.durability import crash_text
-from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.results.record import LevelReason, Notice, Status, TrialResult
+from loadstone.results.searching import first_reason, level_text, reason_text
 from loadstone.units import format_duration
 from loadstone.workloads.base import Workload
 from loadstone.workloads.registry import workload_of
@@ -56,16 +57,16 @@ class Lines(Collector):
 
     def __init__(self) -> None:
         super().__init__()
-        self._number = self._of = 0
+        self._place = ""
 
     def trial_begins(self, plan: TrialPlan, number: int, of: int) -> None:
         """Remembers where in the experiment we are."""
-        self._number, self._of = number, of
+        self._place = place(plan, number, of)
 
     def trial_ends(self, result: TrialResult) -> None:
         """Says how the trial ended."""
         super().trial_ends(result)
-        print(f"{self._number}/{self._of} {trial_line(result)}", file=sys.stderr)
+        print(f"{self._place} {trial_line(result)}", file=sys.stderr)
         if again := again_line(result):
             print(again, file=sys.stderr)
         sys.stderr.flush()
@@ -76,8 +77,26 @@ class Lines(Collector):
             print(f"{notice.severity}: {notice.message}", file=sys.stderr, flush=True)
 
 
+def place(plan: TrialPlan, number: int, of: int) -> str:
+    """Where in the experiment a trial is: `3/18`; nobody knows how many a search takes: `3`."""
+    return str(number) if plan.level is not None else f"{number}/{of}"
+
+
+def level_lines(result: TrialResult) -> str:
+    """What a trial of a search says of its levels."""
+    said = []
+    for each in result.levels:
+        first = first_reason(each)
+        verdict = "holds" if first is None else f"does not hold: {reason_text(first)}"
+        said.append(f"{level_text(each.level)} {each.unit} {verdict}")
+    return f"{result.trial}  {'; '.join(said)}"
+
+
 def trial_line(result: TrialResult) -> str:
     """A trial in one line: id, headline figure, status, and why if it is not valid."""
+    if result.levels:
+        disturbed = "  disturbed" if result.status is Status.DISTURBED else ""
+        return f"{level_lines(result)}{disturbed}"
     figure = result.metrics[0] if result.metrics else None
     text = result.trial
     if figure is not None:
@@ -105,14 +124,22 @@ def _mark(result: TrialResult) -> tuple[str, str]:
     record = result.durability
     if record is not None and record.outcome != "survived":
         return "✗", "yellow" if result.unsafe else "red"
+    if any(not each.holds for each in result.levels):
+        return "✗", "yellow"
     return MARKS[result.status]
 
 
 def again_line(result: TrialResult) -> str:
     """How to make a trial again that failed or is invalid; its folder is in the command."""
+    if result.levels and not any(reason.cause == "failed" for reason in _reasons(result)):
+        return ""
     if result.status not in (Status.FAILED, Status.INVALID) or not result.repeat_command:
         return ""
     return f"  again: {result.repeat_command}"
+
+
+def _reasons(result: TrialResult) -> list[LevelReason]:
+    return [reason for level in result.levels for reason in level.reasons]
 
 
 class Display(Collector):
@@ -149,6 +176,8 @@ class Display(Collector):
         self._trial_load_s = load_duration_s(experiment.profile)
         names = ", ".join(variant.name for variant in variants)
         count = f"{trials_planned} trial{'s' if trials_planned != 1 else ''}"
+        if experiment.design.kind == "search":
+            count, names = f"{count} at most", f"from {names}"
         self._console.print(f"[bold]{self._title}[/]  {count}: {names}")
 
     def step(self, text: str) -> None:
@@ -172,7 +201,8 @@ class Display(Collector):
         super().trial_ends(result)
         mark, style = _mark(result)
         line = Text(f"{mark} ", style=style)
-        line.append(f"{self._number}/{self._of} {trial_line(result)}", style="default")
+        where = place(self._plan, self._number, self._of) if self._plan else ""
+        line.append(f"{where} {trial_line(result)}", style="default")
         self._console.print(line)
         if again := again_line(result):
             self._console.print(Text(again, style="dim"))
@@ -189,7 +219,8 @@ class Display(Collector):
         now = self._clock()
         head = Text(self._title or "loadstone", style="bold")
         if self._plan is not None:
-            head.append(f"  trial {self._number} of {self._of}  ", style="default")
+            of = "" if self._plan.level else f" of {self._of}"
+            head.append(f"  trial {self._number}{of}  ", style="default")
             head.append(self._plan.variant.name, style="cyan")
         head.append(f"  {self._left(now)}", style="dim")
         if not self._load.phase:
@@ -200,7 +231,7 @@ class Display(Collector):
         """Time left of the whole: by the trials made, or by the length of the load before any."""
         done = len(self.results)
         total = max(self._of, self._planned)
-        if not total:
+        if not total or (self._plan is not None and self._plan.level is not None):
             return ""
         if done:
             began = self._trial_began if self._number > done else now

@@ -29,6 +29,7 @@ from loadstone.factors.outages import refuse_impossible_outage
 from loadstone.factors.refusals import (
     refuse_claimed_host,
     refuse_impossible,
+    refuse_shared_engine,
     refuse_unavailable,
     refuse_unsafe,
 )
@@ -112,6 +113,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
         workload = workload_class(parts.workload.name)
         target = target_class(parts.target.engine)
         target.describe(parts.target)
+        refuse_shared_engine(parts.profile, target)
         lacking = workload_of(parts.workload).needs() - target.capabilities
         if lacking:
             raise WrongInputError(

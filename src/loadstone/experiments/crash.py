@@ -17,7 +17,8 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import CrashPlan, Failure, ProfileSpec
 from loadstone.load.acknowledgements import read_acknowledgements
-from loadstone.load.driver import Driver, DriverFailedError
+from loadstone.load.crew import Generator
+from loadstone.load.driver import DriverFailedError
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import DurabilityRecord
 from loadstone.targets.base import Target
@@ -44,8 +45,8 @@ def crash(folder: TrialFolder, lab: Lab, findings: Findings, plan: CrashPlan) ->
     lab.observer.step("running the load")
     findings.step = "load"
     path = folder.path / ACKNOWLEDGEMENTS_FILE
-    crashed_at_s = _fail_under_load(folder, lab, findings, plan, path)
-    before, after = _split(read_acknowledgements(path), crashed_at_s)
+    crashed_at_s, origins_s = _fail_under_load(folder, lab, findings, plan, path)
+    before, after = _split(read_acknowledgements(path, origins_s), crashed_at_s)
     record = DurabilityRecord(
         failure=plan.failure,
         crashed_at_s=crashed_at_s,
@@ -66,11 +67,11 @@ def crash(folder: TrialFolder, lab: Lab, findings: Findings, plan: CrashPlan) ->
 
 def _fail_under_load(
     folder: TrialFolder, lab: Lab, findings: Findings, plan: CrashPlan, path: Path
-) -> float:
+) -> tuple[float, tuple[float, ...]]:
     """Runs the load until the moment of the plan, and lets the server fail then.
 
     Returns:
-        The moment, on the trial's clock.
+        The moment, on the trial's clock, and the origins of the driver processes' times.
     """
     options = {"acknowledgements": str(path.resolve()), "finish_s": _FINISH_S}
     profile = lasting(findings.plan.profile, plan)
@@ -82,7 +83,7 @@ def _fail_under_load(
         with contextlib.suppress(DriverFailedError):
             load.driver.wait()
     lab.interrupts.check()
-    return crashed_at_s
+    return crashed_at_s, load.driver.origins_s
 
 
 def lasting(profile: ProfileSpec, plan: CrashPlan) -> ProfileSpec:
@@ -106,7 +107,7 @@ def _wait_for_moment(load: Load, lab: Lab, after_s: float) -> None:
     lab.interrupts.check()
 
 
-def _fail(driver: Driver, target: Target, failure: Failure) -> float:
+def _fail(driver: Generator, target: Target, failure: Failure) -> float:
     """Lets the target fail. Returns when, on the driver's clock: the moment before it did."""
     if target.in_process:
         # While the driver's connections are open, closing this one writes nothing of theirs.

@@ -28,8 +28,11 @@ LARGEST_FILE_BYTES = 1_000_000
 
 _PASSWORD_IN_ADDRESS = re.compile(r"\w+://[^/@]*:[^/@]+@")
 
-DURATIONS = ("warm_up", "ramp", "measure", "think_time", "after", "for")
-"""Fields of profile and outage that hold seconds and are written with a unit."""
+DURATIONS = (
+    *("warm_up", "ramp", "measure", "think_time"),
+    *("window", "longest", "soak", "after", "for"),
+)
+"""Fields of profile, design and outage that hold seconds and are written with a unit."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def validate(data: dict[str, Any], source: Source) -> Experiment:
 def write_experiment(experiment: Experiment) -> str:
     """Writes an experiment as a file that `parse_experiment` reads back as an equal one."""
     data = experiment.model_dump(exclude_unset=True, exclude_none=True)
-    for part in ("profile", "outage"):
+    for part in ("profile", "design", "outage"):
         if part in data:
             data[part] = durations_as_text(data[part])
     ordered = CommentedMap({"version": EXPERIMENT_VERSION, **data})
@@ -267,7 +270,7 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
 
 
 def durations_as_text(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of profile or outage with durations, which are seconds, as a file has them."""
+    """The values of a part with durations, which are seconds, as a file has them."""
     return {
         name: _exact_duration(value) if name in DURATIONS and isinstance(value, float) else value
         for name, value in part.items()

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loadstone.errors import LoadstoneError
+from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.model import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
@@ -67,6 +68,8 @@ class Findings:
     speed_before: dict[str, float] | None = None
     speed_after: dict[str, float] | None = None
     durability: DurabilityRecord | None = None
+    raised: list[tuple[float, float, float]] = field(default_factory=list)
+    """Levels of a search that the load of this trial was raised to: level, begin and end."""
     outages: list[OutageRecord] = field(default_factory=list)
 
     def failed(self, error: LoadstoneError | OSError) -> None:
@@ -117,6 +120,7 @@ class Findings:
         steady = self._steady_state() if measured else None
         measures = self.plan.crash is None
         health = self.load.health() if measures else None
+        levels = [] if self.interrupted else levels_of(self, health)
         notices = [*self.notices, *self._notices(health, moved, steady)]
         notices += self.workload.notices(measured) if measured else []
         return TrialResult(
@@ -142,6 +146,7 @@ class Findings:
             drift=moved,
             generator=health,
             durability=self.durability,
+            levels=levels,
             outages=self.outages,
             repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
         )
@@ -242,7 +247,12 @@ class Findings:
         found += [outage.notice() for outage in self.outages]
         measured = self.load.measured()
         if health is not None:
-            found += generator_notices(health, self.plan.profile, measured)
+            # Of a level of a search an overload is a finding: its record says it.
+            found += (
+                generator_notices(health, self.plan.profile, measured)
+                if self.plan.level is None
+                else trouble_of(self, health)
+            )
         found += [
             Notice(
                 code="check-failed",
@@ -253,7 +263,7 @@ class Findings:
             for check in self.checks
             if not check.passed
         ]
-        if measured.errors:
+        if measured.errors and self.plan.level is None:
             found.append(self._errors(measured.errors, measured.count))
         if moved is not None and moved.disturbed:
             found.append(
@@ -265,7 +275,7 @@ class Findings:
                     advice="it is kept and repeated; use a quieter machine for a better figure",
                 )
             )
-        if steady is not None and steady.steady is False:
+        if steady is not None and steady.steady is False and self.plan.level is None:
             found.append(
                 Notice(
                     code="not-steady",

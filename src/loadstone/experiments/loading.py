@@ -15,8 +15,9 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.model import ProfileSpec
 from loadstone.host.process import GENERATOR_CPUS, affinity
-from loadstone.load.driver import Driver
+from loadstone.load.crew import Generator, generator
 from loadstone.load.frames import Event, parse_frame
+from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import MEASURE
 from loadstone.probes.host import HostProbe
@@ -31,7 +32,7 @@ _LOOK_EVERY_S = 1.0
 class Load:
     """A load that runs."""
 
-    driver: Driver
+    driver: Generator
     sampler: Sampler
     marks: queue.SimpleQueue[Event | None]
     """Events of the measured phase; None when the driver has ended."""
@@ -94,8 +95,12 @@ def running_load(
             marks.put(value)
         lab.observer.frame(frame)
 
-    driver = Driver(
-        {**driver_plan, **options}, take, password=connection.password, cpus=profile.cpus
+    driver = generator(
+        {**driver_plan, **options},
+        take,
+        processes=processes_for(profile.processes, driver_plan),
+        password=connection.password,
+        cpus=profile.cpus,
     )
 
     def stop() -> None:
@@ -109,9 +114,10 @@ def running_load(
         marks.put(None)
 
     with lab.interrupts.gently(stop), driver:
-        pid = driver.wait_hello().pid
+        driver.wait_hello()
         if profile.cpus is not None:
-            findings.readings.append(affinity(GENERATOR_CPUS, profile.cpus, pid))
+            readings = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in driver.pids]
+            findings.readings += readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
         probes = [HostProbe(folder.path), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:

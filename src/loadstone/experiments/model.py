@@ -92,6 +92,10 @@ class TargetSpec(Spec):
         return value
 
 
+MOST_PROCESSES = 256
+"""Driver processes of one load."""
+
+
 class ProfileSpec(Spec):
     """How load arrives."""
 
@@ -120,10 +124,24 @@ class ProfileSpec(Spec):
     backlog: Literal["drain", "discard"] = Field(
         default="drain", description="Open: what happens to a backlog at a change of phase."
     )
-    threads: int = Field(default=1, ge=1, description="Worker threads of the driver.")
+    threads: int = Field(
+        default=1, ge=1, description="Worker threads of the driver, of each of its processes."
+    )
+    processes: int | Literal["auto"] = Field(
+        default="auto",
+        description="Driver processes that share the load. `auto`: as many as the limit of open "
+        "files asks for, one if it is high enough. An engine within the driver has always one.",
+    )
     cpus: str | None = Field(
         default=None, description="Processors that the driver may run on, as a list: `1`."
     )
+
+    @field_validator("processes")
+    @classmethod
+    def _some(cls, value: int | str) -> int | str:
+        if isinstance(value, int) and not 1 <= value <= MOST_PROCESSES:
+            raise ValueError(f"between 1 and {MOST_PROCESSES}, or auto; given {value}")
+        return value
 
     @model_validator(mode="after")
     def _rate(self) -> ProfileSpec:

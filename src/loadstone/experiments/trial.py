@@ -9,7 +9,9 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import TrialPlan
 from loadstone.experiments.outage import suffer
-from loadstone.load.driver import Driver
+from loadstone.experiments.raising import lasting, raise_load
+from loadstone.load.crew import Generator
+from loadstone.load.frames import Event
 from loadstone.probes.noise import machine_speed
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import TrialResult
@@ -65,7 +67,13 @@ def _measure(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
 
 
 def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
-    with running_load(folder, lab, findings, findings.plan.profile) as load:
+    level = findings.plan.level
+    raises = level is not None and bool(level.raised)
+    profile = lasting(findings.plan) if raises else findings.plan.profile
+    with running_load(folder, lab, findings, profile) as load:
+        if raises:
+            _note(load.next_mark(lab), load, lab, findings)
+            raise_load(load, lab, findings)
         _watch(load, lab, findings)
         load.sampler.stop()
         measured = findings.load.measured()
@@ -77,19 +85,23 @@ def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
 
 def _watch(load: Load, lab: Lab, findings: Findings) -> None:
     """Reads the counters of data and server when the measured phase begins and ends."""
-    target, workload = lab.target, findings.workload
     while (mark := load.next_mark(lab)) is not None:
-        if mark.kind == "phase-begin":
-            findings.begin = _observation(load.driver, target, workload)
-            findings.server_cpu_begin_s = target.server_cpu_s()
-            if findings.plan.outage is not None:
-                suffer(load, lab, findings, findings.plan.outage, mark.t_s)
-        elif mark.kind == "phase-end":
-            findings.server_cpu_end_s = target.server_cpu_s()
-            findings.end = _observation(load.driver, target, workload)
+        _note(mark, load, lab, findings)
 
 
-def _observation(driver: Driver, target: Target, workload: Workload) -> Observation:
+def _note(mark: Event | None, load: Load, lab: Lab, findings: Findings) -> None:
+    target, workload = lab.target, findings.workload
+    if mark is not None and mark.kind == "phase-begin":
+        findings.begin = _observation(load.driver, target, workload)
+        findings.server_cpu_begin_s = target.server_cpu_s()
+        if findings.plan.outage is not None:
+            suffer(load, lab, findings, findings.plan.outage, mark.t_s)
+    elif mark is not None and mark.kind == "phase-end":
+        findings.server_cpu_end_s = target.server_cpu_s()
+        findings.end = _observation(load.driver, target, workload)
+
+
+def _observation(driver: Generator, target: Target, workload: Workload) -> Observation:
     """The counters, at the middle of the time that reading them took.
 
     An engine within the driver locks its file: who reads it from outside waits for the load, and

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from loadstone.errors import RefusedError
-from loadstone.experiments.model import Change, Experiment, Variant
+from loadstone.experiments.model import Change, Experiment, ProfileSpec, Variant
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
 from loadstone.host.claim import Claim
 from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
+from loadstone.targets.base import Target
 
 
 def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
@@ -50,6 +51,20 @@ def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None
         info = examine(experiment, change)
         if info.refused:
             raise RefusedError(f"{change.factor} cannot be changed: {info.refused}")
+
+
+def refuse_shared_engine(profile: ProfileSpec, target: type[Target]) -> None:
+    """Stops before several driver processes where the engine lives in the driver.
+
+    Raises:
+        RefusedError: If they are asked for.
+    """
+    if target.in_process and profile.processes not in (1, "auto"):
+        raise RefusedError(
+            f"profile.processes: {profile.processes} is not possible with {target.engine}: it runs "
+            "within the driver, and each process would be an engine of its own",
+            advice="leave it out, or raise profile.threads",
+        )
 
 
 def refuse_unavailable(

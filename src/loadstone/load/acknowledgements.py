@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,36 @@ from loadstone.errors import DriverError
 from loadstone.workloads.base import Acknowledgement
 
 
-def read_acknowledgements(path: Path) -> list[Acknowledgement]:
-    """Reads all of them, in the order written; a last line that a kill cut off is left out.
+def file_of(path: Path, process: int) -> Path:
+    """Where one of several driver processes notes them: the first writes `path` itself.
+
+    Args:
+        path: Of all.
+        process: Its number, from 0.
+    """
+    return path if process == 0 else path.with_stem(f"{path.stem}-{process + 1}")
+
+
+def read_acknowledgements(path: Path, origins_s: Sequence[float] = (0.0,)) -> list[Acknowledgement]:
+    """Reads all of them, of each process in the order written.
+
+    A last line that a kill cut off is left out.
 
     Args:
         path: The file; one that does not exist holds none.
+        origins_s: For each process, what makes its times those of the trial's clock.
 
     Raises:
         DriverError: If a line is none.
     """
+    return [
+        replace(each, t_s=each.t_s + origin_s)
+        for process, origin_s in enumerate(origins_s)
+        for each in _read(file_of(path, process))
+    ]
+
+
+def _read(path: Path) -> list[Acknowledgement]:
     if not path.exists():
         return []
     lines = path.read_bytes().split(b"\n")

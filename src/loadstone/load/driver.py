@@ -235,6 +235,14 @@ class Driver:
         """Ends the driver at once, and an engine in its process with it (SIGKILL)."""
         self._kill()
 
+    def begin(self, monotonic_s: float) -> None:
+        """Tells a driver whose plan says `start: told` when its first phase begins.
+
+        Args:
+            monotonic_s: On the machine's monotonic clock (`time.monotonic`).
+        """
+        self._say({"control": "begin", "monotonic_s": monotonic_s})
+
     def set_rate(self, rate_per_s: float) -> None:
         """Sets a new constant rate from now on (open phases)."""
         self._say({"control": "rate", "rate_per_s": rate_per_s})
@@ -256,6 +264,16 @@ class Driver:
     def pid(self) -> int | None:
         """Process id, once started."""
         return self._process.pid if self._process else None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Ids of the processes that make the load, once started."""
+        return () if self._process is None else (self._process.pid,)
+
+    @property
+    def origins_s(self) -> tuple[float, ...]:
+        """What is to be added to the times of each process's acknowledgements."""
+        return (0.0,)
 
     def stderr(self) -> str:
         """The last lines that the driver wrote for people."""
@@ -368,11 +386,5 @@ def _with_password(plan: Mapping[str, Any], password: str | None) -> dict[str, A
 
 
 def _start_of(hello: Hello) -> float:
-    """The driver's start on this process's monotonic clock.
-
-    Both wall clocks are the host's own, so the way of the frame through the pipe does not count.
-    A step of the wall clock in between would; then the arrival of the frame is the better guess.
-    """
-    now, arrived = time.monotonic(), time.monotonic() - hello.t_s
-    by_wall = now - (time.time() - (hello.unix_time_s - hello.t_s))
-    return by_wall if abs(by_wall - arrived) < 1.0 else arrived
+    """The driver's start on this machine's monotonic clock, which is its own too."""
+    return time.monotonic() - hello.t_s if hello.monotonic_s is None else hello.monotonic_s

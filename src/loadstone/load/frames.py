@@ -19,6 +19,24 @@ READABLE_VERSIONS = frozenset({2, PROTOCOL_VERSION})
 
 
 @dataclass(frozen=True)
+class DriverProcess:
+    """One of several driver processes; `nofile` is how many files it may open."""
+
+    pid: int
+    threads: int
+    nofile: int
+
+
+@dataclass(frozen=True)
+class ProcessTick:
+    """What one of several processes says of itself in a tick; `process` is its number, from 0."""
+
+    process: int
+    cpu_s: float
+    lag: str | None
+
+
+@dataclass(frozen=True)
 class Hello:
     """The first frame: who the driver is; `engine` is an engine within it, with its version.
 
@@ -37,6 +55,8 @@ class Hello:
     clock_resolution_ns: float
     engine: str | None = None
     monotonic_s: float | None = None
+    processes: tuple[DriverProcess, ...] = ()
+    """All, if the load is shared by several; `pid` is then that of the first."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +75,8 @@ class Event:
     discarded: int = 0
     name: str = ""
     data: Mapping[str, float | str] = field(default_factory=dict)
+    spread_s: float = 0.0
+    """Between the first and the last of several processes, at the border of a phase."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +123,8 @@ class Tick:
     engine_cpu_s: float | None = None
     counters: Mapping[str, int] = field(default_factory=dict)
     gauges: Mapping[str, float] = field(default_factory=dict)
+    processes: tuple[ProcessTick, ...] = ()
+    """Of each process that told this tick, if the load is shared by several."""
 
     @property
     def duration_s(self) -> float:
@@ -194,6 +218,10 @@ def _hello(value: Mapping[str, Any]) -> Hello:
         clock_resolution_ns=float(value["clock_resolution_ns"]),
         engine=None if value.get("engine") is None else str(value["engine"]),
         monotonic_s=_seconds(value, "monotonic_s"),
+        processes=tuple(
+            DriverProcess(int(each["pid"]), int(each["threads"]), int(each["nofile"]))
+            for each in value.get("processes", ())
+        ),
     )
 
 
@@ -211,6 +239,7 @@ def _event(value: Mapping[str, Any]) -> Event:
             str(key): datum if isinstance(datum, str) else float(datum)
             for key, datum in (value.get("data") or {}).items()
         },
+        spread_s=float(value.get("spread_s") or 0.0),
     )
 
 
@@ -238,6 +267,10 @@ def _tick(value: Mapping[str, Any]) -> Tick:
         engine_cpu_s=_seconds(value, "engine_cpu_s"),
         counters=_counts(value, "counters"),
         gauges={str(key): float(gauge) for key, gauge in (value.get("gauges") or {}).items()},
+        processes=tuple(
+            ProcessTick(int(each["process"]), float(each["cpu_s"]), _histogram(each, "lag"))
+            for each in value.get("processes", ())
+        ),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loadstone.experiments.model import ProfileSpec
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
@@ -12,13 +14,15 @@ BUSY_SHARE = 0.7
 LAG_WARNING_S = 0.001
 LAG_ERROR_S = 0.005
 LAG_SHARE_OF_MEDIAN = 0.1
-"""A lag below this share of the median response time does not bend the figures."""
+"""A lag below this share of the median response time does not bend the figures, nor does one below
+this share of the limit of a response time bend the verdict about it."""
 ACHIEVED_SHARE = 0.99
 """A rate holds if at least this share of it was achieved."""
+_OF_THE_GENERATOR = ("generator-busy", "generator-saturated", "schedule-lag")
 
 
 def generator_notices(
-    health: GeneratorHealth, profile: ProfileSpec, load: LoadTotals
+    health: GeneratorHealth, profile: ProfileSpec, load: LoadTotals, *, limit_s: float = 0.0
 ) -> list[Notice]:
     """What the generator's own figures say of a trial.
 
@@ -28,11 +32,18 @@ def generator_notices(
         health: The generator over the measured phase.
         profile: The load that was asked for.
         load: The measured phase.
+        limit_s: Least response time that matters, where the trial is only to show whether it is
+            kept: a lag that is small against it does not matter either.
     """
-    found = [_saturation(health, profile), _lag(health, load)]
+    found = [_saturation(health, profile), _lag(health, load, limit_s)]
     if profile.load == "open":
         found += [_dropped(health, profile, load), _achieved(load)]
     return [notice for notice in found if notice is not None]
+
+
+def generator_trouble(notices: Sequence[Notice]) -> list[Notice]:
+    """Those of the notices that are about the generator itself, not about what it met."""
+    return [notice for notice in notices if notice.code in _OF_THE_GENERATOR]
 
 
 def achieved_share(load: LoadTotals) -> float | None:
@@ -50,8 +61,9 @@ def achieved_share(load: LoadTotals) -> float | None:
 def _saturation(health: GeneratorHealth, profile: ProfileSpec) -> Notice | None:
     if health.cpu_share <= BUSY_SHARE:
         return None
+    who = "the busiest driver process" if health.processes else "the load generator"
     seen = (
-        f"the load generator used {health.cpu_share:.0%} of its {profile.threads} worker "
+        f"{who} used {health.cpu_share:.0%} of its {profile.threads} worker "
         f"thread{'s' if profile.threads > 1 else ''}"
     )
     advice = "give it more worker threads (profile: threads), or a host of its own"
@@ -65,11 +77,11 @@ def _saturation(health: GeneratorHealth, profile: ProfileSpec) -> Notice | None:
     )
 
 
-def _lag(health: GeneratorHealth, load: LoadTotals) -> Notice | None:
+def _lag(health: GeneratorHealth, load: LoadTotals, limit_s: float) -> Notice | None:
     if health.lag_p99_s is None:
         return None
     response = load.response()
-    bearable_s = LAG_SHARE_OF_MEDIAN * response.p50_s if response else 0.0
+    bearable_s = LAG_SHARE_OF_MEDIAN * max(response.p50_s if response else 0.0, limit_s)
     if health.lag_p99_s <= max(LAG_WARNING_S, bearable_s):
         return None
     invalid = health.lag_p99_s > max(LAG_ERROR_S, bearable_s)

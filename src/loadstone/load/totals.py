@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loadstone.load.frames import End, Event, Frame, Hello, OperationTick, Tick
+from loadstone.load.of_process import generator_processes, lags_by_process
 from loadstone.results.latency import merge, summarize_latency
 from loadstone.results.record import (
     GeneratorHealth,
@@ -208,19 +209,23 @@ class LoadLog:
         load = self.measured()
         if load.duration_s <= 0 or self.hello is None:
             return None
-        lag = summarize_latency(merge(load.lag))
+        ticks = [tick for tick in self.ticks if tick.phase_kind == MEASURE]
+        processes = generator_processes(self.hello, ticks, load.duration_s)
+        share = load.generator_cpu_s / (load.duration_s * max(1, self.hello.threads))
+        lags = lags_by_process(ticks)
         return GeneratorHealth(
             cpu_user_s=load.cpu_user_s,
             cpu_system_s=load.cpu_system_s,
             engine=self.hello.engine,
             engine_cpu_s=load.engine_cpu_s,
-            cpu_share=load.generator_cpu_s / (load.duration_s * max(1, self.hello.threads)),
+            cpu_share=max((process.cpu_share for process in processes), default=share),
             max_rss_bytes=load.max_rss_bytes,
-            lag_p99_s=lag.p99_s if lag else None,
-            lag_p999_s=lag.p999_s if lag else None,
+            lag_p99_s=max((lag.p99_s for lag in lags.values()), default=None),
+            lag_p999_s=max((lag.p999_s for lag in lags.values()), default=None),
             late_starts=load.late_starts,
             dropped=load.dropped,
             nofile=self.hello.nofile,
+            processes=processes,
         )
 
     def operations(self) -> list[OperationSummary]:

@@ -10,12 +10,25 @@ from typing import Any
 import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, LadderDesign
-from loadstone.load.frames import Tick
+from loadstone.load.frames import Event, Tick
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
 from loadstone.report.headline import headline
-from loadstone.report.load_series import curves, load_series, origin_s, phase_spans
-from loadstone.report.model import MetricInfo, ReportDocument, TrialReport
+from loadstone.report.load_series import (
+    curves,
+    load_series,
+    origin_s,
+    phase_spans,
+    workload_series,
+)
+from loadstone.report.marks import marks
+from loadstone.report.model import (
+    MetricInfo,
+    ReportDocument,
+    ScaleReport,
+    SearchReport,
+    TrialReport,
+)
 from loadstone.report.notices import notices
 from loadstone.report.probe_series import host_series, read_samples, target_series
 from loadstone.report.reading import (
@@ -25,7 +38,11 @@ from loadstone.report.reading import (
     read_experiment,
 )
 from loadstone.report.reference import reference_report
+from loadstone.report.scaling import scale_report
+from loadstone.report.searching import search_report
+from loadstone.report.stalls import stall_report
 from loadstone.report.variants import variant_reports
+from loadstone.report.watched import watched
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.workloads.registry import workload_class
@@ -48,20 +65,21 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     compared, uncompared = comparisons(folder, metric)
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
+    search, scale = search_report(folder), scale_report(folder, metric)
     return ReportDocument(
         loadstone=loadstone.__version__,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         name=folder.path.name,
         title=experiment.title or folder.path.name,
         design=design.kind,
-        status="partial" if _is_partial(folder) else "complete",
+        status="partial" if _is_partial(folder, search) else "complete",
         workload=experiment.workload.model_dump(mode="json"),
         target=experiment.target.model_dump(mode="json"),
         profile=experiment.profile.model_dump(mode="json"),
         command=folder.design.command,
         seed=experiment.seed,
         confidence=experiment.confidence,
-        headline=headline(design.kind, metric, variants, compared),
+        headline=_found(search, scale) or headline(design.kind, metric, variants, compared),
         metric=metric.name,
         metrics=metrics,
         variants=variants,
@@ -72,7 +90,14 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         unsafe=any(variant.unsafe for variant in variants),
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
+        search=search,
+        scale=scale,
     )
+
+
+def _found(search: SearchReport | None, scale: ScaleReport | None) -> str:
+    """What a search or a curve says in a sentence; empty of other designs."""
+    return search.text if search else scale.text if scale else ""
 
 
 def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> MetricInfo:
@@ -89,8 +114,10 @@ def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> M
     return MetricInfo(name=name, label=name.replace("_", " "), unit="", higher_is_better=True)
 
 
-def _is_partial(folder: ExperimentFolder) -> bool:
+def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
     """Whether the run ended before its last trial: too few trials of a variant, or one cut off."""
+    if search is not None:
+        return search.status == "unfinished"
     measured, crashes = expected_trials(folder.experiment)
     for variant in folder.design.variants:
         ended = [
@@ -105,16 +132,23 @@ def _is_partial(folder: ExperimentFolder) -> bool:
 
 
 def _trial_report(trial: TrialFolder) -> TrialReport:
-    ticks = [frame for frame in parsed_frames(trial.path) if isinstance(frame, Tick)]
+    frames = list(parsed_frames(trial.path))
+    ticks = [frame for frame in frames if isinstance(frame, Tick)]
+    events = [frame for frame in frames if isinstance(frame, Event)]
+    watch = watched(trial.plan.workload)
     origin = origin_s(trial.result.phases, ticks)
     samples = read_samples(trial.path / "samples.parquet")
     return TrialReport(
         result=trial.result,
         phases=phase_spans(trial.result.phases, ticks, origin),
-        load=load_series(ticks, origin),
+        load=load_series(ticks, origin, watch.operations if watch else ()),
+        workload=workload_series(ticks, origin),
+        marks=marks(events, samples, origin),
+        watched=watch,
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         curves=curves(ticks),
+        stalls=None if trial.is_crash else stall_report(trial, frames, samples, origin),
     )
 
 

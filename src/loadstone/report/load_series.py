@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -18,6 +19,7 @@ _SHORTEST_SHARE = 0.5
 """A tick shorter than this share of the usual one is drawn together with its neighbour."""
 
 _SHOWN_PERCENTILES = (50.0, 95.0, 99.0)
+_WATCHED_PERCENTILES = {50.0: "p50_ms", 95.0: "p95_ms", 100.0: "max_ms"}
 
 
 def origin_s(phases: Sequence[PhaseTiming], ticks: Sequence[Tick]) -> float:
@@ -49,13 +51,30 @@ def phase_spans(
     return spans
 
 
-def load_series(ticks: Sequence[Tick], origin: float) -> Series:
+def load_series(ticks: Sequence[Tick], origin: float, watched: Sequence[str] = ()) -> Series:
     """Throughput, errors, response-time percentiles and the generator's health over time.
 
     Percentiles of several ticks are read from their merged histograms, never averaged.
+
+    Args:
+        ticks: Of the trial, in order.
+        origin: Zero of the charts, seconds since the driver's start.
+        watched: Operations whose median and longest time are wanted too.
     """
     stretches = _stretches(ticks)
-    rows = [_row(stretch) for stretch in stretches]
+    rows = [_row(stretch) | _watched_row(stretch, watched) for stretch in stretches]
+    return _series(stretches, rows, origin)
+
+
+def workload_series(ticks: Sequence[Tick], origin: float) -> Series:
+    """What the workload itself tells: its counters as rates, its gauges at their highest."""
+    stretches = [stretch for stretch in _stretches(ticks) if stretch.tells]
+    return _series(stretches, [_own_row(stretch) for stretch in stretches], origin)
+
+
+def _series(
+    stretches: Sequence[_Stretch], rows: Sequence[Mapping[str, float]], origin: float
+) -> Series:
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Series(
         t_s=[_short((each.from_s + each.to_s) / 2 - origin) for each in stretches],
@@ -112,6 +131,11 @@ class _Stretch:
     @property
     def phase(self) -> str:
         return self.ticks[0].phase
+
+    @property
+    def tells(self) -> bool:
+        """Whether the workload said anything of its own."""
+        return any(tick.counters or tick.gauges for tick in self.ticks)
 
 
 def _stretches(ticks: Sequence[Tick]) -> list[_Stretch]:
@@ -177,6 +201,29 @@ def _row(stretch: _Stretch) -> dict[str, float]:
             for value_s in percentiles(merge(texts), (95.0,)).values():
                 row[f"{name} p95_ms"] = value_s * 1000
     return row
+
+
+def _watched_row(stretch: _Stretch, watched: Sequence[str]) -> dict[str, float]:
+    row = {}
+    for name in watched:
+        texts = [
+            text
+            for tick in stretch.ticks
+            if name in tick.operations and (text := tick.operations[name].response)
+        ]
+        for percentile, value_s in percentiles(merge(texts), tuple(_WATCHED_PERCENTILES)).items():
+            row[f"{name} {_WATCHED_PERCENTILES[percentile]}"] = value_s * 1000
+    return row
+
+
+def _own_row(stretch: _Stretch) -> dict[str, float]:
+    counted: Counter[str] = Counter()
+    row: dict[str, float] = {}
+    for tick in stretch.ticks:
+        counted.update(tick.counters)
+        for name, value in tick.gauges.items():
+            row[name] = max(value, row.get(name, value))
+    return row | {f"{name}_per_s": count / stretch.duration_s for name, count in counted.items()}
 
 
 def _short(value: float) -> float:

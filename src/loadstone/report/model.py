@@ -117,6 +117,73 @@ class Curve(Record):
     points: list[tuple[float, float]] = Field(description="(percentile 0..100, milliseconds).")
 
 
+class SpikeReport(Record):
+    """A stretch in which operations took long, on the trial's charts."""
+
+    from_s: float
+    to_s: float
+    p99_ms: float | None
+    max_ms: float | None
+    kinds: list[str] = Field(description="What happened then, by kind.")
+
+
+class KindReport(Record):
+    """A kind of thing that happened, and whether it coincides with spikes."""
+
+    kind: str
+    times: int = Field(description="How often it happened in the measured phase.")
+    covered: float = Field(description="Share of the phase that it touches, 0 to 1.")
+    together: int = Field(description="Spikes that coincide with it.")
+    expected: float = Field(description="How many would by chance.")
+    p_value: float
+    p_adjusted: float
+    verdict: Literal["more often than chance", "as often as by chance", "cannot tell"]
+
+
+class HappeningReport(Record):
+    """One of them, on the trial's charts."""
+
+    kind: str
+    from_s: float
+    to_s: float
+    detail: str = ""
+
+
+class StallReport(Record):
+    """Why it stalled: the spikes of the response time and what happened on the same clock."""
+
+    operations: list[str] = Field(description="Whose times are judged; none: all.")
+    p99_limit_ms: float | None = Field(description="A window above it is slow.")
+    max_limit_ms: float | None
+    own_rule: bool = Field(description="The limit is the workload's, not what is usual.")
+    windows: int
+    slow_windows: int
+    spikes: list[SpikeReport]
+    kinds: list[KindReport] = Field(description="The clearest first.")
+    happenings: list[HappeningReport]
+
+
+class Mark(Record):
+    """Something that happened at a moment of a trial: a line across its charts."""
+
+    t_s: float
+    kind: str = Field(description="`segment-switch`, `checkpoint`.")
+    data: dict[str, float | str] = Field(default={}, description="What was told with it.")
+
+
+class Watched(Record):
+    """What the execution-time graph of a trial shows, as names of columns."""
+
+    operations: list[str] = Field(description="Those by which the workload is judged.")
+    threshold_ms: float | None = Field(description="One that takes longer is too slow.")
+    offered: str | None = Field(default=None, description="Of `workload`: items due per second.")
+    lost: str | None = Field(default=None, description="Of `workload`: items lost per second.")
+    backlog: str | None = Field(default=None, description="Of `workload`: items that wait.")
+    marks: list[str] = Field(
+        default=[], description="Kinds of marks that are drawn at first; none: all."
+    )
+
+
 class TrialReport(Record):
     """One trial with everything that is drawn of it."""
 
@@ -124,8 +191,14 @@ class TrialReport(Record):
     phases: list[PhaseSpan]
     load: Series = Field(
         description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "
-        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent` and per operation `<name> p95_ms`."
+        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent`, per operation `<name> p95_ms`, and "
+        "of watched ones `<name> p50_ms` and `<name> max_ms` too."
     )
+    workload: Series = Field(
+        description="What the workload itself tells: counters as `<name>_per_s`, gauges by name."
+    )
+    marks: list[Mark]
+    watched: Watched | None
     host: Series = Field(
         description="`cpu_user_percent`, `cpu_system_percent`, `cpu_iowait_percent`, "
         "`cpu_steal_percent`, `disk_read_bytes_per_s`, `disk_write_bytes_per_s`, "
@@ -133,6 +206,9 @@ class TrialReport(Record):
     )
     target: Series = Field(description="Samples of the engine's own probe.")
     curves: list[Curve]
+    stalls: StallReport | None = Field(
+        default=None, description="None: too short, or nothing was measured."
+    )
 
 
 class ReferenceRung(Record):

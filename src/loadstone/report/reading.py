@@ -10,7 +10,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import CrashDesign, Experiment, TrialPlan, Variant
+from loadstone.experiments.model import (
+    CrashDesign,
+    Experiment,
+    SearchDesign,
+    TrialPlan,
+    Variant,
+)
 from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
 
 
@@ -88,6 +94,8 @@ def expected_trials(experiment: Experiment) -> tuple[int, int]:
     """Measured trials and crashes that each variant has at least."""
     if isinstance(experiment.design, CrashDesign):
         return 0, experiment.design.crashes
+    if isinstance(experiment.design, SearchDesign):
+        return 0, 0  # each level has as many as it takes
     return experiment.repeats, 0 if experiment.durability is None else experiment.crashes
 
 

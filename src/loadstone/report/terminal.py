@@ -10,6 +10,8 @@ from rich.text import Text
 
 from loadstone.report.model import ReportDocument
 from loadstone.report.terminal_crashes import crash_tables, durability_list
+from loadstone.report.terminal_scale import scale_tables
+from loadstone.report.terminal_search import search_tables
 from loadstone.report.terminal_trial import trial_tables
 from loadstone.report.terminal_variants import steps_list, variants_table
 from loadstone.results.record import Notice
@@ -33,9 +35,13 @@ def print_report(document: ReportDocument, folder: Path, console: Console) -> No
 def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]:
     """The parts of the report, in order."""
     parts: list[RenderableType] = [_head(document)]
-    if len(document.variants) > 1:
+    if document.search is not None:
+        parts += search_tables(document.search)
+    elif document.scale is not None:
+        parts += scale_tables(document.scale)
+    elif len(document.variants) > 1:
         parts += [variants_table(document), steps_list(document), durability_list(document)]
-    if len(document.variants) == 1:
+    if len(document.variants) == 1 and document.search is None:
         parts += crash_tables(document)
         parts += trial_tables(document)
     if document.notices:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from loadstone.report.headline import figure_of
 from loadstone.report.model import ReportDocument
+from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.text import interval, milliseconds, number
 from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
 
@@ -34,6 +35,8 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
         parts += [Text(""), _operations(shown)]
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]
+    report = next(trial for trial in document.trials if trial.result is shown)
+    parts += stall_table(shown.trial, report.stalls)
     if shown.checks:
         parts += [Text(""), _checks(shown.checks)]
     return parts

@@ -19,7 +19,7 @@ from loadstone.report.text import (
 
 _SYMBOLS = {"better": "▲", "worse": "▼", "no detectable change": "=", "too few repeats": "?"}
 _STYLES = {"better": "green", "worse": "red"}
-_FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell", "run": "run", "crash": "run"}
+_FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell"}
 
 
 def variants_table(document: ReportDocument) -> Table:
@@ -27,7 +27,7 @@ def variants_table(document: ReportDocument) -> Table:
     is_ladder = document.design == "ladder"
     metric = next((m for m in document.metrics if m.name == document.metric), None)
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold", expand=False)
-    table.add_column(_FIRST[document.design], overflow="fold", min_width=16)
+    table.add_column(_FIRST.get(document.design, "run"), overflow="fold", min_width=16)
     table.add_column(metric.unit if metric else document.metric, justify="right", no_wrap=True)
     if document.comparisons:
         if is_ladder:

@@ -76,6 +76,23 @@ def merge(encoded: Iterable[str]) -> HdrHistogram:
     return HdrHistogram(1, LONGEST_NS, 3) if total is None else total
 
 
+def added(encoded: Sequence[str]) -> str | None:
+    """Add up histograms and encode the sum, which is exact: counter by counter.
+
+    Args:
+        encoded: As for `merge`.
+
+    Returns:
+        The sum as a frame holds it; None for no histogram.
+
+    Raises:
+        DriverError: As `merge`.
+    """
+    if len(encoded) < 2:
+        return encoded[0] if encoded else None
+    return str(merge(encoded).encode().decode("ascii"))
+
+
 def _added(total: HdrHistogram, one: HdrHistogram) -> HdrHistogram:
     """Add the shorter histogram to the longer one: a longer range only adds counters at the end."""
     long, short = (total, one) if total.counts_len >= one.counts_len else (one, total)

@@ -138,6 +138,14 @@ class PhaseTiming(Record):
     discarded: int = 0
 
 
+class GeneratorProcess(Record):
+    """One of several driver processes, over the measured phase."""
+
+    pid: int
+    cpu_share: float = Field(description="Of one core per worker thread, 0 to 1.")
+    lag_p99_s: float | None = None
+
+
 class GeneratorHealth(Record):
     """Whether the load generator kept up, over the measured phase."""
 
@@ -148,14 +156,20 @@ class GeneratorHealth(Record):
     )
     engine_cpu_s: float | None = Field(default=None, description="Of both, what that engine used.")
     cpu_share: float = Field(
-        description="Of one core per worker thread, 0 to 1; without an engine within the driver."
+        description="Of one core per worker thread, 0 to 1; without an engine within the driver. "
+        "Of several processes the busiest one's."
     )
     max_rss_bytes: int
-    lag_p99_s: float | None = None
+    lag_p99_s: float | None = Field(
+        default=None, description="Of several processes the latest one's."
+    )
     lag_p999_s: float | None = None
     late_starts: int = 0
     dropped: int = 0
     nofile: int = 0
+    processes: list[GeneratorProcess] = Field(
+        default=[], description="All, if several processes shared the load."
+    )
 
 
 class SteadyStateRecord(Record):

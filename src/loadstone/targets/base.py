@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
@@ -16,6 +16,10 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
+
+if TYPE_CHECKING:
+    from loadstone.probes.marks import Mark, SampleTable
+    from loadstone.targets.happenings import ServerLog
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,16 @@ class Target(ABC):
     @abstractmethod
     def probes(self) -> list[Probe]:
         """Samplers of this engine."""
+
+    @classmethod
+    def happenings(cls, samples: SampleTable, log: ServerLog) -> list[Mark]:
+        """What the engine did in the background during a trial: checkpoints, log switches, waits.
+
+        Args:
+            samples: Of its probes, of the stretch that is asked about.
+            log: Of the trial.
+        """
+        return []
 
     @abstractmethod
     def inventory(self) -> dict[str, Any]:

@@ -247,6 +247,17 @@ class Workload(ABC):
         """Operations that a term of the objective without a name is about; none: all."""
         return ()
 
+    def slow_after_s(self) -> float | None:
+        """A response that takes longer is a stall by the workload's own rule.
+
+        None: a stall is what stands out from the rest of the trial.
+        """
+        return None
+
+    def marks(self) -> tuple[str, ...]:
+        """What its sessions tell that a graph of response times shows at first."""
+        return ()
+
     def default_steps(self, over: LoadedBy) -> SearchSteps:
         """Where a search begins and how it goes up, if the experiment does not say."""
         return SearchSteps(first=1.0 if over == "users" else 100.0)

@@ -50,10 +50,18 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
 }
 
 function whiskers(line: (Figure | undefined)[], place: (index: number) => number, stroke: string | undefined) {
+  return uprightWhiskers(
+    line.map((figure, at) => [place(at), figure?.low ?? null, figure?.high ?? null]),
+    stroke,
+  );
+}
+
+/** Intervals as upright lines: place on the axis, low, high; none where one of them is missing. */
+export function uprightWhiskers(spans: [number, number | null, number | null][], stroke: string | undefined) {
   return {
     type: "custom",
     silent: true,
-    data: line.map((figure, at) => [place(at), figure?.low ?? NaN, figure?.high ?? NaN]),
+    data: spans.map(([at, low, high]) => [at, low ?? NaN, high ?? NaN]),
     encode: { x: 0, y: [1, 2] },
     renderItem: (
       _params: unknown,

@@ -12,6 +12,11 @@ export function number(value: number | null | undefined, digits = 4): string {
   return sign(value.toFixed(Math.min(decimals, 6)));
 }
 
+/** A name at the begin of a line. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A number of things: `12,345`. */
 export function count(value: number): string {
   return value.toLocaleString("en-US");

@@ -49,6 +49,11 @@ impl Timestamp {
         }
     }
 
+    /// The moment `seconds` after 1970.
+    pub const fn of_seconds(seconds: i64) -> Self {
+        Self { seconds }
+    }
+
     /// As PostgreSQL counts it.
     pub const fn microseconds_since_2000(self) -> i64 {
         (self.seconds - DAYS_TO_2000 * DAY_S) * 1_000_000

@@ -135,6 +135,10 @@ class Design(ABC):
         """Trials at most, without repeats of disturbed ones."""
         return len(self.variants(experiment)) * experiment.repeats
 
+    def load_s(self, experiment: Experiment) -> float | None:
+        """Seconds of load in all of them, about; None where all trials are as long as the first."""
+        return None
+
 
 def level_name(changes: Sequence[Change]) -> str:
     """Names a variant by its levels: `shared_buffers=1GB, users=8`."""

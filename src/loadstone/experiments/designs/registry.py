@@ -7,11 +7,14 @@ from loadstone.experiments.designs.compare import Compare
 from loadstone.experiments.designs.crash import Crash, CrashesAfter
 from loadstone.experiments.designs.ladder import Ladder
 from loadstone.experiments.designs.run import Run
+from loadstone.experiments.designs.scale import Scale
+from loadstone.experiments.designs.search import Search
 from loadstone.experiments.designs.sweep import Sweep
 from loadstone.experiments.model import CrashDesign, Experiment
 
 DESIGNS: dict[str, Design] = {
-    design.kind: design for design in (Run(), Compare(), Ladder(), Sweep(), Crash())
+    design.kind: design
+    for design in (Run(), Compare(), Ladder(), Sweep(), Crash(), Search(), Scale())
 }
 
 

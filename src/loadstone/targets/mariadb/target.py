@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.experiments.model import Level, TargetSpec
@@ -19,6 +19,10 @@ from loadstone.targets.mariadb.statistics import StatisticsProbe
 from loadstone.targets.mariadb.waits import WaitsProbe
 from loadstone.targets.schema import Table
 from loadstone.targets.served import ServedTarget
+
+if TYPE_CHECKING:
+    from loadstone.probes.marks import Mark, SampleTable
+    from loadstone.targets.happenings import ServerLog
 
 _FIXED = (
     "character_set_database",
@@ -121,6 +125,13 @@ class MariaDB(ServedTarget):
         """Counters once a second, waits ten times a second."""
         connection = self._server.connection()
         return [StatisticsProbe(connection), WaitsProbe(connection, self._server.pid)]
+
+    @classmethod
+    def happenings(cls, samples: SampleTable, log: ServerLog) -> list[Mark]:
+        """What its probes tell."""
+        from loadstone.targets.mariadb.happenings import happenings
+
+        return happenings(samples)
 
     def inventory(self) -> dict[str, Any]:
         """Version, settings that are not the default, plugins, size, and where the data lie."""

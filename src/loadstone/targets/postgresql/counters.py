@@ -38,6 +38,19 @@ _WAL_14 = """
 SELECT wal_bytes, wal_records, wal_fpi AS wal_full_page_images, wal_buffers_full FROM pg_stat_wal
 """
 
+_WAL_FILES = """
+SELECT div(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'),
+           pg_size_bytes(current_setting('wal_segment_size'))) AS wal_files
+"""
+
+_WORKERS = """
+SELECT count(*) AS autovacuum_workers FROM pg_stat_activity
+WHERE backend_type = 'autovacuum worker'
+"""
+
+LEVELS = frozenset({"autovacuum_workers"})
+"""What goes up and down; all else is counted."""
+
 _IO_16 = """
 SELECT sum(reads * op_bytes) AS io_read_bytes, sum(writes * op_bytes) AS io_write_bytes,
        sum(extends * op_bytes) AS io_extend_bytes, sum(fsyncs) AS io_fsyncs
@@ -59,7 +72,7 @@ FROM pg_stat_io
 def query(major: int) -> str:
     """One query for one row with every counter that this major version has."""
     parts = [_DATABASE, _WRITER_17 if major >= 17 else _WRITER_13]
-    parts.append(_WAL_14 if major >= 14 else _WAL_13)
+    parts += [_WAL_14 if major >= 14 else _WAL_13, _WAL_FILES, _WORKERS]
     if major >= 16:
         parts.append(_IO_18 if major >= 18 else _IO_16)
     tables = ", ".join(f"({part}) AS part{number}" for number, part in enumerate(parts))

@@ -15,6 +15,7 @@ BASE: dict[str, Level] = {
     "max_connections": 300,
     "logging_collector": "off",
     "log_checkpoints": "on",
+    "log_timezone": "UTC",
     "autovacuum": "off",
 }
 """Set on every server that Loadstone starts (see docs/postgresql.md for the reasons)."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
+from loadstone.probes.base import Sample
 from loadstone.results.record import Notice
 from loadstone.targets.base import Connection
 from loadstone.targets.postgresql import counters
@@ -21,13 +22,16 @@ class StatisticsProbe(CountersProbe):
     """Deltas of the pg_stat_* views."""
 
     name = "postgresql"
-    rare = frozenset({"checkpoints_timed", "checkpoints_requested", "deadlocks", "conflicts"})
+    rare = frozenset(
+        {"checkpoints_timed", "checkpoints_requested", "deadlocks", "conflicts", "wal_files"}
+    )
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._to = connection
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._query = ""
+        self._levels: dict[str, float] = {}
 
     def connect(self) -> None:
         """Connects and chooses the query for the server's version."""
@@ -39,6 +43,14 @@ class StatisticsProbe(CountersProbe):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def sample(self, t_s: float) -> list[Sample]:
+        """Rates since the last sample, and levels now."""
+        samples = super().sample(t_s)
+        levels = self._levels if samples else {}
+        return samples + [
+            Sample(t_s, self.name, f"{name}_count", value) for name, value in levels.items()
+        ]
 
     def derived(self, moved: Mapping[str, float]) -> dict[str, float]:
         """How many of the blocks that were asked for lay in shared buffers."""
@@ -80,6 +92,8 @@ class StatisticsProbe(CountersProbe):
         if row is None or cursor.description is None:
             return {}
         names = [column.name for column in cursor.description]
-        return {
+        values = {
             name: float(value) for name, value in zip(names, row, strict=True) if value is not None
         }
+        self._levels = {name: value for name, value in values.items() if name in counters.LEVELS}
+        return {name: value for name, value in values.items() if name not in counters.LEVELS}

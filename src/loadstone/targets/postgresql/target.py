@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.experiments.model import Level, TargetSpec
 from loadstone.probes.base import Probe
@@ -18,6 +18,10 @@ from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
 from loadstone.targets.schema import Table
 from loadstone.targets.served import ServedTarget
+
+if TYPE_CHECKING:
+    from loadstone.probes.marks import Mark, SampleTable
+    from loadstone.targets.happenings import ServerLog
 
 EMPTY = "empty"
 """Snapshot of the work database before any data was loaded."""
@@ -96,6 +100,13 @@ class PostgreSQL(ServedTarget):
         """Counters once a second, waits ten times a second."""
         connection = self._server.connection()
         return [StatisticsProbe(connection), WaitsProbe(connection)]
+
+    @classmethod
+    def happenings(cls, samples: SampleTable, log: ServerLog) -> list[Mark]:
+        """What its probes and its log tell."""
+        from loadstone.targets.postgresql.happenings import happenings
+
+        return happenings(samples, log)
 
     def inventory(self) -> dict[str, Any]:
         """Version, settings that are not the default, extensions, size, and where the data lie."""

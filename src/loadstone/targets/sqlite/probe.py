@@ -12,7 +12,7 @@ _MUCH = 10
 
 
 class FilesProbe(Probe):
-    """Sizes of the database, its WAL and its rollback journal.
+    """Sizes of database, WAL and rollback journal, and whether the database was written.
 
     There is no server to ask, and a connection of ours would take part in the locking. Only names
     are looked at; the files are not opened.
@@ -35,13 +35,15 @@ class FilesProbe(Probe):
         }
         self._checkpoint_bytes = checkpoint_bytes
         self._longest_wal_bytes = 0.0
+        self._written_ns = 0
 
     def start(self) -> None:
-        """Nothing to open."""
+        """Nothing to open; from now on it is seen whether the database is written."""
+        self._written_ns = self._modified_ns()
 
     def sample(self, t_s: float) -> list[Sample]:
         """The size of each file that is there."""
-        samples = []
+        samples = [Sample(t_s, self.name, "database_written_count", float(self._was_written()))]
         for metric, path in self._files.items():
             try:
                 size = float(path.stat().st_size)
@@ -51,6 +53,17 @@ class FilesProbe(Probe):
             if metric == "wal_bytes":
                 self._longest_wal_bytes = max(self._longest_wal_bytes, size)
         return samples
+
+    def _was_written(self) -> bool:
+        """Whether the database itself was written since the last sample."""
+        before, self._written_ns = self._written_ns, self._modified_ns()
+        return self._written_ns != before
+
+    def _modified_ns(self) -> int:
+        try:
+            return self._files["database_bytes"].stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     def stop(self) -> None:
         """Nothing to close."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
@@ -19,6 +19,10 @@ from loadstone.targets.sqlite import database, ddl, fingerprint, pragmas
 from loadstone.targets.sqlite.database import Database
 from loadstone.targets.sqlite.probe import FilesProbe
 from loadstone.targets.sqlite.store import Store
+
+if TYPE_CHECKING:
+    from loadstone.probes.marks import Mark, SampleTable
+    from loadstone.targets.happenings import ServerLog
 
 EMBEDDED = "embedded"
 
@@ -206,6 +210,13 @@ class SQLite(Target):
         pages = int(session.get("wal_autocheckpoint", 1000))
         page_bytes = int(str(self.layout(self._spec())["page_size"]))
         return [FilesProbe(self._opened().database, pages * page_bytes)]
+
+    @classmethod
+    def happenings(cls, samples: SampleTable, log: ServerLog) -> list[Mark]:
+        """What its probes tell."""
+        from loadstone.targets.sqlite.happenings import happenings
+
+        return happenings(samples)
 
     def inventory(self) -> dict[str, Any]:
         """Settings, layout, build, size, and where the file lies."""

@@ -13,7 +13,7 @@ from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import lost_inserts
-from loadstone.workloads.archive.metrics import HEADLINE, METRICS, metric_values
+from loadstone.workloads.archive.metrics import HEADLINE, METRICS, SWITCHED, metric_values
 from loadstone.workloads.archive.parameters import INSERT, ArchiveParameters
 from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
 from loadstone.workloads.base import (
@@ -115,6 +115,14 @@ class EventArchive(Workload):
     def judged_by(self) -> tuple[str, ...]:
         """The bulk inserts."""
         return (INSERT,)
+
+    def slow_after_s(self) -> float:
+        """A bulk insert over the threshold counts as buffering."""
+        return self.parameters.threshold
+
+    def marks(self) -> tuple[str, ...]:
+        """The switches."""
+        return (SWITCHED,)
 
     def default_steps(self, over: LoadedBy) -> SearchSteps:
         """The steps of CERN's own tests."""

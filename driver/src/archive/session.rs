@@ -1,0 +1,322 @@
+//! The workload, and the user of each role.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::sync::watch;
+
+use super::book::{SharedBook, Totals};
+use super::closer::Closer;
+use super::engine::{Engine, Link};
+use super::keeper::Keeper;
+use super::operator::Operator;
+use super::parameters::{Kind, OPERATIONS, Parameters, Path, Role};
+use super::replay::Replay;
+use super::station::Station;
+use crate::acknowledgements::{Acknowledgements, Acknowledger};
+use crate::clock::Epoch;
+use crate::plan::Refusal;
+use crate::session::{Failure, OperationId, Outcome, Session, Tiding, Workload};
+use crate::timer::Timer;
+
+/// An event that was just acknowledged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// The data point.
+    pub element: i32,
+    /// Source time, in microseconds since 1970.
+    pub ts_us: i64,
+    /// Number at its station.
+    pub seq: i64,
+    /// When the answer to the commit came, in nanoseconds since the driver's start.
+    pub at_ns: u64,
+}
+
+/// What all sessions of this process share.
+#[derive(Debug)]
+pub struct Common<E> {
+    /// The engine.
+    pub engine: E,
+    /// The plan's parameters.
+    pub parameters: Parameters,
+    /// The last event that a station stored.
+    pub last: watch::Sender<Acknowledged>,
+    replay: Option<Arc<Replay>>,
+    books: Mutex<Vec<SharedBook>>,
+    bytes: AtomicU64,
+    epoch: Epoch,
+    /// Microseconds from 1970 to the driver's start.
+    origin_us: i64,
+}
+
+impl<E> Common<E> {
+    /// `at_ns` of the driver in microseconds since 1970.
+    pub fn unix_us(&self, at_ns: u64) -> i64 {
+        self.origin_us + (at_ns / 1000) as i64
+    }
+
+    /// Counts the bytes of rows that were sent.
+    pub fn sent(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Lets the figures of a station be told.
+    pub fn add(&self, book: SharedBook) {
+        self.all_books().push(book);
+    }
+
+    fn all_books(&self) -> std::sync::MutexGuard<'_, Vec<SharedBook>> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sums over the stations up to now, and the deepest buffer since it was last asked.
+    fn totals(&self, deepest: Option<&mut u64>) -> Totals {
+        let mut sum = Totals::default();
+        let mut most = 0;
+        for book in self.all_books().iter() {
+            let mut book = book.lock();
+            if book.has_begun() {
+                book.advance(self.epoch.now_ns());
+            }
+            let totals = book.totals();
+            sum.offered += totals.offered;
+            sum.accepted += totals.accepted;
+            sum.stored += totals.stored;
+            sum.lost += totals.lost;
+            sum.buffered += totals.buffered;
+            sum.in_doubt += totals.in_doubt;
+            sum.over_threshold += totals.over_threshold;
+            if deepest.is_some() {
+                most = most.max(book.deepest());
+            }
+        }
+        if let Some(deepest) = deepest {
+            *deepest = most;
+        }
+        sum
+    }
+}
+
+/// The archive on an engine.
+#[derive(Debug)]
+pub struct Archive<E> {
+    common: Arc<Common<E>>,
+    acknowledgements: Option<Arc<Acknowledgements>>,
+}
+
+impl<E: Engine> Archive<E> {
+    /// The archive on `engine`; times are counted from `epoch`, commits noted in `list`.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that names the file to replay, or what the engine cannot do.
+    pub fn new(
+        engine: E,
+        parameters: Parameters,
+        epoch: Epoch,
+        list: Option<Arc<Acknowledgements>>,
+    ) -> Result<Self, Refusal> {
+        let read = |path: &String| Replay::read(path, parameters.elements).map(Arc::new);
+        let replay = parameters.csv.as_ref().map(read).transpose()?;
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let common = Common {
+            engine,
+            parameters,
+            last: watch::Sender::default(),
+            replay,
+            books: Mutex::default(),
+            bytes: AtomicU64::new(0),
+            epoch,
+            origin_us: since_1970.as_micros() as i64 - (epoch.now_ns() / 1000) as i64,
+        };
+        Ok(Self {
+            common: Arc::new(common),
+            acknowledgements: list,
+        })
+    }
+
+    /// Opens the connection of a role.
+    async fn link(common: &Common<E>, role: Role) -> Result<E::Link, Failure> {
+        let stores = matches!(role, Role::Station(_)).then_some(common.parameters.path);
+        common.engine.connect(stores).await
+    }
+}
+
+impl<E: Engine> Workload for Archive<E> {
+    type Session = ArchiveSession<E>;
+
+    fn operations(&self) -> &[&'static str] {
+        &OPERATIONS
+    }
+
+    async fn open(&self, user: u32, seed: u64) -> Result<ArchiveSession<E>, Failure> {
+        let common = Arc::clone(&self.common);
+        let role = common.parameters.role(user);
+        let mut link = Self::link(&common, role).await?;
+        let part = match role {
+            Role::Keeper => Part::Keeper(Keeper::default()),
+            Role::Closer => Part::Closer(Closer::new(common.last.subscribe())),
+            Role::Operator => Part::Operator(Operator::new(user, seed)),
+            Role::Station(number) => {
+                let list = self.acknowledgements.clone();
+                let acknowledger = list.map(|list| Acknowledger::new(list, user));
+                let replay = common.replay.clone();
+                let opened = Station::open(&common, &mut link, number, seed, replay, acknowledger);
+                Part::Station(Box::new(opened.await?))
+            }
+        };
+        Ok(ArchiveSession {
+            common,
+            link,
+            role,
+            part,
+            tidings: Vec::new(),
+            timer: Timer::current(),
+        })
+    }
+
+    fn engine(&self) -> Option<String> {
+        self.common.engine.version()
+    }
+
+    fn engine_cpu_s(&self) -> Option<f64> {
+        self.common.engine.cpu_s()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let totals = self.common.totals(None);
+        vec![
+            ("events_offered", totals.offered),
+            ("events_accepted", totals.accepted),
+            ("events_stored", totals.stored),
+            ("events_lost", totals.lost),
+            ("inserts_over_threshold", totals.over_threshold),
+            ("bytes_sent", self.common.bytes.load(Ordering::Relaxed)),
+        ]
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, f64)> {
+        let mut deepest = 0;
+        let totals = self.common.totals(Some(&mut deepest));
+        let waiting = totals.buffered + totals.in_doubt;
+        vec![
+            ("events_buffered", waiting as f64),
+            ("deepest_buffer", deepest as f64),
+        ]
+    }
+
+    fn facts(&self) -> Vec<(&'static str, f64)> {
+        let totals = self.common.totals(None);
+        vec![
+            ("events_offered", totals.offered as f64),
+            ("events_accepted", totals.accepted as f64),
+            ("events_stored", totals.stored as f64),
+            ("events_lost", totals.lost as f64),
+            ("events_buffered", totals.buffered as f64),
+            ("events_in_doubt", totals.in_doubt as f64),
+            ("inserts_over_threshold", totals.over_threshold as f64),
+        ]
+    }
+}
+
+/// What a user of a role keeps.
+#[derive(Debug)]
+enum Part {
+    Keeper(Keeper),
+    Closer(Closer),
+    Operator(Operator),
+    Station(Box<Station>),
+}
+
+/// One user with a connection.
+#[derive(Debug)]
+pub struct ArchiveSession<E: Engine> {
+    common: Arc<Common<E>>,
+    link: E::Link,
+    role: Role,
+    part: Part,
+    tidings: Vec<Tiding>,
+    timer: Rc<Timer>,
+}
+
+impl<E: Engine> Session for ArchiveSession<E> {
+    fn choose(&mut self) -> OperationId {
+        let kind = match &mut self.part {
+            Part::Keeper(keeper) => keeper.choose(),
+            Part::Closer(closer) => closer.choose(),
+            Part::Operator(operator) => operator.choose(&self.common.parameters),
+            Part::Station(_) => Kind::Insert,
+        };
+        kind as OperationId
+    }
+
+    fn hurries(&self) -> bool {
+        matches!(&self.part, Part::Station(station) if station.hurries())
+    }
+
+    async fn execute(&mut self, operation: OperationId) -> Outcome {
+        let (common, link, timer) = (&*self.common, &mut self.link, &*self.timer);
+        let told = &mut self.tidings;
+        let result = match &mut self.part {
+            Part::Keeper(keeper) if operation == Kind::Preallocate as OperationId => {
+                keeper.preallocate(common, link, timer, told).await
+            }
+            Part::Keeper(keeper) => keeper.switch(common, link, timer, told).await,
+            Part::Closer(closer) if operation == Kind::Visible as OperationId => {
+                closer.look(common, link, timer).await
+            }
+            Part::Closer(closer) => closer.close(common, link, timer, told).await,
+            Part::Operator(operator) => operator.ask(common, link, timer).await,
+            Part::Station(station) => station.insert(common, link, timer).await,
+        };
+        result.unwrap_or_else(Outcome::Failed)
+    }
+
+    fn tidings(&mut self) -> Vec<Tiding> {
+        std::mem::take(&mut self.tidings)
+    }
+
+    async fn reconnect(&mut self) -> Result<(), Failure> {
+        self.link = Archive::link(&self.common, self.role).await?;
+        Ok(())
+    }
+
+    async fn close(&mut self) {
+        if let Part::Station(station) = &mut self.part {
+            station.stop(self.timer.now_ns());
+        }
+        self.link.close().await;
+    }
+}
+
+/// Statements in their order.
+pub(super) async fn run_all<L: Link>(link: &mut L, statements: &[String]) -> Result<(), Failure> {
+    for statement in statements {
+        link.run(statement).await?;
+    }
+    Ok(())
+}
+
+/// Whether an engine that cannot `compress` or that has no procedures is asked for it.
+///
+/// # Errors
+/// A [`Refusal`] that names the parameter.
+pub(super) fn refuse_beyond(
+    parameters: &Parameters,
+    engine: &str,
+    procedures: bool,
+    compression: bool,
+) -> Result<(), Refusal> {
+    if parameters.path == Path::Staged && !procedures {
+        let problem = format!("{engine} has no stored procedures; write \"direct\"");
+        return Err(crate::parameters::refuse("path", problem));
+    }
+    if parameters.compress && !compression {
+        let problem = format!("{engine} does not compress tables; write false");
+        return Err(crate::parameters::refuse("compress", problem));
+    }
+    Ok(())
+}

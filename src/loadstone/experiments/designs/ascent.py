@@ -1,0 +1,168 @@
+"""Which level a search tries next: doubling, then coarse and fine steps, or bisection.
+
+Pure: from what is known of the levels to the next one. That a level which holds means that every
+lower one holds is assumed here; who keeps the book of the trials says where they contradict it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, isclose, log, log10
+
+from loadstone.workloads.base import SearchSteps
+
+DOUBLING = 2.0
+ONWARD = 1.1
+"""Growth where an earlier bracket was left upwards: the limit is near."""
+MOST_DOUBLINGS = 20
+"""A search ends there: a million times the first level."""
+_HALVINGS = 10
+"""Downwards from a first level that fails, where levels are no whole numbers."""
+_FINER = 4.0
+"""Levels of a bisection are round figures, finer than the precision by so much at least."""
+_ASSUMED = {"bisection": 1000.0, "steps": 20.0}
+"""Times the first level: a plan that must say how long it takes has the limit lie there."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a search goes up."""
+
+    steps: SearchSteps
+    precision: float
+    """Bisection: share of the level within which it is to be found."""
+    at_most: float | None = None
+    whole: bool = False
+    """Levels are whole numbers: users."""
+
+    @property
+    def top(self) -> float:
+        """No level above it is tried."""
+        most = self.steps.first * DOUBLING**MOST_DOUBLINGS
+        return most if self.at_most is None else self.at_most
+
+    @property
+    def bottom(self) -> float:
+        """No level below it is tried."""
+        if self.whole:
+            return 1.0
+        return min(self.steps.first, self.top) / DOUBLING**_HALVINGS
+
+
+def next_level(
+    way: Way, low: float | None, high: float | None, growth: float = DOUBLING
+) -> float | None:
+    """The next level to try.
+
+    Args:
+        way: How to go up.
+        low: The highest level that holds; None if none is known.
+        high: The lowest level above `low` that fails; None if none is known.
+        growth: Factor while none has failed.
+
+    Returns:
+        None when the bracket is as narrow as asked for, when `top` holds, or when `bottom` fails.
+    """
+    if low is None:
+        return _down(way, high)
+    if high is None:
+        return None if _at_least(low, way.top) else min(_raised(way, low, growth), way.top)
+    if way.steps.method == "steps":
+        return _stepped(way, low, high)
+    return _halved(way, low, high)
+
+
+def step_below(way: Way, level: float) -> float | None:
+    """The level to go down to from one that did not last; None below the lowest."""
+    if way.steps.method == "steps":
+        below = level - (way.steps.fine or way.steps.first)
+    else:
+        below = _rounded(level * (1 - way.precision), way.precision * level)
+    if way.whole:
+        below = min(floor(below), level - 1)
+    return below if below >= way.bottom else None
+
+
+def share_of(way: Way, level: float, percent: float) -> float:
+    """A share of a level, as a level: of whole numbers at least one off."""
+    value = level * percent / 100
+    if way.whole:
+        whole = floor(value) if percent < 100 else -floor(-value + 1e-9)
+        return float(max(1, whole))
+    return _rounded(value, way.precision * level)
+
+
+def narrowness(way: Way, low: float | None, high: float | None) -> float:
+    """How far the bracket is narrowed: 0 while the level is doubled, 1 when it is as asked for."""
+    if low is None or high is None:
+        return 0.0
+    gap = (high - low) / low
+    finest = (way.steps.fine or low) / low if way.steps.method == "steps" else way.precision
+    if way.whole:
+        finest = max(finest, 1 / low)
+    if gap >= 1 or finest >= 1:
+        return 0.0 if gap > finest else 1.0
+    return min(1.0, max(0.0, log(gap) / log(finest)))
+
+
+def levels_at_most(way: Way) -> int:
+    """Levels at most until a limit is found that lies between the first level and `at_most`.
+
+    Without `at_most` it is taken to lie within so many times the first level as `_ASSUMED` says.
+    """
+    top = way.at_most or way.steps.first * _ASSUMED[way.steps.method]
+    doublings = max(0, -floor(-log(max(1.0, top / way.steps.first)) / log(DOUBLING)))
+    if way.steps.method == "bisection":
+        finest = max(way.precision, 1 / top if way.whole else 0.0)
+        return 1 + doublings + max(0, -floor(-log(1 / finest) / log(2)))
+    fine, coarse = way.steps.fine or way.steps.first, way.steps.coarse or way.steps.first
+    gap = min(top, way.steps.first * DOUBLING ** max(0, doublings - 1))
+    return 1 + doublings + -floor(-gap / coarse) + -floor(-coarse / fine)
+
+
+def _down(way: Way, high: float | None) -> float | None:
+    """From the first level down, while every level fails."""
+    if high is None:
+        first = min(way.steps.first, way.top)
+        return float(max(1, round(first))) if way.whole else first
+    if high <= way.bottom * (1 + 1e-9):
+        return None
+    below = high / DOUBLING
+    return max(way.bottom, float(floor(below)) if way.whole else below)
+
+
+def _raised(way: Way, low: float, growth: float) -> float:
+    if way.whole:
+        return float(max(low + 1, round(low * growth)))
+    return _rounded(low * growth, low * way.precision) if growth < DOUBLING else low * growth
+
+
+def _stepped(way: Way, low: float, high: float) -> float | None:
+    fine = way.steps.fine or way.steps.first
+    coarse = way.steps.coarse or fine
+    gap = high - low
+    for step in (coarse, fine):
+        if gap > step and not isclose(gap, step, rel_tol=1e-9):
+            return low + step
+    return None
+
+
+def _halved(way: Way, low: float, high: float) -> float | None:
+    gap = high - low
+    if gap <= way.precision * low * (1 + 1e-9) or (way.whole and gap <= 1):
+        return None
+    middle = low + gap / 2
+    if way.whole:
+        return float(floor(middle))
+    round_one = _rounded(middle, way.precision * low)
+    return round_one if low < round_one < high else middle
+
+
+def _rounded(value: float, grain: float) -> float:
+    """A round figure near the value, nearer than a fraction of the grain."""
+    unit = 10.0 ** floor(log10(grain / _FINER))
+    return round(round(value / unit) * unit, 12)
+
+
+def _at_least(level: float, other: float) -> bool:
+    return level >= other * (1 - 1e-9)

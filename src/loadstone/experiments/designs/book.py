@@ -1,0 +1,303 @@
+"""The book of a search: what its trials said of each level, and which trials come next.
+
+Everything follows from the records in their order, so the state of a search can be made again from
+its files: ascent, soak at the level that was found, confirmation around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from loadstone.experiments.designs.ascent import (
+    DOUBLING,
+    MOST_DOUBLINGS,
+    ONWARD,
+    Way,
+    narrowness,
+    next_level,
+    share_of,
+    step_below,
+)
+from loadstone.experiments.model import LevelKind, LoadedBy
+from loadstone.results.record import LevelRecord, Status, TrialResult
+
+SHARES = (95.0, 100.0, 105.0)
+"""Percent of the level found at which it is confirmed."""
+MOST_SOAKS = 3
+MOST_CONFIRMATIONS = 6
+"""A limit that moves from one confirmation to the next is no limit; a search ends all the same."""
+_DOWN = 90.0
+"""Percent of the lowest level that was not confirmed, where none was: the next to be confirmed."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A search, resolved: nothing is left to defaults."""
+
+    over: LoadedBy
+    unit: str
+    way: Way
+    objective: tuple[str, ...]
+    window_s: float
+    failures: int
+    shortest_s: float
+    longest_s: float
+    soak_s: float
+    confirm: int
+    raises: bool
+    """The first levels are approached in one trial whose load is raised."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A trial to be made."""
+
+    level: float
+    kind: LevelKind
+    measure_s: float
+    of: float | None = None
+    raised: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A confirmation, as far as it was made."""
+
+    of: float
+    shares: dict[float, float]
+    """Level: percent of `of`."""
+    held: dict[float, list[bool]]
+
+    def all_held(self, percent: float) -> bool:
+        """Whether every trial at that share held."""
+        levels = [level for level, share in self.shares.items() if share == percent]
+        return all(all(self.held.get(level) or [False]) for level in levels)
+
+
+@dataclass
+class Book:
+    """What is known of the levels."""
+
+    rules: Rules
+    _fails: dict[float, int] = field(default_factory=dict)
+    _verdicts: dict[float, bool] = field(default_factory=dict)
+    _lasting: dict[float, bool] = field(default_factory=dict)
+    """Verdicts of soaks and confirmations."""
+    _soaks: dict[float, bool] = field(default_factory=dict)
+    _batches: dict[float, Batch] = field(default_factory=dict)
+    _started: bool = False
+
+    @classmethod
+    def of(cls, rules: Rules, records: Iterable[LevelRecord]) -> Book:
+        """The book after these records."""
+        book = cls(rules)
+        for record in records:
+            book.note(record)
+        return book
+
+    def note(self, record: LevelRecord) -> None:
+        """Takes the next record."""
+        self._started = True
+        level, holds = record.level, record.holds
+        if record.kind == "soak":
+            self._soaks[level] = holds
+            self._lasting[level] = self._verdicts[level] = holds
+        elif record.kind == "confirm" and record.of is not None:
+            batch = self._batches.setdefault(
+                record.of, Batch(record.of, self._shares(record.of), {})
+            )
+            held = batch.held.setdefault(level, [])
+            held.append(holds)
+            self._lasting[level] = self._verdicts[level] = all(held)
+        elif holds:
+            self._verdicts[level] = True
+        else:
+            self._fails[level] = self._fails.get(level, 0) + 1
+            if self._fails[level] >= self.rules.failures:
+                self._verdicts[level] = False
+
+    # -- what is known -------------------------------------------------------------------------
+    @property
+    def low(self) -> float | None:
+        """The highest level that holds, below all that did not last."""
+        unsound = [level for level, holds in self._lasting.items() if not holds]
+        return max(
+            (
+                level
+                for level, holds in self._verdicts.items()
+                if holds and all(level < other for other in unsound)
+            ),
+            default=None,
+        )
+
+    @property
+    def high(self) -> float | None:
+        """The lowest level above `low` that failed."""
+        low = self.low
+        return min(
+            (
+                level
+                for level, holds in self._verdicts.items()
+                if not holds and (low is None or level > low)
+            ),
+            default=None,
+        )
+
+    @property
+    def batch(self) -> Batch | None:
+        """The last confirmation."""
+        return list(self._batches.values())[-1] if self._batches else None
+
+    @property
+    def confirmations(self) -> int:
+        """How many there were, the last one included."""
+        return len(self._batches)
+
+    def fails(self, level: float) -> bool:
+        """Whether a level was found to fail."""
+        return self._verdicts.get(level) is False
+
+    @property
+    def soaks_failed(self) -> list[float]:
+        """Levels that held in short trials and not in a soak."""
+        return [level for level, holds in self._soaks.items() if not holds]
+
+    @property
+    def sustained(self) -> float | None:
+        """The level that the search ends with; None if none lasted."""
+        if not self._lasting:
+            return self.low
+        unsound = min((each for each, holds in self._lasting.items() if not holds), default=inf)
+        sound = [each for each, holds in self._lasting.items() if holds and each < unsound]
+        batch = self.batch
+        if batch is not None:  # its 105 % may hold: it is no level that was found
+            sound = [each for each in sound if each <= batch.of]
+        return max(sound, default=None)
+
+    def contradictions(self) -> list[tuple[float, float]]:
+        """Levels that failed, each with the lowest higher level that held."""
+        held = sorted(level for level, holds in self._verdicts.items() if holds)
+        found = []
+        for level in sorted(level for level, holds in self._verdicts.items() if not holds):
+            above = [other for other in held if other > level]
+            if above:
+                found.append((level, above[0]))
+        return found
+
+    def _shares(self, level: float) -> dict[float, float]:
+        """Levels at which one is confirmed, with their percent; none above the highest allowed.
+
+        Between a level that was confirmed and one that was not, it is confirmed alone.
+        """
+        found: dict[float, float] = {level: 100.0}
+        above = any(level < other for other, holds in self._lasting.items() if not holds)
+        if above and any(other < level for other, holds in self._lasting.items() if holds):
+            return found
+        for percent in (95.0, 105.0):
+            share = share_of(self.rules.way, level, percent)
+            if share <= self.rules.way.top:
+                found.setdefault(share, percent)
+        return dict(sorted(found.items()))
+
+    # -- what comes next -----------------------------------------------------------------------
+    def next(self) -> list[Sought]:
+        """The next trials; several only of a confirmation. None when the search is done."""
+        batch = self.batch
+        if batch is None:
+            return self._climb(DOUBLING)
+        if self.confirmations >= MOST_CONFIRMATIONS:
+            return []
+        if self._goes_on(batch):
+            return self._climb(ONWARD)
+        return self._confirmed_lower(batch)
+
+    def measure_s(self, kind: LevelKind) -> float:
+        """How long a sample is: the longer, the narrower the bracket."""
+        rules = self.rules
+        if kind == "soak":
+            return rules.soak_s
+        if kind == "confirm":
+            return rules.longest_s
+        share = narrowness(rules.way, self.low, self.high)
+        length_s = rules.shortest_s * (rules.longest_s / rules.shortest_s) ** share
+        return float(round(length_s)) if length_s >= 10 else round(length_s, 1)
+
+    def _climb(self, growth: float) -> list[Sought]:
+        if self.soaks_failed:
+            return self._after_failed_soak()
+        level = next_level(self.rules.way, self.low, self.high, growth)
+        if level is not None:
+            raised = self._raised(level) if self.rules.raises and not self._started else ()
+            return [Sought(level, "ascent", self.measure_s("ascent"), raised=raised)]
+        found = self.low
+        if found is None:
+            return []
+        if self.rules.soak_s and found not in self._soaks:
+            return [Sought(found, "soak", self.rules.soak_s)]
+        return self._confirmation(found)
+
+    def _after_failed_soak(self) -> list[Sought]:
+        below = step_below(self.rules.way, min(self.soaks_failed))
+        if below is not None and self._soaks.get(below):
+            return self._confirmation(below)
+        if below is None or len(self.soaks_failed) >= MOST_SOAKS:
+            return []
+        return [Sought(below, "soak", self.rules.soak_s)]
+
+    def _goes_on(self, batch: Batch) -> bool:
+        """Whether the level that was found is too low: 105 % of it holds every time."""
+        above = max(batch.shares)
+        if batch.shares[above] != 105.0 or self.soaks_failed:
+            return False
+        return all(batch.all_held(percent) for percent in SHARES)
+
+    def _confirmed_lower(self, batch: Batch) -> list[Sought]:
+        """Where the level that was found is not confirmed: the next one below it."""
+        unsound = [level for level, holds in self._lasting.items() if not holds]
+        if not unsound or min(unsound) > batch.of:
+            return []
+        sound = self.sustained
+        if sound is None:
+            below = share_of(self.rules.way, min(unsound), _DOWN)
+            return self._confirmation(below) if self.rules.way.bottom <= below else []
+        lower = step_below(self.rules.way, min(unsound))
+        return self._confirmation(lower) if lower is not None and lower > sound else []
+
+    def _confirmation(self, level: float) -> list[Sought]:
+        """Fresh trials at each share, block by block."""
+        if level in self._batches:
+            return []
+        length_s = self.measure_s("confirm")
+        return [
+            Sought(share, "confirm", length_s, of=level)
+            for _ in range(self.rules.confirm)
+            for share in self._shares(level)
+        ]
+
+    def _raised(self, first: float) -> tuple[float, ...]:
+        """All levels from the first one up, while none fails."""
+        levels = [first]
+        while len(levels) <= MOST_DOUBLINGS:
+            above = next_level(self.rules.way, levels[-1], None)
+            if above is None:
+                break
+            levels.append(above)
+        return tuple(levels[1:])
+
+
+def counted(results: Sequence[TrialResult]) -> list[TrialResult]:
+    """The trials that count: one that the machine disturbed does not if it was made again."""
+    last = {(result.variant, result.block): result.trial for result in results}
+    return [
+        result
+        for result in results
+        if result.status is not Status.DISTURBED
+        or last[result.variant, result.block] == result.trial
+    ]
+
+
+def records_of(results: Sequence[TrialResult]) -> list[LevelRecord]:
+    """What those that count say of the levels, in order."""
+    return [record for result in counted(results) for record in result.levels]

@@ -1,0 +1,123 @@
+"""The design `scale`: the same work at 1 to N of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from loadstone.experiments.designs.base import Design, Pair, level_name
+from loadstone.experiments.model import (
+    Change,
+    Experiment,
+    Level,
+    LevelRange,
+    ScaleDesign,
+    Variant,
+)
+from loadstone.experiments.problems import Problem
+
+SCALED = {
+    "users": ("profile.users", "users"),
+    "clients": ("profile.users", "clients"),
+    "processors": ("host.server.cpus", "processors"),
+}
+"""What can be scaled by a short name: its factor, and what N counts."""
+_MOST_LEVELS = 200
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """What is scaled."""
+
+    factor: str
+    label: str
+    """What N counts."""
+
+    def level(self, n: float) -> Level:
+        """The level of the factor at N: processors are the first N, as a list."""
+        if self.label == "processors":
+            return "0" if n == 1 else f"0-{n - 1:g}"
+        return int(n) if n == int(n) else n
+
+    def changes(self, n: float) -> list[Change]:
+        """What makes it N."""
+        return [Change(factor=self.factor, level=self.level(n))]
+
+
+class Scale(Design):
+    """Each N in every block; the law of its scalability is fitted to the medians."""
+
+    kind: ClassVar[str] = "scale"
+    about: ClassVar[str] = "the same work at 1 to N of something, and the law it follows"
+
+    def variants(self, experiment: Experiment) -> list[Variant]:
+        """One per N, in their order."""
+        scaled = scaled_by(experiment)
+        changes = [scaled.changes(n) for n in numbers(experiment)]
+        names = [level_name(each) for each in changes]
+        return [
+            Variant(
+                name=name,
+                changes=each,
+                step=each if index else [],
+                previous=names[0] if index else None,
+            )
+            for index, (name, each) in enumerate(zip(names, changes, strict=True))
+        ]
+
+    def pairs(self, experiment: Experiment) -> list[Pair]:
+        """A curve is fitted; no two points of it are compared."""
+        return []
+
+    def problems(self, experiment: Experiment) -> list[Problem]:
+        """Levels that are none."""
+        design = _design(experiment)
+        if design.over not in SCALED and "." not in design.over:
+            known = ", ".join(SCALED)
+            message = f"is none of {known}, nor a factor such as workload.warehouses"
+            return [Problem(("design", "over"), f"{design.over!r} {message}")]
+        levels = ("design", "levels")
+        if isinstance(design.levels, LevelRange):
+            return [Problem((*levels, field), text) for field, text in _wrong(design.levels)]
+        return [Problem(levels, text) for text in _unfit(design, scaled_by(experiment))]
+
+
+def _wrong(levels: LevelRange) -> Iterator[tuple[str, str]]:
+    if levels.to <= levels.first:
+        yield "to", "must lie above from"
+    elif (levels.to - levels.first) / levels.step > _MOST_LEVELS:
+        yield "step", f"makes more than {_MOST_LEVELS} levels"
+
+
+def _unfit(design: ScaleDesign, scaled: Scaled) -> Iterator[str]:
+    found = design.levels if isinstance(design.levels, list) else []
+    if any(n <= 0 for n in found):
+        yield "there is nothing to be had at 0 or less"
+    if len(set(found)) < len(found):
+        yield "name each level once: repeats says how often it is measured"
+    if design.over in SCALED and any(n != int(n) for n in found):
+        yield f"{scaled.label} are whole numbers"
+
+
+def scaled_by(experiment: Experiment) -> Scaled:
+    """What the experiment scales."""
+    over = _design(experiment).over
+    if over in SCALED:
+        return Scaled(*SCALED[over])
+    return Scaled(over, over.partition(".")[2] or over)
+
+
+def numbers(experiment: Experiment) -> list[float]:
+    """Every N, ascending."""
+    levels = _design(experiment).levels
+    if isinstance(levels, LevelRange):
+        count = int((levels.to - levels.first) / levels.step + 1e-9) + 1
+        found = [levels.first + place * levels.step for place in range(count)]
+        return found if found[-1] >= levels.to - 1e-9 else [*found, levels.to]
+    return sorted(levels)
+
+
+def _design(experiment: Experiment) -> ScaleDesign:
+    assert isinstance(experiment.design, ScaleDesign)  # noqa: S101
+    return experiment.design

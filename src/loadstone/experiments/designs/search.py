@@ -1,0 +1,296 @@
+"""The design `search`: the highest rate, or the most users, that a system can sustain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import ClassVar
+
+from loadstone.errors import LoadstoneError, WrongInputError
+from loadstone.experiments.designs.arrange import arrange, trial_id
+from loadstone.experiments.designs.ascent import Way, levels_at_most
+from loadstone.experiments.designs.base import Design, Pair, Stages
+from loadstone.experiments.designs.book import (
+    MOST_SOAKS,
+    SHARES,
+    Book,
+    Rules,
+    Sought,
+    records_of,
+)
+from loadstone.experiments.model import (
+    Experiment,
+    LevelPlan,
+    LoadedBy,
+    SearchDesign,
+    TrialPlan,
+    Variant,
+)
+from loadstone.experiments.problems import Problem
+from loadstone.load.objective import parse_objective, parse_term
+from loadstone.results.record import TrialResult
+from loadstone.workloads.base import SearchSteps, Workload
+
+IMPLIED = "errors < 1 %"
+"""A level at which more operations fail does not hold, unless the objective says otherwise."""
+
+
+class Search(Design):
+    """Ascent, soak and confirmation; which trial comes next follows from those before."""
+
+    kind: ClassVar[str] = "search"
+    about: ClassVar[str] = "the highest rate, or the most users, that holds"
+
+    def variants(self, experiment: Experiment) -> list[Variant]:
+        """The first level: the others are not known before their time."""
+        rules = rules_of(experiment)
+        return [_variant(experiment, rules, Book(rules).next()[0].level, [])]
+
+    def pairs(self, experiment: Experiment) -> list[Pair]:
+        """Nothing to compare."""
+        return []
+
+    def problems(self, experiment: Experiment) -> list[Problem]:
+        """Terms that cannot be read, and loads that cannot be raised as it is asked."""
+        design = _design(experiment)
+        problems = []
+        for index, text in enumerate(design.objective):
+            try:
+                parse_term(text)
+            except WrongInputError as error:
+                message = f"{error.message} ({error.advice})" if error.advice else error.message
+                problems.append(Problem(("design", "objective", index), message))
+        over = _over(experiment)
+        if over == "users" and experiment.profile.load == "open":
+            message = "an open load has no users: search over rate, or write load: closed"
+            problems.append(Problem(("design", "over"), message))
+        if over == "rate" and experiment.profile.load == "closed" and _sets_profile(experiment):
+            message = "a search over rates needs an open load: write load: open and rate_per_s"
+            problems.append(Problem(("design", "over"), f"{message} (--rate)"))
+        if design.method == "bisection" and (design.coarse or design.fine):
+            message = "coarse and fine belong to method: steps; bisection takes a precision"
+            problems.append(Problem(("design", "method"), message))
+        if experiment.durability is not None:
+            message = "a search makes no crash trials: crash the level that it finds"
+            problems.append(Problem(("durability",), message))
+        if experiment.repeats != 1:
+            message = "a search repeats what it must: say failures and confirm in its design"
+            problems.append(Problem(("repeats",), message))
+        return problems or _range_problems(experiment)
+
+    def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
+        """The trials, as the book of the search asks for them."""
+        return SearchStages(experiment, allow_unsafe=allow_unsafe)
+
+    def trials_planned(self, experiment: Experiment) -> int:
+        """At most, until a limit is found that does not move from one confirmation to the next."""
+        rules = rules_of(experiment)
+        soaks = MOST_SOAKS if rules.soak_s else 0
+        ascent = rules.failures * levels_at_most(rules.way)
+        return ascent + soaks + rules.confirm * len(SHARES)
+
+    def load_s(self, experiment: Experiment) -> float:
+        """Of so many trials, each with the warm-up and ramp of the profile."""
+        rules, profile = rules_of(experiment), experiment.profile
+        before_s = profile.warm_up + profile.ramp
+        samples = rules.failures * levels_at_most(rules.way)
+        ascent_s = samples * (before_s + (rules.shortest_s + rules.longest_s) / 2)
+        soak_s = before_s + rules.soak_s if rules.soak_s else 0.0
+        confirm_s = rules.confirm * len(SHARES) * (before_s + rules.longest_s)
+        return ascent_s + soak_s + confirm_s
+
+
+class SearchStages(Stages):
+    """One trial after the other; those of a confirmation together."""
+
+    def __init__(self, experiment: Experiment, *, allow_unsafe: bool = False) -> None:
+        self._experiment = experiment.model_copy(update={"repeats": 1})
+        self._rules = rules_of(experiment)
+        self._allow_unsafe = allow_unsafe
+        self._variants: dict[str, Variant] = {}
+        self._blocks = count(1)
+
+    @property
+    def variants(self) -> list[Variant]:
+        """The levels that were tried or are being tried."""
+        return list(self._variants.values())
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Levels are judged, not compared."""
+        return []
+
+    def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
+        """What the book asks for."""
+        sought = Book.of(self._rules, records_of(results)).next()
+        if not sought:
+            return []
+        size = len({each.level for each in sought})
+        plans: list[TrialPlan] = []
+        for start in range(0, len(sought), size):
+            plans += self._block(sought[start : start + size], len(results) + len(plans) + 1)
+        return plans
+
+    def _block(self, sought: Sequence[Sought], first_order: int) -> list[TrialPlan]:
+        """Trials of one block, each of another level, in random order."""
+        variants = {each.level: self._variant(each.level) for each in sought}
+        by_name = {variants[each.level].name: each for each in sought}
+        block = next(self._blocks)
+        plans = arrange(
+            self._experiment,
+            list(variants.values()),
+            first_block=block,
+            first_order=first_order,
+            allow_unsafe=self._allow_unsafe,
+        )
+        return [
+            self._of_level(plan, by_name[plan.variant.name], place)
+            for place, plan in enumerate(plans, start=1)
+        ]
+
+    def _variant(self, level: float) -> Variant:
+        variant = _variant(self._experiment, self._rules, level, self.variants)
+        return self._variants.setdefault(variant.name, variant)
+
+    def _of_level(self, plan: TrialPlan, sought: Sought, place: int) -> TrialPlan:
+        """The plan with the length of the sample and what it is judged by."""
+        profile = plan.profile.model_copy(update={"measure": sought.measure_s})
+        name = f"{sought.kind} {_text(sought.level)}"
+        return plan.model_copy(
+            update={
+                "trial": trial_id(plan.block, place, name),
+                "profile": profile,
+                "level": _level_plan(self._rules, sought),
+            }
+        )
+
+
+def rules_of(experiment: Experiment) -> Rules:
+    """The search that an experiment asks for, with the defaults of its workload.
+
+    Raises:
+        WrongInputError: If the workload or its parameters do not exist.
+    """
+    design, profile = _design(experiment), experiment.profile
+    over = _over(experiment)
+    workload = _workload(experiment)
+    return Rules(
+        over=over,
+        unit="users" if over == "users" else workload.rate_unit,
+        way=_way(experiment, workload, over),
+        objective=_objective(design, workload),
+        window_s=design.window,
+        failures=design.failures,
+        shortest_s=profile.measure,
+        longest_s=max(profile.measure, design.longest or 2 * profile.measure),
+        soak_s=design.soak,
+        confirm=design.confirm,
+        raises=design.approach == "raise",
+    )
+
+
+def _way(experiment: Experiment, workload: Workload, over: LoadedBy) -> Way:
+    design = _design(experiment)
+    default = workload.default_steps(over)
+    first = design.first or _of_profile(experiment, over) or default.first
+    coarse = design.coarse or default.coarse or design.fine or first
+    steps = SearchSteps(
+        first=first,
+        method=design.method or default.method,
+        coarse=coarse,
+        fine=design.fine or (default.fine if design.coarse is None else None) or coarse,
+    )
+    return Way(steps, design.precision / 100, design.at_most, whole=over == "users")
+
+
+def _of_profile(experiment: Experiment, over: LoadedBy) -> float | None:
+    """The load that the profile itself names."""
+    profile = experiment.profile
+    if over == "rate":
+        return profile.rate_per_s
+    return float(profile.users) if "users" in profile.model_fields_set else None
+
+
+def _objective(design: SearchDesign, workload: Workload) -> tuple[str, ...]:
+    terms = parse_objective(design.objective or workload.default_objective)
+    texts = [term.text for term in terms]
+    counts = any(term.figure == "errors" and term.operation is None for term in terms)
+    return tuple(texts if counts else [*texts, IMPLIED])
+
+
+def _over(experiment: Experiment) -> LoadedBy:
+    design = _design(experiment)
+    if design.over is not None:
+        return design.over
+    return "rate" if experiment.profile.load == "open" else _workload(experiment).search_over
+
+
+def _sets_profile(experiment: Experiment) -> bool:
+    """Whether the rate is that of the profile, not a parameter of the workload."""
+    changes = _workload(experiment).at_rate(experiment.profile, 1.0)
+    return any(change.factor == "profile.rate_per_s" for change in changes)
+
+
+def _workload(experiment: Experiment) -> Workload:
+    from loadstone.workloads.registry import workload_of
+
+    return workload_of(experiment.workload)
+
+
+def _variant(
+    experiment: Experiment, rules: Rules, level: float, before: Sequence[Variant]
+) -> Variant:
+    """The configuration of a level; its step is from the first one."""
+    workload = _workload(experiment)
+    if rules.over == "users":
+        changes = workload.at_users(experiment.profile, int(level))
+    else:
+        changes = workload.at_rate(experiment.profile, level)
+    name = f"{rules.over}={_text(level)}"
+    first = before[0].name if before else None
+    if first in (None, name):
+        return Variant(name=name, changes=changes, step=[])
+    return Variant(name=name, changes=changes, step=changes, previous=first)
+
+
+def _level_plan(rules: Rules, sought: Sought) -> LevelPlan:
+    return LevelPlan(
+        over=rules.over,
+        unit=rules.unit,
+        level=sought.level,
+        kind=sought.kind,
+        of=sought.of,
+        raised=list(sought.raised),
+        objective=list(rules.objective),
+        window_s=rules.window_s,
+    )
+
+
+def _range_problems(experiment: Experiment) -> list[Problem]:
+    """Levels that are none, once the defaults are known."""
+    design = _design(experiment)
+    try:
+        rules = rules_of(experiment)
+    except LoadstoneError as error:
+        return [Problem(("design",), error.message)]
+    steps, problems = rules.way.steps, []
+    if rules.way.whole and steps.first != int(steps.first):
+        problems.append(Problem(("design", "from"), "users are whole numbers"))
+    if design.at_most is not None and design.at_most < steps.first:
+        message = f"is below the first level, {steps.first:g}"
+        problems.append(Problem(("design", "at_most"), message))
+    if (steps.fine or 0) > (steps.coarse or 0):
+        problems.append(Problem(("design", "fine"), f"is coarser than coarse, {steps.coarse:g}"))
+    if design.longest is not None and design.longest < rules.shortest_s:
+        message = f"is shorter than profile.measure, {rules.shortest_s:g}s"
+        problems.append(Problem(("design", "longest"), message))
+    return problems
+
+
+def _text(level: float) -> str:
+    return f"{level:.12g}"
+
+
+def _design(experiment: Experiment) -> SearchDesign:
+    assert isinstance(experiment.design, SearchDesign)  # noqa: S101
+    return experiment.design

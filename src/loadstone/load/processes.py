@@ -1,0 +1,63 @@
+"""How many driver processes a load needs on this machine."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Mapping
+from math import ceil
+from typing import Any, Literal
+
+from loadstone.experiments.model import MOST_PROCESSES
+
+FILES_OF_SESSION = {"postgresql": 1, "mysql": 1, "none": 0}
+"""Open files of a session, by the protocol of its connection."""
+_IN_PROCESS = frozenset({"sqlite"})
+"""Protocols whose engine lives in the driver: a second process would be a second engine."""
+_FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4
+"""What the driver keeps for itself."""
+
+
+def processes_for(
+    asked: int | Literal["auto"], plan: Mapping[str, Any], *, nofile: int | None = None
+) -> int:
+    """The number of driver processes.
+
+    Args:
+        asked: Of the profile.
+        plan: Of the whole load: sessions, worker threads and protocol.
+        nofile: Files that a process may open; default: the hard limit of this one, which the
+            driver raises its own to.
+    """
+    protocol = plan["connection"]["protocol"]
+    if protocol in _IN_PROCESS:
+        return 1
+    if asked != "auto":
+        return asked
+    limit = _hard_limit() if nofile is None else nofile
+    threads = int(plan.get("threads", 1))
+    needed = sessions_of(plan) * FILES_OF_SESSION[protocol]
+    room = limit - _FILES_OF_PROCESS - _FILES_OF_THREAD * threads
+    of_thread = room // threads
+    if needed <= room or of_thread < 1:
+        return 1  # in the second case the driver says what it lacks
+    # Sessions are dealt to the threads of all processes, so that a thread has one more at most.
+    return min(MOST_PROCESSES, ceil(needed / (threads * of_thread)))
+
+
+def sessions_of(plan: Mapping[str, Any]) -> int:
+    """Sessions that the phases of a plan need at most."""
+    loads = [phase["load"] for phase in plan["phases"]]
+    return max(
+        (
+            max(load["users"]["from"], load["users"]["to"])
+            if load["model"] == "closed"
+            else load["sessions"]
+            for load in loads
+        ),
+        default=0,
+    )
+
+
+def _hard_limit() -> int:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return 2**31 if limit == resource.RLIM_INFINITY else limit

@@ -1,0 +1,121 @@
+"""A curve of scalability in the report: its points, the law and what it says."""
+
+from __future__ import annotations
+
+from loadstone.experiments.designs.scale import Scaled, numbers, scaled_by
+from loadstone.experiments.model import ScaleDesign
+from loadstone.report.figures import values_of
+from loadstone.report.model import CurvePoint, MetricInfo, ScaleFit, ScalePoint, ScaleReport
+from loadstone.report.reading import ExperimentFolder
+from loadstone.report.text import number
+from loadstone.results.statistics import summarize
+from loadstone.results.statistics.scalability import Scalability, scalability
+
+
+def scale_report(folder: ExperimentFolder, metric: MetricInfo) -> ScaleReport | None:
+    """The curve of an experiment, as far as its trials go.
+
+    Returns:
+        None where the experiment is no curve.
+    """
+    experiment = folder.experiment
+    if not isinstance(experiment.design, ScaleDesign):
+        return None
+    scaled = scaled_by(experiment)
+    points = _points(folder, metric)
+    fit: Scalability | None = None
+    problem = ""
+    try:
+        fit = _fit(points, metric, experiment.confidence, experiment.seed)
+    except ValueError as error:
+        problem = f"no law is fitted: {error}"
+    return ScaleReport(
+        over=scaled.factor,
+        label=scaled.label,
+        metric=metric.name,
+        unit=metric.unit,
+        text=_text(points, fit, scaled, metric, experiment.confidence),
+        points=[_fitted(point, fit) for point in points],
+        fit=_report(fit) if fit else None,
+        problem=problem,
+    )
+
+
+def _points(folder: ExperimentFolder, metric: MetricInfo) -> list[ScalePoint]:
+    """One for each N that has a valid trial."""
+    found = []
+    for n, variant in zip(numbers(folder.experiment), folder.design.variants, strict=False):
+        values, trials = values_of(folder.valid_trials_of(variant.name), metric.name)
+        if values:
+            summary = summarize(values, confidence=folder.experiment.confidence)
+            found.append(
+                ScalePoint(
+                    n=n,
+                    variant=variant.name,
+                    median=summary.median,
+                    low=summary.low,
+                    high=summary.high,
+                    values=values,
+                    trials=trials,
+                )
+            )
+    return found
+
+
+def _fit(points: list[ScalePoint], metric: MetricInfo, confidence: float, seed: int) -> Scalability:
+    if metric.higher_is_better is False:
+        raise ValueError(f"the law is about throughput, and {metric.label} is none")
+    return scalability({point.n: point.values for point in points}, confidence=confidence, rng=seed)
+
+
+def _fitted(point: ScalePoint, fit: Scalability | None) -> ScalePoint:
+    if fit is None:
+        return point
+    share = fit.residuals[point.n]
+    return point.model_copy(
+        update={"fitted": float(fit.law.at(point.n)), "residual_percent": 100 * share}
+    )
+
+
+def _report(fit: Scalability) -> ScaleFit:
+    return ScaleFit(
+        rate=fit.law.rate,
+        contention=fit.law.contention,
+        coherence=fit.law.coherence,
+        rate_interval=fit.rate_interval,
+        contention_interval=fit.contention_interval,
+        coherence_interval=fit.coherence_interval,
+        peak_n=fit.peak_n,
+        peak_interval=fit.peak_interval,
+        peak_value=None if fit.peak_n is None else float(fit.law.at(fit.peak_n)),
+        peak_value_interval=fit.peak_value_interval,
+        worst_residual_percent=100 * max(fit.residuals.values(), key=abs),
+        curve=[CurvePoint(n=n, value=x, low=low, high=high) for n, x, low, high in fit.curve],
+    )
+
+
+def _text(
+    points: list[ScalePoint],
+    fit: Scalability | None,
+    scaled: Scaled,
+    metric: MetricInfo,
+    confidence: float,
+) -> str:
+    if not points:
+        return "No trial is valid: there is nothing to report. The notices say why."
+    first, last = points[0], points[-1]
+    best = max(points, key=lambda point: point.median)
+    text = (
+        f"Most at {best.n:g} {scaled.label}: {number(best.median)} {metric.unit}, "
+        f"{best.median / first.median:.2f} times those at {first.n:g}."
+    )
+    if fit is None:
+        return text
+    if fit.peak_n is None or fit.peak_interval is None:
+        return f"{text} The law has no peak within {first.n:g} to {last.n:g} {scaled.label}."
+    low, high = fit.peak_interval
+    beyond = " or more" if fit.peak_open else ""
+    return (
+        f"{text} The law peaks at {fit.peak_n:.3g} {scaled.label} ({low:.3g} to {high:.3g}{beyond}"
+        f", at a confidence of {100 * confidence:g} %)."
+    )

@@ -1,0 +1,82 @@
+"""A search in the report: its outcome, and every level that it tried."""
+
+from __future__ import annotations
+
+from loadstone.experiments.designs.book import counted
+from loadstone.experiments.designs.search import rules_of
+from loadstone.experiments.model import SearchDesign
+from loadstone.report.model import LevelReport, SearchReport
+from loadstone.report.reading import ExperimentFolder, TrialFolder
+from loadstone.results.record import LevelRecord
+from loadstone.results.searching import first_reason, outcome_of, reason_text
+
+
+def search_report(folder: ExperimentFolder) -> SearchReport | None:
+    """The search of an experiment, made again from the records of its trials.
+
+    Returns:
+        None where the experiment is no search.
+    """
+    design = folder.experiment.design
+    if not isinstance(design, SearchDesign):
+        return None
+    rules = rules_of(folder.experiment)
+    results = [trial.result for trial in folder.trials]
+    outcome = outcome_of(rules, results)
+    counting = {result.trial for result in counted(results)}
+    levels = [
+        _level(trial, record, counts=trial.result.trial in counting)
+        for trial in folder.trials
+        for record in trial.result.levels
+    ]
+    failed = outcome.first_failure
+    return SearchReport(
+        over=rules.over,
+        unit=rules.unit,
+        status=outcome.status,
+        level=outcome.level,
+        low=outcome.low,
+        high=outcome.high,
+        text=outcome.text,
+        first_failure=next(
+            (
+                each
+                for each in levels
+                if failed is not None and (each.trial, each.level) == (failed[0], failed[1].level)
+            ),
+            None,
+        ),
+        remarks=list(outcome.remarks),
+        objective=list(rules.objective),
+        window_s=rules.window_s,
+        method=rules.way.steps.method,
+        approach=design.approach,
+        levels=levels,
+    )
+
+
+def _level(trial: TrialFolder, record: LevelRecord, *, counts: bool) -> LevelReport:
+    first = first_reason(record)
+    response = record.response
+    phases = trial.result.phases
+    return LevelReport(
+        trial=trial.result.trial,
+        level=record.level,
+        kind=record.kind,
+        of=record.of,
+        raised=record.raised,
+        counts=counts,
+        holds=record.holds,
+        reason=reason_text(first) if first else "",
+        at_s=first.at_s if first else None,
+        from_s=record.from_s - (phases[0].from_s if phases else 0.0),
+        duration_s=record.duration_s,
+        offered_per_s=record.offered_per_s,
+        achieved_per_s=record.achieved_per_s,
+        p50_ms=response.p50_s * 1e3 if response else None,
+        p95_ms=response.p95_s * 1e3 if response else None,
+        p99_ms=response.p99_s * 1e3 if response else None,
+        max_ms=response.max_s * 1e3 if response else None,
+        reasons=record.reasons,
+        worst=record.worst,
+    )

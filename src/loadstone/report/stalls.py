@@ -1,0 +1,274 @@
+"""Why it stalled: spikes of the response time beside what happened on the same clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from loadstone.errors import WrongInputError
+from loadstone.load.frames import Event, Frame, Hello, Tick
+from loadstone.load.totals import MEASURE
+from loadstone.probes.host_marks import host_marks
+from loadstone.probes.marks import Figures, Mark, SampleTable
+from loadstone.report.model import HappeningReport, KindReport, SpikeReport, StallReport
+from loadstone.report.probe_series import is_host
+from loadstone.report.reading import TrialFolder
+from loadstone.results.latency import merge, percentiles
+from loadstone.results.statistics.coincidence import (
+    FEWEST_WINDOWS,
+    Flags,
+    KindResult,
+    Span,
+    coincidences,
+    runs,
+    touched,
+    usual_limit,
+)
+from loadstone.results.trial_files import TARGET_LOG_FILE
+from loadstone.targets.happenings import ServerLog
+from loadstone.targets.registry import target_class
+from loadstone.workloads.base import Workload
+from loadstone.workloads.registry import workload_of
+
+MAX_DEVIATIONS, MAX_RATIO = 10.0, 5.0
+"""The slowest operation of a window varies more than its 99th percentile."""
+SHORTEST_SHARE = 0.5
+"""A last tick shorter than this share of the others has too few operations to judge."""
+MOST_LISTED = 300
+"""Spikes, and happenings of one kind, that a report lists."""
+_TOOK = "took_s"
+"""In the data of a workload's event: how long that took which ends with it."""
+_EDGE = 1e-9
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The measured phase in ticks: n + 1 edges, and n figures in seconds (NaN: nothing ended)."""
+
+    edges_s: Figures
+    p99_s: Figures
+    max_s: Figures
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Above which a window is slow, in seconds; None: that figure is not judged."""
+
+    p99_s: float | None
+    max_s: float | None
+
+
+def stall_report(
+    trial: TrialFolder, frames: Sequence[Frame], samples: pa.Table | None, origin: float
+) -> StallReport | None:
+    """Lines up spikes and happenings of the measured phase.
+
+    Args:
+        trial: Its plan names target and workload; its folder holds the target's log.
+        frames: What the driver said.
+        samples: What the probes saw.
+        origin: Begin of the charts on the trial's clock.
+
+    Returns:
+        None for a trial that is too short for anything to be usual in it.
+    """
+    workload = _workload(trial)
+    ticks = _whole_ticks(frames)
+    if workload is None or len(ticks) < FEWEST_WINDOWS:
+        return None
+    windows = _windows(ticks, workload.judged_by())
+    limits = _limits(windows, workload.slow_after_s())
+    slow = _slow(windows, limits)
+    marks = _marks(trial, frames, samples, windows)
+    by_kind: dict[str, list[Span]] = {}
+    for mark in marks:
+        by_kind.setdefault(mark.kind, []).append((mark.from_s, mark.to_s))
+    tolerance_s = float(np.median(np.diff(windows.edges_s)))
+    kinds = coincidences(windows.edges_s, slow, by_kind, tolerance_s=tolerance_s)
+    covers = {kind: touched(windows.edges_s, by_kind[kind], tolerance_s) for kind in by_kind}
+    return StallReport(
+        operations=list(workload.judged_by()),
+        p99_limit_ms=_milliseconds(limits.p99_s),
+        max_limit_ms=_milliseconds(limits.max_s),
+        own_rule=workload.slow_after_s() is not None,
+        windows=int(slow.size),
+        slow_windows=int(slow.sum()),
+        spikes=[_spike(run, windows, kinds, covers, origin) for run in runs(slow)][:MOST_LISTED],
+        kinds=[_kind(result) for result in kinds],
+        happenings=_listed(marks, origin),
+    )
+
+
+def _workload(trial: TrialFolder) -> Workload | None:
+    """None for one that this Loadstone does not know."""
+    try:
+        return workload_of(trial.plan.workload)
+    except WrongInputError:
+        return None
+
+
+# -- spikes ------------------------------------------------------------------------------------
+def _whole_ticks(frames: Iterable[Frame]) -> list[Tick]:
+    """Ticks of the measured phase in order; late ones hold what ended after it."""
+    ticks = [
+        frame
+        for frame in frames
+        if isinstance(frame, Tick) and frame.phase_kind == MEASURE and not frame.late
+    ]
+    if not ticks:
+        return []
+    usual_s = sorted(tick.duration_s for tick in ticks)[len(ticks) // 2]
+    while ticks and ticks[-1].duration_s < SHORTEST_SHARE * usual_s:
+        ticks.pop()
+    return ticks
+
+
+def _windows(ticks: Sequence[Tick], operations: Sequence[str]) -> _Windows:
+    p99, longest = [], []
+    for tick in ticks:
+        texts = [
+            operation.response
+            for name, operation in tick.operations.items()
+            if operation.response and (not operations or name in operations)
+        ]
+        at = percentiles(merge(texts), (99.0, 100.0))
+        p99.append(at.get(99.0, np.nan))
+        longest.append(at.get(100.0, np.nan))
+    edges = [ticks[0].from_s, *(tick.to_s for tick in ticks)]
+    return _Windows(np.array(edges), np.array(p99), np.array(longest))
+
+
+def _limits(windows: _Windows, own_s: float | None) -> _Limits:
+    if own_s is not None:
+        return _Limits(None, own_s)
+    longest = usual_limit(windows.max_s, deviations=MAX_DEVIATIONS, ratio=MAX_RATIO)
+    return _Limits(usual_limit(windows.p99_s), longest)
+
+
+def _slow(windows: _Windows, limits: _Limits) -> Flags:
+    """Windows with a slow operation, and those through which the slowest one lasted."""
+    ended = _above(windows.p99_s, limits.p99_s) | _above(windows.max_s, limits.max_s)
+    slow = ended.copy()
+    for index in np.flatnonzero(ended):
+        begin_s = windows.edges_s[index + 1] - windows.max_s[index]
+        slow |= touched(windows.edges_s, [(begin_s, windows.edges_s[index + 1] - _EDGE)])
+    return slow
+
+
+def _above(values: Figures, limit: float | None) -> Flags:
+    if limit is None:
+        return np.zeros(values.size, dtype=np.bool_)
+    return np.nan_to_num(values) > limit
+
+
+# -- happenings --------------------------------------------------------------------------------
+def _marks(
+    trial: TrialFolder, frames: Sequence[Frame], samples: pa.Table | None, windows: _Windows
+) -> list[Mark]:
+    """Everything that happened within the measured phase, in order of time."""
+    from_s, to_s = float(windows.edges_s[0]), float(windows.edges_s[-1])
+    host, target = _tables(samples)
+    hello = next((frame for frame in frames if isinstance(frame, Hello)), None)
+    start_unix_s = hello.unix_time_s - hello.t_s if hello else 0.0
+    log = ServerLog(trial.path / TARGET_LOG_FILE if hello else None, start_unix_s)
+    engine = target_class(trial.plan.target.engine)
+    found = [
+        *_told(frames),
+        *engine.happenings(target.between(from_s, to_s), log),
+        *host_marks(host.between(from_s, to_s)),
+    ]
+    within = [mark for mark in found if mark.to_s >= from_s and mark.from_s <= to_s]
+    return sorted(within, key=lambda mark: (mark.from_s, mark.kind))
+
+
+def _told(frames: Iterable[Frame]) -> list[Mark]:
+    """What the driver told: events of the workload, and connections that broke."""
+    marks = []
+    for frame in frames:
+        if not isinstance(frame, Event):
+            continue
+        if frame.kind == "workload":
+            took = frame.data.get(_TOOK, 0.0)
+            took_s = took if isinstance(took, float) else 0.0
+            marks.append(Mark(frame.name, frame.t_s - took_s, frame.t_s, frame.detail))
+        elif frame.kind == "connection-lost":
+            marks.append(Mark("connection lost", frame.t_s, frame.t_s, frame.detail))
+    return marks
+
+
+def _tables(samples: pa.Table | None) -> tuple[SampleTable, SampleTable]:
+    """The samples of the host, and those of the target."""
+    columns = samples.to_pydict() if samples is not None else {}
+    rows = list(
+        zip(
+            *(columns.get(name, []) for name in ("probe", "t_s", "metric", "value")),
+            strict=True,
+        )
+    )
+    return (
+        SampleTable.of((t, metric, value) for probe, t, metric, value in rows if is_host(probe)),
+        SampleTable.of(
+            (t, metric, value) for probe, t, metric, value in rows if not is_host(probe)
+        ),
+    )
+
+
+# -- the report's values -----------------------------------------------------------------------
+def _spike(
+    run: tuple[int, int],
+    windows: _Windows,
+    kinds: Sequence[KindResult],
+    covers: dict[str, Flags],
+    origin: float,
+) -> SpikeReport:
+    first, last = run
+    within = slice(first, last + 1)
+    return SpikeReport(
+        from_s=float(windows.edges_s[first]) - origin,
+        to_s=float(windows.edges_s[last + 1]) - origin,
+        p99_ms=_highest_ms(windows.p99_s[within]),
+        max_ms=_highest_ms(windows.max_s[within]),
+        kinds=[each.kind for each in kinds if bool(covers[each.kind][within].any())],
+    )
+
+
+def _kind(result: KindResult) -> KindReport:
+    return KindReport(
+        kind=result.kind,
+        times=result.spans,
+        covered=result.covered,
+        together=result.together,
+        expected=result.expected,
+        p_value=result.p_value,
+        p_adjusted=result.p_adjusted,
+        verdict=result.verdict.value,
+    )
+
+
+def _listed(marks: Sequence[Mark], origin: float) -> list[HappeningReport]:
+    counts: dict[str, int] = {}
+    listed = []
+    for mark in marks:
+        counts[mark.kind] = counts.get(mark.kind, 0) + 1
+        if counts[mark.kind] <= MOST_LISTED:
+            listed.append(
+                HappeningReport(
+                    kind=mark.kind,
+                    from_s=mark.from_s - origin,
+                    to_s=mark.to_s - origin,
+                    detail=mark.detail,
+                )
+            )
+    return listed
+
+
+def _highest_ms(values: Figures) -> float | None:
+    finite = values[np.isfinite(values)]
+    return _milliseconds(float(finite.max())) if finite.size else None
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else float(f"{seconds * 1e3:.5g}")

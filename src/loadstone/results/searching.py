@@ -1,0 +1,187 @@
+"""What a search found, from the records of its trials alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from loadstone.experiments.designs.book import MOST_CONFIRMATIONS, Book, Rules, counted
+from loadstone.results.record import LevelReason, LevelRecord, Status, TrialResult
+
+SearchStatus = Literal["found", "no limit found", "no level holds", "not sustained", "unfinished"]
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """The end of a search, or how far it came."""
+
+    status: SearchStatus
+    level: float | None
+    """The highest level that is sustained; of an unfinished search the highest that held yet."""
+    low: float | None
+    """The highest level that held in all its trials."""
+    high: float | None
+    """The lowest above it that failed."""
+    first_failure: tuple[str, LevelRecord] | None
+    """Trial and record of what failed first at `high`."""
+    remarks: tuple[str, ...]
+    text: str
+
+    @property
+    def by_generator(self) -> bool:
+        """Whether the limit is that of the load generator, not of the system under test."""
+        reason = first_reason(self.first_failure[1]) if self.first_failure else None
+        return reason is not None and reason.cause == "generator"
+
+
+def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
+    """Derives the outcome of a search.
+
+    Args:
+        rules: Of the search.
+        results: Of all its trials, in order; those that never ended are left out.
+    """
+    ended = [each for each in results if each.status not in (Status.RUNNING, Status.INTERRUPTED)]
+    tried = [(each.trial, record) for each in counted(ended) for record in each.levels]
+    book = Book.of(rules, (record for _, record in tried))
+    status = _status(book, rules)
+    level = book.low if status == "unfinished" else book.sustained
+    low, high = _interval(tried, book, level)
+    failure = _first_failure(tried, high)
+    return SearchOutcome(
+        status=status,
+        level=level,
+        low=low,
+        high=high,
+        first_failure=failure,
+        remarks=tuple(_remarks(book, tried, rules, level)),
+        text=_text(status, rules, book, (level, low, high), failure),
+    )
+
+
+def first_reason(record: LevelRecord) -> LevelReason | None:
+    """Why a level does not hold: what was seen first."""
+    return record.reasons[0] if record.reasons else None
+
+
+def level_text(level: float) -> str:
+    """A level as people read it: `145,000`, `12.5`."""
+    return f"{level:,.0f}" if level == int(level) else f"{level:,.6g}"
+
+
+def reason_text(reason: LevelReason) -> str:
+    """A reason with its time: `p99 < 50 ms: was 80 ms (from 20 s on)`."""
+    return reason.text if reason.at_s is None else f"{reason.text} (from {reason.at_s:.0f} s on)"
+
+
+def _status(book: Book, rules: Rules) -> SearchStatus:
+    if book.next():
+        return "unfinished"
+    if book.low is None and not book.soaks_failed:
+        return "no level holds"
+    if book.sustained is None:
+        return "not sustained"
+    at_top = book.sustained >= rules.way.top * (1 - 1e-9)
+    return "no limit found" if at_top else "found"
+
+
+def _interval(
+    tried: Sequence[tuple[str, LevelRecord]], book: Book, level: float | None
+) -> tuple[float | None, float | None]:
+    """The highest level that held in all its trials, and the lowest above it that failed."""
+    if level is None:
+        return None, book.high
+    by_level: dict[float, list[bool]] = {}
+    for _, record in tried:
+        by_level.setdefault(record.level, []).append(record.holds)
+    low = max(
+        (each for each, held in by_level.items() if all(held) and each <= level), default=None
+    )
+    failed = [each for each in by_level if each > level and book.fails(each)]
+    return low, min(failed, default=None)
+
+
+def _first_failure(
+    tried: Sequence[tuple[str, LevelRecord]], high: float | None
+) -> tuple[str, LevelRecord] | None:
+    return next(((t, each) for t, each in tried if each.level == high and not each.holds), None)
+
+
+def _remarks(
+    book: Book,
+    tried: Sequence[tuple[str, LevelRecord]],
+    rules: Rules,
+    level: float | None,
+) -> list[str]:
+    unit = rules.unit
+    remarks = [
+        f"{level_text(low)} {unit} failed although {level_text(high)} held: the limit is not "
+        "sharp, or something beside the load made it fail"
+        for low, high in book.contradictions()
+    ]
+    mixed = {
+        record.level: [each.holds for _, each in tried if each.level == record.level]
+        for _, record in tried
+    }
+    remarks += [
+        f"{level_text(each)} {unit} held in {sum(held)} of {len(held)} trials"
+        for each, held in sorted(mixed.items())
+        if any(held) and not all(held)
+    ]
+    if len(book.soaks_failed):
+        soaked = ", ".join(level_text(each) for each in book.soaks_failed)
+        remarks.append(f"held in short trials, and did not last in the soak: {soaked} {unit}")
+    if book.confirmations >= MOST_CONFIRMATIONS:
+        remarks.append(
+            "the limit moved from one confirmation to the next, and the search was ended: "
+            "look for what changes on the machine, or lengthen the samples"
+        )
+    if not rules.confirm and level is not None:
+        remarks.append("not confirmed by fresh trials: confirm is 0")
+    return remarks
+
+
+def _text(
+    status: SearchStatus,
+    rules: Rules,
+    book: Book,
+    levels: tuple[float | None, float | None, float | None],
+    failure: tuple[str, LevelRecord] | None,
+) -> str:
+    level, low, high = levels
+    unit = rules.unit
+    if status == "unfinished":
+        so_far = "no level has held yet" if level is None else f"{level_text(level)} {unit} held"
+        return f"The search did not end: {so_far}."
+    if status == "no level holds":
+        first = f" {_failed(failure)}." if failure else ""
+        return f"No level holds.{first}"
+    if status == "not sustained":
+        return f"No level is sustained{_not_sustained(book, unit)}."
+    assert level is not None  # noqa: S101 - the other states have none
+    if status == "no limit found":
+        return f"No limit found below {level_text(level)} {unit}: the highest level tried holds."
+    between = (
+        f" (between {level_text(low)} and {level_text(high)})"
+        if low is not None and high is not None
+        else ""
+    )
+    first = f" {_failed(failure)}." if failure else ""
+    verb = "are" if rules.over == "users" else "is"
+    return f"{level_text(level)} {unit} {verb} sustained{between}.{first}"
+
+
+def _failed(failure: tuple[str, LevelRecord]) -> str:
+    record = failure[1]
+    reason = first_reason(record)
+    where = f"At {level_text(record.level)}"
+    return f"{where}: {reason_text(reason)}" if reason else f"{where} it did not hold"
+
+
+def _not_sustained(book: Book, unit: str) -> str:
+    if book.soaks_failed:
+        highest = level_text(max(book.soaks_failed))
+        return f": {highest} {unit} held in short trials, and no soak held"
+    batch = book.batch
+    return f": {level_text(batch.of)} {unit} was not confirmed by fresh trials" if batch else ""

@@ -1,0 +1,279 @@
+"""The real driver in several processes: one load, one stream of frames, one end."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadstone.errors import ExitCode
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.acknowledgements import read_acknowledgements
+from loadstone.load.crew import Crew, generator
+from loadstone.load.driver import DriverFailedError, Failure
+from loadstone.load.frames import parse_frame
+from loadstone.load.processes import processes_for
+from loadstone.load.profiles import run_plan
+from loadstone.load.totals import LoadLog
+from loadstone.results.frames import read_frames
+from loadstone.results.latency import merge
+from loadstone.targets.base import Connection
+
+PACING = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+
+
+def plan_for(parameters: dict[str, Any] | None = None, **profile: Any) -> dict[str, Any]:
+    workload = {"name": "noop", "role": "run", "parameters": parameters or {"service_time_us": 200}}
+    spec = ProfileSpec.model_validate({"warm_up": "0.2s", "measure": "1s", **profile})
+    return run_plan(spec, workload, PACING, Connection("none"), 42)
+
+
+def run(plan: dict[str, Any], processes: int) -> LoadLog:
+    log = LoadLog()
+    load = generator(plan, lambda frame: log.add(parse_frame(frame)), processes=processes)
+    with load:
+        load.wait(timeout_s=120)
+    return log
+
+
+@contextmanager
+def open_files(limit: int) -> Iterator[None]:
+    """The limits of this process, which those that it starts inherit."""
+    soft, hard = resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE)
+    resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE, (min(soft, limit), hard))
+    try:
+        yield
+    finally:
+        resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def counts_of(texts: tuple[str, ...]) -> Counter[int]:
+    return Counter(
+        {
+            item.value_iterated_to: item.count_at_value_iterated_to
+            for item in merge(texts).get_recorded_iterator()
+        }
+    )
+
+
+def test_twenty_thousand_users_on_two_processes() -> None:
+    """Every user waits for a second: each does as many operations as there are seconds."""
+    with open_files(256):
+        log = run(plan_for({"service_time_us": 500_000}, users=20_000, measure="2s"), 2)
+    assert max(tick.users for tick in log.ticks) == 20_000
+    assert log.hello is not None
+    assert len(log.hello.processes) == 2
+    assert log.end is not None
+    overall, measured = log.overall(), log.measured()
+    totals = {name: total.count for name, total in log.end.operations.items()}
+    assert {name: operation.count for name, operation in overall.operations.items()} == totals
+    response = measured.response()
+    assert response is not None
+    assert response.count == measured.count > 20_000
+    health = log.health()
+    assert health is not None
+    assert len({process.pid for process in health.processes}) == 2
+    assert all(process.cpu_share > 0 for process in health.processes)
+
+
+def test_two_processes_make_the_operations_of_one() -> None:
+    """A fixed rate on a constant service time: as many arrivals, at the same values."""
+    profile = {"load": "open", "rate_per_s": 500, "arrival": "uniform", "sessions": 8}
+    one, two = run(plan_for(**profile, threads=2), 1), run(plan_for(**profile), 2)
+    assert two.measured().due == pytest.approx(one.measured().due, abs=2)
+    assert [phase.name for phase in two.phases()] == [phase.name for phase in one.phases()]
+    for log in (one, two):
+        measured = log.measured()
+        assert measured.count == measured.due
+        assert sum(counts_of(measured.operations["noop"].service).values()) == measured.count
+        assert min(counts_of(measured.operations["noop"].service)) >= 199_000
+
+
+def test_the_merged_stream_is_the_sum_of_what_each_process_wrote(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beside the merged frames the raw ones are kept, and added up by other means."""
+    raw: list[list[dict[str, Any]]] = [[], []]
+    taker = Crew._taker
+
+    def keeping(self: Crew, number: int) -> Any:
+        take = taker(self, number)
+
+        def keep(frame: dict[str, Any]) -> None:
+            raw[number].append(frame)
+            take(frame)
+
+        return keep
+
+    monkeypatch.setattr(Crew, "_taker", keeping)
+    service = {"distribution": "exponential", "mean_us": 300}
+    parameters = {"service_time_us": service, "error_rate": 0.05, "error_class": "23505"}
+    merged = run(plan_for(parameters, users=6, measure="3s", ramp="0.5s"), 2).overall()
+    apart = [LoadLog.of(parse_frame(frame) for frame in frames).overall() for frames in raw]
+    for field in ("count", "errors", "retries", "due", "late_starts"):
+        assert getattr(merged, field) == sum(getattr(each, field) for each in apart)
+    assert merged.errors > 0
+    for name, operation in merged.operations.items():
+        texts = tuple(text for each in apart for text in each.operations[name].response)
+        assert counts_of(operation.response) == counts_of(texts)
+
+
+def test_a_killed_process_is_named_and_none_is_left() -> None:
+    crew = generator(plan_for(measure="600s", users=4), lambda _: None, processes=2)
+    with crew:
+        crew.wait_hello()
+        os.kill(crew.pids[1], signal.SIGKILL)
+        with pytest.raises(DriverFailedError, match=r"process 2 of 2 \(pid \d+\)") as caught:
+            crew.wait(timeout_s=60)
+    assert caught.value.failure is Failure.KILLED
+    assert not any(Path(f"/proc/{pid}").exists() for pid in crew.pids)
+
+
+def test_control_lines_are_about_the_whole_load() -> None:
+    frames: list[dict[str, Any]] = []
+    crew = generator(plan_for(measure="600s", users=4), frames.append, processes=2)
+
+    def users() -> int:
+        return int(next((f["users"] for f in reversed(frames) if f["frame"] == "tick"), 0))
+
+    def wait_for(number: int) -> None:
+        give_up_at = time.monotonic() + 60
+        while users() != number and time.monotonic() < give_up_at:
+            time.sleep(0.05)
+        assert users() == number
+
+    with crew:
+        wait_for(4)
+        crew.set_users(7)
+        wait_for(7)
+        crew.stop()
+        assert crew.wait(timeout_s=60).reason == "stopped"
+
+
+def test_connections_above_the_limit_of_files_get_more_processes() -> None:
+    plan = {**plan_for(users=1000), "connection": {"protocol": "postgresql"}}
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    assert processes_for("auto", plan) == 1 if limit > 2000 else processes_for("auto", plan) > 1
+    assert processes_for("auto", plan, nofile=420) == 3
+
+
+def loadstone(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "loadstone.cli.main", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def experiment(folder: Path, text: str) -> str:
+    path = folder / "experiment.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+OLTP = """
+version: 1
+name: shared
+workload: {name: oltp, parameters: {warehouses: 1}}
+target: {engine: postgresql}
+profile: {users: 4, warm_up: 1s, measure: 3s, processes: 2}
+seed: 7
+"""
+
+
+@pytest.mark.usefixtures("own_places")
+def test_order_entry_on_a_real_server_keeps_its_checks(own_places: Path) -> None:
+    process = loadstone("run", experiment(own_places, OLTP), "--json")
+    out, err = process.communicate()
+    assert process.returncode == ExitCode.OK, err
+    result = json.loads(out)["trials"][0]["result"]
+    assert result["status"] == "valid"
+    assert result["checks"]
+    assert all(check["passed"] for check in result["checks"])
+    assert len(result["generator"]["processes"]) == 2
+    total = sum(operation["count"] for operation in result["operations"])
+    frames = list(read_frames(own_places / "results" / "shared" / result["trial"]))
+    told = sum(
+        operation["count"]
+        for frame in frames
+        if frame["frame"] == "tick" and frame["phase_kind"] == "measure"
+        for operation in frame["operations"].values()
+    )
+    assert total == told > 0
+
+
+@pytest.mark.usefixtures("own_places")
+def test_a_crash_reads_the_acknowledgements_of_every_process(own_places: Path) -> None:
+    text = OLTP.replace("seed: 7", "design: {kind: crash, failure: kill, crashes: 1}\nseed: 7")
+    process = loadstone("run", experiment(own_places, text), "--json")
+    out, err = process.communicate()
+    assert process.returncode == ExitCode.OK, err
+    trial = json.loads(out)["trials"][0]["result"]
+    folder = own_places / "results" / "shared" / trial["trial"]
+    files = sorted(path.name for path in folder.glob("acknowledgements*"))
+    assert files == ["acknowledgements-2.jsonl", "acknowledgements.jsonl"]
+    both = len(read_acknowledgements(folder / files[1], (0.0, 0.0)))
+    first = len(read_acknowledgements(folder / files[1]))
+    durability = trial["durability"]
+    assert first < durability["acknowledged"] <= both
+    assert durability["lost"] == 0
+
+
+@pytest.mark.usefixtures("own_places")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_end_of_the_parent_ends_all(own_places: Path, how: signal.Signals) -> None:
+    text = """
+version: 1
+name: long
+workload: {name: noop, parameters: {service_time_us: 500}}
+target: {engine: none}
+profile: {users: 4, warm_up: 0s, measure: 600s, processes: 3}
+"""
+    process = loadstone("run", experiment(own_places, text))
+    pids = wait_for_children(process.pid, 3)
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    give_up_at = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    if how is signal.SIGINT:
+        assert process.returncode == ExitCode.INTERRUPTED
+
+
+def wait_for_children(pid: int, count: int) -> list[int]:
+    """The driver processes, once their load runs: a tick was kept."""
+    give_up_at = time.monotonic() + 60
+    while time.monotonic() < give_up_at:
+        found = [
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+        drivers = [
+            child for child in found if "loadstone-drive" in Path(f"/proc/{child}/comm").read_text()
+        ]
+        kept = list(Path("results/long").glob("*/frames.jsonl.zst"))
+        if len(drivers) == count and kept and kept[0].stat().st_size > 0:
+            return drivers
+        time.sleep(0.05)
+    raise AssertionError("the drivers did not start")

@@ -1,0 +1,100 @@
+"""Why it stalled, on a real server: checkpoints planted under load on a slow disk are found."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from machine import need
+from sample_trials import plan_of
+
+from loadstone.experiments.data import DataStates
+from loadstone.experiments.findings import Findings
+from loadstone.experiments.interrupts import Interrupts
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.lab import Lab
+from loadstone.experiments.loading import Load, running_load
+from loadstone.experiments.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
+from loadstone.experiments.observer import Observer
+from loadstone.host.state import HostState
+from loadstone.report.probe_series import read_samples
+from loadstone.report.reading import TrialFolder as Read
+from loadstone.report.stalls import stall_report
+from loadstone.results.folder import ExperimentFolder
+from loadstone.results.frames import parsed_frames
+from loadstone.results.record import Status
+from loadstone.results.samples import SAMPLES_TABLE
+from loadstone.results.trial_files import empty_result
+from loadstone.targets.base import TargetContext
+from loadstone.targets.postgresql import PostgreSQL
+from loadstone.workloads.registry import workload_of
+
+PLANTED_S = (4.0, 13.0, 20.5, 31.0, 39.0, 49.5)
+"""Into the measured phase; not at equal distances, which would fit to many shifts."""
+MEASURE = "56s"
+TICK_S = 0.25
+
+
+def test_planted_checkpoints_on_a_slow_disk_are_found(tmp_path: Path, open_folder: Path) -> None:
+    slow_disk = "nbd:ext4,write-delay=4ms,size=1GB"
+    need(slow_disk)
+    spec = TargetSpec(
+        engine="postgresql",
+        data=str(open_folder),
+        settings={"checkpoint_timeout": "1h"},
+        storage=StorageSpec(data=slow_disk),
+    )
+    profile = ProfileSpec.model_validate(
+        {"load": "open", "rate_per_s": 60, "sessions": 8, "backlog": "discard"}
+        | {"warm_up": "3s", "measure": MEASURE}
+    )
+    workload = WorkloadSpec(name="oltp", parameters={"warehouses": 1})
+    plan = plan_of(workload="oltp").model_copy(
+        update={"target": spec, "profile": profile, "workload": workload}
+    )
+    folder = ExperimentFolder.create(tmp_path, "demo").trial(plan)
+    with Journal(tmp_path / "journal.jsonl", "pytest") as journal, folder:
+        target = PostgreSQL(spec, TargetContext(journal=journal, owner="pytest"))
+        observer = Observer()
+        lab = Lab(
+            target, DataStates(target, observer), journal, Interrupts(), observer, 20.0,
+            HostState(journal),
+        )  # fmt: skip
+        findings = Findings(plan, workload_of(workload), folder.path, folder.started_at)
+        try:
+            target.open()
+            lab.reset(folder, findings)
+            with running_load(folder, lab, findings, profile, tick_s=TICK_S) as load:
+                plant(load, lab)
+                load.sampler.stop()
+                load.driver.wait()
+            folder.keep_log(target.log_path())
+        finally:
+            target.close()
+    stalls = stall_report(
+        Read(folder.path, plan, empty_result(plan, Status.VALID, folder.started_at), {}),
+        list(parsed_frames(folder.path)),
+        read_samples(folder.path / SAMPLES_TABLE),
+        0.0,
+    )
+    assert stalls is not None
+    kinds = {kind.kind: kind for kind in stalls.kinds}
+    begun = findings.load.phases()[-1].from_s
+    planted = [span for span in stalls.happenings if span.kind == "checkpoint"]
+    assert [round(span.from_s - begun) for span in planted] == pytest.approx(PLANTED_S, abs=1.5)
+    assert kinds["checkpoint"].times == kinds["checkpoint sync"].times == len(PLANTED_S)
+    found = kinds["checkpoint"]
+    assert found.together > found.expected
+    assert "more often than chance" in {found.verdict, kinds["checkpoint sync"].verdict}, stalls
+
+
+def plant(load: Load, lab: Lab) -> None:
+    """A checkpoint at each of the moments, and then the end of the load."""
+    begin = load.next_mark(lab)
+    assert begin is not None
+    for after_s in PLANTED_S:
+        time.sleep(max(0.0, begin.t_s + after_s - load.driver.clock_s()))
+        lab.target.execute("CHECKPOINT")
+    while load.next_mark(lab) is not None:
+        pass

@@ -1,0 +1,161 @@
+"""Report documents of designs and workloads whose results are known: for tests of the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sample_archive
+
+from loadstone.load.frames import Event, Tick, parse_frame
+from loadstone.report.load_series import load_series, phase_spans, workload_series
+from loadstone.report.marks import marks
+from loadstone.report.model import (
+    CurvePoint,
+    LevelReport,
+    Mark,
+    ReportDocument,
+    ScaleFit,
+    ScalePoint,
+    ScaleReport,
+    SearchReport,
+)
+from loadstone.results.record import LevelReason, WorstFigure
+from loadstone.results.searching import reason_text
+
+FOUND = 142_000.0
+CAPACITY = 146_500.0
+"""Levels above it fail."""
+FAILS_AFTER_S = 31.0
+_CHECKPOINT_S = (5.0, 38.4)
+_ORIGIN_S = 0.25
+
+
+def searched(base: ReportDocument) -> ReportDocument:
+    """A search for a rate with all there can be: a repeated trial, a soak, confirmations.
+
+    Args:
+        base: A report with at least a trial for each level; they become those of the levels.
+    """
+    ascent = [10e3, 20e3, 40e3, 80e3, 160e3, 160e3, 95e3, 110e3, 125e3, 140e3, 155e3, 141e3, 142e3]
+    plain = [(level, "ascent", None) for level in [*ascent, 147e3, 147e3]]
+    confirm = [(FOUND * share, "confirm", FOUND) for share in (1.0, 1.05, 0.95) * 3]
+    tried: list[tuple[float, Any, float | None]] = [*plain, (FOUND, "soak", None), *confirm]
+    levels = [_level(base, place, each) for place, each in enumerate(tried)]
+    levels[7] = levels[7].model_copy(update={"counts": False, "holds": False})
+    failed = [each for each in levels if each.counts and not each.holds]
+    first = min(failed, key=lambda each: each.level)
+    text = (
+        "142,000 events/s hold (interval 142,000 to 147,000). What failed first above: "
+        f"{first.reason}."
+    )
+    search = SearchReport(
+        over="rate", unit="events/s", status="found", level=FOUND, low=FOUND, high=147e3,
+        text=text, first_failure=first, remarks=["160,000 events/s failed twice, as it must."],
+        objective=["p99 < 1000 ms", "loss = 0"], window_s=10.0, method="steps", approach="fresh",
+        levels=levels,
+    )  # fmt: skip
+    return base.model_copy(update={"design": "search", "headline": text, "search": search})
+
+
+def _level(base: ReportDocument, place: int, tried: tuple[float, Any, float | None]) -> LevelReport:
+    level, kind, of = tried
+    holds = level <= CAPACITY
+    p99_ms = 180.0 + level / 400 if holds else 1740.0
+    reasons = [
+        LevelReason(cause="objective", at_s=FAILS_AFTER_S, text="p99 < 1000 ms: was 1740 ms"),
+        LevelReason(cause="backlog", at_s=44.0, text="the backlog grew by 3,100 events a second"),
+    ]
+    return LevelReport(
+        trial=base.trials[place % len(base.trials)].result.trial,
+        level=level, kind=kind, of=of, raised=False, counts=True, holds=holds,
+        reason="" if holds else reason_text(reasons[0]), at_s=None if holds else FAILS_AFTER_S,
+        from_s=5.0, duration_s=3600.0 if kind == "soak" else 60.0,
+        offered_per_s=level, achieved_per_s=level if holds else CAPACITY,
+        p50_ms=42.0, p95_ms=120.0, p99_ms=p99_ms, max_ms=2 * p99_ms,
+        reasons=[] if holds else reasons,
+        worst=[WorstFigure(term="p99 < 1000 ms", value=p99_ms, unit="ms", at_s=30.0)],
+    )  # fmt: skip
+
+
+RATE, CONTENTION, COHERENCE = 118.0, 0.06, 0.004
+"""Of the law behind the planted points: its peak is within the range that is measured."""
+
+
+def law(n: float) -> float:
+    """X(N) of the planted law, in transactions a second."""
+    return RATE * n / (1 + CONTENTION * (n - 1) + COHERENCE * n * (n - 1))
+
+
+def scaled(base: ReportDocument) -> ReportDocument:
+    """An experiment over users with a peak.
+
+    Args:
+        base: Whose trials are shown.
+    """
+    peak = ((1 - CONTENTION) / COHERENCE) ** 0.5
+    fit = ScaleFit(
+        rate=RATE, contention=CONTENTION, coherence=COHERENCE, rate_interval=(112.0, 124.0),
+        contention_interval=(0.041, 0.079), coherence_interval=(0.0031, 0.0049),
+        peak_n=peak, peak_interval=(13.6, 17.4), peak_value=law(peak),
+        peak_value_interval=(640.0, 680.0), worst_residual_percent=-4.1,
+        curve=[
+            CurvePoint(n=n, value=law(n), low=0.96 * law(n), high=1.04 * law(n))
+            for n in (1 + 31 * step / 100 for step in range(101))
+        ],
+    )  # fmt: skip
+    text = f"Throughput peaks at {peak:.3g} users (interval 13.6 to 17.4)."
+    scale = ScaleReport(
+        over="profile.users", label="users", metric="transactions_per_s", unit="transactions/s",
+        text=text, points=[_point(n) for n in (1, 2, 4, 8, 16, 24, 32)], fit=fit,
+    )  # fmt: skip
+    return base.model_copy(update={"design": "scale", "headline": text, "scale": scale})
+
+
+def unfitted(base: ReportDocument) -> ReportDocument:
+    """Too few points for a law."""
+    document = scaled(base)
+    assert document.scale is not None
+    points = [
+        point.model_copy(update={"fitted": None, "residual_percent": None})
+        for point in document.scale.points[:2]
+    ]
+    problem = "no law is fitted: 2 points are too few for the law: 6 different N at least"
+    scale = document.scale.model_copy(update={"points": points, "fit": None, "problem": problem})
+    return document.model_copy(update={"scale": scale})
+
+
+def _point(n: int) -> ScalePoint:
+    off = {8: 1.03, 16: 0.981, 32: 0.959}.get(n, 1.0)
+    median = law(n) * off
+    return ScalePoint(
+        n=n, variant=f"users={n}", median=median, low=0.97 * median, high=1.03 * median,
+        values=[0.98 * median, median, 1.015 * median], trials=[f"users={n}-{k}" for k in "123"],
+        fitted=law(n), residual_percent=100 * (off - 1),
+    )  # fmt: skip
+
+
+def archived(base: ReportDocument) -> ReportDocument:
+    """A trial of an event archive that was stalled once; the other trials stay as they are.
+
+    Args:
+        base: Whose first valid trial becomes it.
+    """
+    frames = [parse_frame(frame) for frame in sample_archive.frames()]
+    ticks = [frame for frame in frames if isinstance(frame, Tick)]
+    events = [frame for frame in frames if isinstance(frame, Event)]
+    checkpoints = [
+        Mark(t_s=t_s, kind="checkpoint", data={"cause": "requested"}) for t_s in _CHECKPOINT_S
+    ]
+    told = [*marks(events, None, _ORIGIN_S), *checkpoints]
+    place = next(n for n, each in enumerate(base.trials) if each.result.status == "valid")
+    trial = base.trials[place].model_copy(
+        update={
+            "phases": phase_spans([], ticks, _ORIGIN_S),
+            "load": load_series(ticks, _ORIGIN_S, sample_archive.WATCHED.operations),
+            "workload": workload_series(ticks, _ORIGIN_S),
+            "marks": sorted(told, key=lambda mark: mark.t_s),
+            "watched": sample_archive.WATCHED,
+        }
+    )
+    trials = [*base.trials[:place], trial, *base.trials[place + 1 :]]
+    return base.model_copy(update={"trials": trials})

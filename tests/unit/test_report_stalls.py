@@ -1,0 +1,110 @@
+"""Spikes of a trial, and what its report says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from sample_frames import hello, phase, tick
+from sample_trials import plan_of
+
+from loadstone.load.frames import parse_frame
+from loadstone.report.model import StallReport
+from loadstone.report.reading import TrialFolder
+from loadstone.report.stalls import stall_report
+from loadstone.report.terminal_stalls import stall_table
+from loadstone.results.record import Status
+from loadstone.results.trial_files import empty_result
+from loadstone.workloads.noop import Noop
+
+SECONDS = 200
+SWITCHES = (23, 61, 102, 148, 187)
+
+
+def frames(slow: dict[int, float], *, data: dict[str, Any] | None = None) -> list[Any]:
+    """A measured phase in which some seconds have an operation of so many seconds."""
+    lines = [hello(), phase("begin", "measure", 0.0)]
+    for second in range(SECONDS):
+        times = [2_000_000] * 20 + ([int(slow[second] * 1e9)] if second in slow else [])
+        lines.append(tick([("new-order", ns, 10, None) for ns in times], second))
+        if second in SWITCHES:
+            lines.append(
+                {
+                    "frame": "event", "t_s": second + 0.9, "kind": "workload",
+                    "name": "segment-switch", "data": {"number": 1, **(data or {})},
+                }
+            )  # fmt: skip
+    return [parse_frame(line) for line in [*lines, phase("end", "measure", float(SECONDS))]]
+
+
+def report(folder: Path, found: list[Any], origin: float = 0.0) -> StallReport | None:
+    plan = plan_of()
+    result = empty_result(plan, Status.VALID, "2026-11-22T15:00:00Z")
+    return stall_report(TrialFolder(folder, plan, result, {}), found, None, origin)
+
+
+def test_the_switch_is_found_and_told(tmp_path: Path) -> None:
+    stalls = report(tmp_path, frames(dict.fromkeys(SWITCHES, 0.4)))
+    assert stalls is not None
+    assert [round(spike.from_s) for spike in stalls.spikes] == list(SWITCHES)
+    assert all(spike.kinds == ["segment-switch"] for spike in stalls.spikes)
+    assert stalls.spikes[0].max_ms == pytest.approx(400, rel=0.01)
+    (kind,) = stalls.kinds
+    assert (kind.kind, kind.times, kind.together) == ("segment-switch", 5, 5)
+    assert kind.verdict == "more often than chance"
+    assert kind.p_adjusted <= 0.05
+    console = Console(width=100, record=True)
+    for part in stall_table("b01-t01", stalls):
+        console.print(part)
+    text = console.export_text()
+    assert "segment-switch" in text
+    assert "5 of 5" in text
+
+
+def test_spikes_elsewhere_are_as_by_chance_and_not_printed(tmp_path: Path) -> None:
+    stalls = report(tmp_path, frames(dict.fromkeys((10, 40, 80, 125, 170), 0.4)))
+    assert stalls is not None
+    assert stalls.kinds[0].verdict == "as often as by chance"
+    assert stall_table("b01-t01", stalls) == []
+
+
+def test_a_slow_operation_lasts_from_its_begin(tmp_path: Path) -> None:
+    """It ended in second 50 and took 4.5 s: what happened in second 46 is part of the spike."""
+    stalls = report(tmp_path, frames({50: 4.5}), origin=10.0)
+    assert stalls is not None
+    (spike,) = stalls.spikes
+    assert (spike.from_s, spike.to_s) == (36.0, 41.0)
+
+
+def test_what_took_time_ends_with_its_event(tmp_path: Path) -> None:
+    stalls = report(tmp_path, frames({50: 0.4}, data={"took_s": 3.0}))
+    assert stalls is not None
+    first = stalls.happenings[0]
+    assert (first.from_s, first.to_s) == (pytest.approx(20.9), pytest.approx(23.9))
+
+
+def test_a_workload_may_have_a_rule_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Noop, "slow_after_s", lambda _: 1.0)
+    monkeypatch.setattr("loadstone.report.stalls.workload_of", lambda _: Noop(Noop.Parameters()))
+    stalls = report(tmp_path, frames({50: 0.4, 90: 1.2}))
+    assert stalls is not None
+    assert stalls.own_rule
+    assert stalls.max_limit_ms == 1000.0
+    assert stalls.p99_limit_ms is None
+    assert [spike.max_ms for spike in stalls.spikes] == [pytest.approx(1200, rel=0.01)]
+
+
+def test_a_steady_trial_has_no_spikes(tmp_path: Path) -> None:
+    stalls = report(tmp_path, frames({}))
+    assert stalls is not None
+    assert stalls.spikes == []
+    assert stalls.kinds[0].verdict == "cannot tell"
+
+
+def test_a_short_trial_has_no_report(tmp_path: Path) -> None:
+    assert report(tmp_path, frames({50: 0.4})[:15]) is None
+    assert report(tmp_path, []) is None

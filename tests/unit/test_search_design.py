@@ -1,0 +1,197 @@
+"""The design `search` as stages of trials, and its outcome made again from their records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from loadstone.experiments.designs import DESIGNS, design_of
+from loadstone.experiments.designs.search import SearchStages, rules_of
+from loadstone.experiments.model import Experiment, LevelPlan, TrialPlan
+from loadstone.results.record import LevelReason, LevelRecord, Status, TrialResult
+from loadstone.results.searching import SearchOutcome, outcome_of
+
+OPEN = {"load": "open", "rate_per_s": 100}
+Truth = Callable[[LevelPlan], bool]
+
+
+def search(profile: dict[str, Any] | None = None, **design: Any) -> Experiment:
+    return Experiment.model_validate(
+        {
+            "name": "x",
+            "workload": {"name": "noop"},
+            "target": {"engine": "none"},
+            "profile": OPEN if profile is None else profile,
+            "design": {"kind": "search", **design},
+        }
+    )
+
+
+def outcome(plan: TrialPlan, *, holds: bool, status: Status = Status.VALID) -> TrialResult:
+    level = plan.level
+    assert level is not None
+    reason = LevelReason(cause="objective", at_s=10.0, text="p99 < 50 ms: was 80 ms")
+    record = LevelRecord(
+        over=level.over, unit=level.unit, level=level.level, kind=level.kind, of=level.of,
+        from_s=6.0, duration_s=plan.profile.measure, holds=holds, reasons=[] if holds else [reason],
+        achieved_per_s=level.level, windows=1,
+    )  # fmt: skip
+    return TrialResult(
+        experiment="x", trial=plan.trial, variant=plan.variant.name, block=plan.block,
+        order=plan.order, status=status, started_at="2026-01-01T00:00:00+00:00", levels=[record],
+    )  # fmt: skip
+
+
+def made(
+    given: Experiment, truth: Truth, most: int | None = None
+) -> tuple[list[TrialPlan], list[TrialResult]]:
+    stages = design_of(given).stages(given)
+    plans: list[TrialPlan] = []
+    results: list[TrialResult] = []
+    while stage := stages.next(results):
+        for plan in stage:
+            assert plan.level is not None
+            plans.append(plan)
+            results.append(outcome(plan, holds=truth(plan.level)))
+            if len(results) == most:
+                return plans, results
+    return plans, results
+
+
+def found(given: Experiment, results: list[TrialResult]) -> SearchOutcome:
+    return outcome_of(rules_of(given), results)
+
+
+def test_a_rate_is_found_and_confirmed_in_blocks_of_random_order():
+    given = search()
+    plans, results = made(given, lambda level: level.level <= 1000)
+    assert len(plans) <= DESIGNS["search"].trials_planned(given)
+    assert [plan.order for plan in plans] == list(range(1, len(plans) + 1))
+    assert len({plan.trial for plan in plans}) == len(plans)
+    for plan in plans:
+        assert plan.level is not None
+        assert plan.profile.rate_per_s == plan.level.level
+    confirmed = [plan for plan in plans if plan.level and plan.level.kind == "confirm"]
+    assert len(confirmed) == 9
+    blocks = Counter(plan.block for plan in confirmed)
+    assert list(blocks.values()) == [3, 3, 3]
+    orders = {
+        tuple(p.level.level for p in confirmed if p.level and p.block == block) for block in blocks
+    }
+    assert len({frozenset(order) for order in orders}) == 1
+    assert len(orders) > 1
+    seen = found(given, results)
+    assert (seen.status, seen.level, seen.low, seen.high) == ("found", 1000, 1000, 1012)
+    assert seen.text == (
+        "1,000 operations/s is sustained (between 1,000 and 1,012). "
+        "At 1,012: p99 < 50 ms: was 80 ms (from 10 s on)."
+    )
+    assert seen.first_failure is not None
+    assert seen.first_failure[1].level == 1012
+    assert not seen.by_generator
+
+
+def test_samples_lengthen_from_the_first_to_the_longest():
+    given = search({**OPEN, "measure": "10s"}, longest="40s", confirm=1)
+    plans, _ = made(given, lambda level: level.level <= 1000)
+    lengths = [plan.profile.measure for plan in plans]
+    assert lengths[0] == 10
+    assert lengths[-1] == 40
+    assert 10 < lengths[-4] <= 40
+
+
+def test_no_limit_below_the_highest_allowed():
+    given = search(at_most=700)
+    _, results = made(given, lambda _: True)
+    seen = found(given, results)
+    assert (seen.status, seen.level, seen.high) == ("no limit found", 700, None)
+    assert seen.text.startswith("No limit found below 700 operations/s")
+
+
+def test_no_level_holds():
+    given = search({"users": 4})
+    _, results = made(given, lambda _: False)
+    seen = found(given, results)
+    assert (seen.status, seen.level, seen.low, seen.high) == ("no level holds", None, None, 1)
+    assert "At 1: p99 < 50 ms" in seen.text
+
+
+def test_what_degrades_is_caught_by_the_soak():
+    given = search(soak="1h")
+    plans, results = made(given, lambda level: level.kind != "soak" and level.level <= 1000)
+    soaks = [plan for plan in plans if plan.level and plan.level.kind == "soak"]
+    assert [plan.profile.measure for plan in soaks] == [3600] * 3
+    seen = found(given, results)
+    assert (seen.status, seen.level) == ("not sustained", None)
+    assert "1,000 operations/s held in short trials, and no soak held" in seen.text
+
+
+@pytest.mark.parametrize("most", [1, 4, 9, 14])
+def test_a_search_that_was_cut_off_is_unfinished_and_says_how_far_it_came(most: int):
+    given = search()
+    _, results = made(given, lambda level: level.level <= 1000, most)
+    interrupted = results[-1].model_copy(update={"status": Status.INTERRUPTED, "levels": []})
+    seen = found(given, [*results[:-1], interrupted])
+    assert seen.status == "unfinished"
+    assert seen.text.startswith("The search did not end")
+    held = [level.level for each in results[:-1] for level in each.levels if level.holds]
+    assert seen.level == max(held, default=None)
+
+
+def test_a_disturbed_trial_counts_only_if_it_was_not_made_again():
+    given = search(confirm=0)
+    stages = design_of(given).stages(given)
+    (first,) = stages.next([])
+    disturbed = outcome(first, holds=False, status=Status.DISTURBED)
+    again = outcome(first.model_copy(update={"trial": f"{first.trial}-again2"}), holds=True)
+    (second,) = stages.next([disturbed, again])
+    assert second.level is not None
+    assert second.level.level == 200
+    alone = SearchStages(given).next([disturbed])[0]
+    assert alone.level is not None
+    assert alone.level.level == 100
+
+
+def test_users_are_whole_numbers_and_change_the_profile():
+    given = search({"think_time": "1s"})
+    plans, results = made(given, lambda level: level.level <= 13)
+    assert {type(plan.profile.users) for plan in plans} == {int}
+    seen = found(given, results)
+    assert (seen.level, seen.high) == (13, 14)
+    assert seen.text.startswith("13 users are sustained (between 13 and 14).")
+
+
+def test_the_profile_says_where_to_begin_unless_the_design_does():
+    assert rules_of(search()).way.steps.first == 100
+    assert rules_of(search({"users": 7})).way.steps.first == 7
+    assert rules_of(search({"users": 7}, **{"from": 3})).way.steps.first == 3
+    assert rules_of(search({})).way.steps.first == 1
+    assert rules_of(search({})).over == "users"
+
+
+def test_errors_have_a_limit_even_where_nobody_names_one():
+    assert rules_of(search(objective=["p99 < 5 ms"])).objective == ("p99 < 5 ms", "errors < 1 %")
+    assert rules_of(search(objective=["errors = 0"])).objective == ("errors = 0",)
+
+
+@pytest.mark.parametrize(
+    ("profile", "design", "path"),
+    [
+        ({}, {"objective": ["p99"]}, ("design", "objective", 0)),
+        (OPEN, {"over": "users"}, ("design", "over")),
+        ({}, {"over": "rate"}, ("design", "over")),
+        (OPEN, {"at_most": 50}, ("design", "at_most")),
+        (OPEN, {"method": "steps", "coarse": 10, "fine": 20}, ("design", "fine")),
+        (OPEN, {"method": "bisection", "coarse": 10}, ("design", "method")),
+        (OPEN, {"longest": "1s"}, ("design", "longest")),
+        ({}, {"from": 2.5}, ("design", "from")),
+    ],
+)
+def test_what_cannot_be_searched_is_named(
+    profile: dict[str, Any], design: dict[str, Any], path: tuple[str, ...]
+):
+    problems = DESIGNS["search"].problems(search(profile, **design))
+    assert [problem.path for problem in problems] == [path]
