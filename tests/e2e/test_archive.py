@@ -62,7 +62,7 @@ def test_no_event_is_lost_while_segments_are_switched(
     found, _ = figures(
         session,
         *(*SMALL, "--target", engine, "--param", f"path={path}"),
-        *("--param", "late_by=1s", "--param", "operators=1", "--measure", "10s"),
+        *("--param", "late_by=1s", "--param", "operators=1", "--measure", "6s"),
     )
     assert found["segment_switches"] >= 1
     assert found["events_lost_per_s"] == 0
@@ -75,7 +75,7 @@ def test_no_event_is_lost_while_segments_are_switched(
 def outage(session: Session, kind: str, **fields: Any) -> Path:
     """An experiment with an outage, as a file."""
     path = session.folder / "outage.yaml"
-    given = {"kind": kind, "buffer": 30_000, "length": "3s", "measure": "12s", "target": ""}
+    given = {"kind": kind, "buffer": 30_000, "length": "3s", "measure": "9s", "target": ""}
     path.write_text(EXPERIMENT.format(**{**given, **fields}))
     return path
 
