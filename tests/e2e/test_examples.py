@@ -24,6 +24,8 @@ SHORT = ("--repeats", "1", "--crashes", "1", "--warm-up", "1s", "--measure", "2s
 def test_example_runs(session: Session, path: Path) -> None:
     shortened = session.folder / path.name
     text = soon(small(path.read_text()) if path.stem.startswith("maximus") else path.read_text())
+    if path.stem.startswith("search"):
+        text = coarse(text)
     shortened.write_text(without_extra_trials(text))
     ended = session.run("run", str(shortened), *SHORT, "--allow-unsafe", "--json")
     document = json.loads(ended.stdout)
@@ -61,6 +63,16 @@ def small(text: str) -> str:
 def soon(text: str) -> str:
     """The same outage within the two seconds that are measured here."""
     return re.sub(r"(?m)^(  (?:after|for):) \d+s", r"\1 500ms", text)
+
+
+def coarse(text: str) -> str:
+    """The same search with few and short trials, and few users."""
+    text = re.sub(r"(?m)^  longest: .*\n", "", text)
+    text = re.sub(r"precision: \d+", "precision: 40", text)
+    text = re.sub(r"(?m)^  (failures|confirm): .*\n", "", text).replace(
+        "  kind: search\n", "  kind: search\n  failures: 1\n  confirm: 1\n"
+    )
+    return text.replace("users: 128", "users: 8").replace("at_most: 2048", "at_most: 16")
 
 
 def without_extra_trials(text: str) -> str:

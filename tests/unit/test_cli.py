@@ -170,6 +170,16 @@ def test_completion_is_installed_where_it_is_told(tmp_path: Path):
         (["ladder", "noop"], ["nothing to ladder", "--rung"]),
         (["ladder", "noop", "--rung", "users"], ["[NAME:]FACTOR=LEVEL"]),
         (["ladder", "noop", "--rung", "users=1,sigma=2"], ["changes 2 things", "several"]),
+        (["search", "noop", "--objective", "p99"], ["--objective: ", "no term of an objective"]),
+        (["search", "noop", "--over", "rate"], ["needs an open load", "--rate"]),
+        (["search", "noop", "--rate", "5", "--over", "users"], ["an open load has no users"]),
+        (["search", "noop", "--over", "nodes"], ["--over: ", "'rate' or 'users'"]),
+        (["search", "noop", "--failures", "3"], ["--failures: ", "1 or 2"]),
+        (["search", "noop", "--repeats", "3"], ["--repeats: ", "failures and confirm"]),
+        (["search", "noop", "--soak", "60"], ["--soak: ", "is not a duration"]),
+        (["scale", "noop"], ["nothing to scale", "--levels"]),
+        (["scale", "noop", "--over", "users"], ["what is scaled and its levels"]),
+        (["scale", "noop", "--over", "users", "--levels", "1,many"], ["are numbers"]),
         (["list", "things"], ["things"]),
         (["list", "--status", "perfect"], []),
         (["show", "nothing"], ["there are no results"]),
@@ -200,6 +210,8 @@ def test_a_file_of_another_design_is_answered_with_the_right_verb():
         "version: 1\nname: x\nworkload: {name: noop}\ntarget: {engine: none}\n"
     )
     assert "x.yaml is a run, not a ladder" in wrong("ladder", "x.yaml")
+    assert "x.yaml is a run, not a search" in wrong("search", "x.yaml")
+    assert "x.yaml is a run, not a scale" in wrong("scale", "x.yaml")
 
 
 def test_an_unsafe_setting_is_refused_without_leave():
@@ -261,6 +273,37 @@ def test_a_short_form_becomes_a_file_that_means_the_same():
     by_file = json.loads(right("plan", "x.yaml", "--json"))
     by_options = json.loads(right("plan", "noop", *options, "--json"))
     assert by_file["trials"] == by_options["trials"]
+
+
+def test_a_search_in_options_becomes_a_file_that_means_the_same():
+    options = ["--over", "rate", "--from", "50", "--soak", "1h", "--objective", "p99 < 5 ms"]
+    text = right("plan", "noop", *options, "--window", "2500ms", "--as-file")
+    experiment = parse_experiment(text, "x").experiment
+    assert experiment.name == "noop-search"
+    assert (experiment.profile.load, experiment.profile.rate_per_s) == ("open", 50)
+    assert experiment.design.model_dump(exclude_unset=True) == {
+        "kind": "search",
+        "over": "rate",
+        "from": 50,
+        "soak": 3600,
+        "window": 2.5,
+        "objective": ["p99 < 5 ms"],
+    }
+    Path("x.yaml").write_text(text)
+    by_file = json.loads(right("plan", "x.yaml", "--json"))
+    assert by_file["trials_at_most"] > len(by_file["trials"]) == 1
+    assert by_file["duration_s"] > 3600
+
+
+def test_a_curve_in_options_becomes_a_file_that_means_the_same():
+    text = right("plan", "noop", "--over", "processors", "--levels", "1-2", "--as-file")
+    experiment = parse_experiment(text, "x").experiment
+    assert experiment.name == "noop-scale"
+    assert experiment.design.model_dump(mode="json") == {
+        "kind": "scale",
+        "over": "processors",
+        "levels": {"from": 1, "to": 2, "step": 1},
+    }
 
 
 def test_an_option_replaces_what_the_file_says():

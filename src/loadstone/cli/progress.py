@@ -18,7 +18,7 @@ from loadstone.experiments.model import Experiment, ProfileSpec, TrialPlan, Vari
 from loadstone.experiments.observer import Observer
 from loadstone.results.durability import crash_text
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
-from loadstone.results.searching import first_reason, level_text, reason_text
+from loadstone.results.searching import amount, first_reason, reason_text
 from loadstone.units import format_duration
 from loadstone.workloads.base import Workload
 from loadstone.workloads.registry import workload_of
@@ -88,7 +88,7 @@ def level_lines(result: TrialResult) -> str:
     for each in result.levels:
         first = first_reason(each)
         verdict = "holds" if first is None else f"does not hold: {reason_text(first)}"
-        said.append(f"{level_text(each.level)} {each.unit} {verdict}")
+        said.append(f"{amount(each.level, each.unit)} {verdict}")
     return f"{result.trial}  {'; '.join(said)}"
 
 

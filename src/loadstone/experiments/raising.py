@@ -13,7 +13,7 @@ from loadstone.experiments.levels import judge_of, stretch
 from loadstone.experiments.loading import Load
 from loadstone.experiments.model import ProfileSpec, TrialPlan
 from loadstone.load.crew import Generator
-from loadstone.results.searching import level_text
+from loadstone.results.searching import amount
 
 _LAST_TICK_S = 1.5
 """Ticks come each second: so long after its end all of a level are there."""
@@ -45,7 +45,7 @@ def raise_load(load: Load, lab: Lab, findings: Findings) -> None:
     for place, each in enumerate([level.level, *level.raised]):
         if place:
             _control(load.driver, findings.workload.raised_to(level.over, each))
-        lab.observer.step(f"at {level_text(each)} {level.unit}")
+        lab.observer.step(f"at {amount(each, level.unit)}")
         from_s = load.driver.clock_s() + max(profile.warm_up, _LEAST_SETTLING_S)
         to_s = from_s + profile.measure
         if not _runs_until(load, lab, to_s + _LAST_TICK_S):

@@ -70,6 +70,13 @@ def level_text(level: float) -> str:
     return f"{level:,.0f}" if level == int(level) else f"{level:,.6g}"
 
 
+def amount(level: float, unit: str) -> str:
+    """A level with its unit: `1 user`, `145,000 events/s`."""
+    return (
+        f"{level_text(level)} {unit.removesuffix('s') if level == 1 and '/' not in unit else unit}"
+    )
+
+
 def reason_text(reason: LevelReason) -> str:
     """A reason with its time: `p99 < 50 ms: was 80 ms (from 20 s on)`."""
     return reason.text if reason.at_s is None else f"{reason.text} (from {reason.at_s:.0f} s on)"
@@ -116,7 +123,7 @@ def _remarks(
 ) -> list[str]:
     unit = rules.unit
     remarks = [
-        f"{level_text(low)} {unit} failed although {level_text(high)} held: the limit is not "
+        f"{amount(low, unit)} failed although {level_text(high)} held: the limit is not "
         "sharp, or something beside the load made it fail"
         for low, high in book.contradictions()
     ]
@@ -125,7 +132,7 @@ def _remarks(
         for _, record in tried
     }
     remarks += [
-        f"{level_text(each)} {unit} held in {sum(held)} of {len(held)} trials"
+        f"{amount(each, unit)} held in {sum(held)} of {len(held)} trials"
         for each, held in sorted(mixed.items())
         if any(held) and not all(held)
     ]
@@ -152,7 +159,7 @@ def _text(
     level, low, high = levels
     unit = rules.unit
     if status == "unfinished":
-        so_far = "no level has held yet" if level is None else f"{level_text(level)} {unit} held"
+        so_far = "no level has held yet" if level is None else f"{amount(level, unit)} held"
         return f"The search did not end: {so_far}."
     if status == "no level holds":
         first = f" {_failed(failure)}." if failure else ""
@@ -161,15 +168,15 @@ def _text(
         return f"No level is sustained{_not_sustained(book, unit)}."
     assert level is not None  # noqa: S101 - the other states have none
     if status == "no limit found":
-        return f"No limit found below {level_text(level)} {unit}: the highest level tried holds."
+        return f"No limit found below {amount(level, unit)}: the highest level tried holds."
     between = (
         f" (between {level_text(low)} and {level_text(high)})"
         if low is not None and high is not None
         else ""
     )
     first = f" {_failed(failure)}." if failure else ""
-    verb = "are" if rules.over == "users" else "is"
-    return f"{level_text(level)} {unit} {verb} sustained{between}.{first}"
+    verb = "are" if rules.over == "users" and level != 1 else "is"
+    return f"{amount(level, unit)} {verb} sustained{between}.{first}"
 
 
 def _failed(failure: tuple[str, LevelRecord]) -> str:
@@ -181,7 +188,7 @@ def _failed(failure: tuple[str, LevelRecord]) -> str:
 
 def _not_sustained(book: Book, unit: str) -> str:
     if book.soaks_failed:
-        highest = level_text(max(book.soaks_failed))
-        return f": {highest} {unit} held in short trials, and no soak held"
+        highest = amount(max(book.soaks_failed), unit)
+        return f": {highest} held in short trials, and no soak held"
     batch = book.batch
-    return f": {level_text(batch.of)} {unit} was not confirmed by fresh trials" if batch else ""
+    return f": {amount(batch.of, unit)} was not confirmed by fresh trials" if batch else ""

@@ -1,0 +1,193 @@
+"""Searches and curves with the real driver, on limits that were planted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadstone.errors import ExitCode
+
+CAPACITY = 400.0
+"""40 servers of 100 ms."""
+PLANTED = ("--param", "service_time_us=100000", "--param", "servers=40", "--sessions", "400")
+SHORT = ("--warm-up", "300ms", "--measure", "1s")
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "loadstone.cli.main", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+
+
+def loadstone(*arguments: str) -> tuple[int, str, str]:
+    process = start(*arguments)
+    out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def reported(*arguments: str) -> dict[str, Any]:
+    """The report of an experiment whose machine may do what it likes: what it finds is planted."""
+    code, text, err = loadstone("plan", "noop", *arguments, "--as-file")
+    assert code == ExitCode.OK, err
+    Path("x.yaml").write_text(text + "disturbance: 1000\n")
+    code, out, err = loadstone("run", "x.yaml", "--json")
+    # On a busy machine a trial may be marked, or a level fail because the generator was late.
+    assert code in {ExitCode.OK, ExitCode.INVALID_TRIAL}, err
+    document: dict[str, Any] = json.loads(out)
+    assert document["status"] == "complete"
+    assert (document["search"] or document["scale"])["text"] == document["headline"]
+    return document
+
+
+def test_a_planted_capacity_is_found_within_two_percent_in_a_stated_number_of_trials():
+    document = reported(
+        *PLANTED, "--rate", "100", "--arrival", "uniform", "--objective", "p99 < 400 ms",
+        "--warm-up", "1s", "--measure", "4s", "--longest", "8s", "--window", "4s",
+        "--confirm", "1", "--at-most", "1600",
+    )  # fmt: skip
+    search = document["search"]
+    assert search["status"] == "found"
+    assert search["level"] == pytest.approx(CAPACITY, rel=0.02)
+    assert search["low"] <= search["level"] < search["high"]
+    assert search["first_failure"]["level"] == search["high"]
+    assert search["first_failure"]["reason"]
+    # 4 doublings and 6 halvings, each tried twice if it fails; two confirmations at most.
+    assert len(search["levels"]) <= 1 + 2 * (4 + 6) + 3 + 1
+    kinds = [level["kind"] for level in search["levels"]]
+    assert kinds == sorted(kinds)
+    above = [level for level in search["levels"] if level["level"] > 1.05 * CAPACITY]
+    assert above
+    assert not any(level["holds"] for level in above)
+
+
+def test_where_there_is_no_limit_it_says_so():
+    document = reported(
+        "--param", "service_time_us=1000", "--users", "2", "--at-most", "8", *SHORT,
+        "--confirm", "1", "--objective", "p99 < 500 ms",
+    )  # fmt: skip
+    search = document["search"]
+    assert (search["status"], search["level"], search["high"]) == ("no limit found", 8, None)
+    assert search["text"].startswith("No limit found below 8 users")
+    ascent = [level["level"] for level in search["levels"] if level["kind"] == "ascent"]
+    assert ascent == [2, 4, 8]
+
+
+def test_what_degrades_after_a_while_is_caught_by_the_soak():
+    """Short trials end before the service times begin to grow."""
+    document = reported(
+        "--param", "service_time_us=5000", "--param", "slower_after_s=4",
+        "--param", "slower_per_min=6", "--users", "2", "--at-most", "2", *SHORT,
+        "--objective", "p99 < 500 ms", "--soak", "15s", "--confirm", "0",
+    )  # fmt: skip
+    search = document["search"]
+    assert (search["status"], search["level"]) == ("not sustained", None)
+    soaks = [level for level in search["levels"] if level["kind"] == "soak"]
+    assert [level["level"] for level in soaks] == [2, 1]
+    for level in soaks:
+        assert not level["holds"]
+        assert "the median response time rises" in level["reason"]
+        assert level["at_s"] >= 2
+    assert all(level["holds"] for level in search["levels"] if level["kind"] == "ascent")
+
+
+def test_the_load_of_one_trial_can_be_raised_until_a_level_fails():
+    document = reported(
+        *PLANTED, "--rate", "150", "--arrival", "uniform", "--objective", "p99 < 400 ms",
+        "--warm-up", "1s", "--measure", "3s", "--failures", "1", "--precision", "50",
+        "--confirm", "0", "--approach", "raise",
+    )  # fmt: skip
+    search = document["search"]
+    raised = [level for level in search["levels"] if level["raised"]]
+    assert [(level["level"], level["holds"]) for level in raised] == [
+        (150, True),
+        (300, True),
+        (600, False),
+    ]
+    assert len({level["trial"] for level in raised}) == 1
+    assert (search["status"], search["level"]) == ("found", 300)
+
+
+SLOW = ("--users", "1", "--param", "service_time_us=1000", "--at-most", "2", "--name", "stopped")
+
+
+def second_trial(process: subprocess.Popen[str]) -> Path:
+    """Waits until the second trial measures; the folder of the experiment."""
+    folder = Path("results/stopped")
+    while process.poll() is None and not list(folder.glob("b02-*/latency.hlog")):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    return folder
+
+
+def test_after_ctrl_c_the_report_says_how_far_the_search_came():
+    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "4s")
+    second_trial(process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED, err
+    _, out, _ = loadstone("show", "stopped", "--json")
+    document = json.loads(out)
+    assert document["status"] == "partial"
+    assert (document["search"]["status"], document["search"]["level"]) == ("unfinished", 1)
+
+
+def test_after_kill_9_the_search_is_made_again_from_its_files():
+    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "4s")
+    second_trial(process)
+    process.kill()
+    process.communicate(timeout=60)
+    code, _, err = loadstone("recover")
+    assert code == ExitCode.OK, err
+    code, out, err = loadstone("show", "stopped", "--json")
+    assert code == ExitCode.OK, err
+    search = json.loads(out)["search"]
+    assert (search["status"], search["level"]) == ("unfinished", 1)
+    assert [level["holds"] for level in search["levels"]] == [True]
+    _, out, _ = loadstone("show", "stopped")
+    assert "The search did not end: 1 user held." in out
+    assert "✓ holds" in out
+    code, _, err = loadstone("report", "stopped")
+    assert code == ExitCode.OK, err
+    assert (Path("results") / "stopped" / "report.html").is_file()
+
+
+def test_a_curve_has_points_and_the_law():
+    document = reported(
+        "--over", "users", "--levels", "1,2,3,4,6,8", "--param", "service_time_us=20000",
+        "--warm-up", "200ms", "--measure", "1s",
+    )  # fmt: skip
+    scale = document["scale"]
+    assert [point["n"] for point in scale["points"]] == [1, 2, 3, 4, 6, 8]
+    medians = [point["median"] for point in scale["points"]]
+    assert medians == sorted(medians)
+    assert scale["fit"]["rate"] == pytest.approx(50, rel=0.2)
+    assert max(point["n"] for point in scale["fit"]["curve"]) == 8
+    assert (scale["over"], scale["label"]) == ("profile.users", "users")
+
+
+def test_a_curve_of_few_points_has_no_law():
+    options = ("--over", "users", "--levels", "1-2", "--param", "service_time_us=20000")
+    scale = reported(*options, *SHORT)["scale"]
+    assert scale["fit"] is None
+    assert "2 points are too few" in scale["problem"]
+    _, out, _ = loadstone("show", "noop-scale")
+    assert "2 points are too few" in out
