@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 LOSES_THE_LAST_COMMIT = "journal_mode=delete, synchronous=full"
 """Of SQLite's example: a commit is the removal of a file, which only `extra` makes durable."""
-SHORT = ("--repeats", "1", "--crashes", "1", "--warm-up", "1s", "--measure", "2s")
+SHORT = ("--repeats", "1", "--crashes", "1", "--warm-up", "500ms", "--measure", "2s")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
