@@ -10,6 +10,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_frames import Operation, encoded, hello, phase, tick
 
 from loadstone.experiments.model import ProfileSpec
 from loadstone.load.frames import Tick, parse_frame
@@ -17,7 +18,6 @@ from loadstone.load.health import generator_notices
 from loadstone.load.merging import BEHIND_S, BehindError, Merger
 from loadstone.load.totals import LoadLog
 from loadstone.results.latency import merge
-from tests.sample_frames import Operation, encoded, hello, phase, tick
 
 Frames = list[dict[str, Any]]
 CLOCKS = (100.0, 100.25, 99.5)
