@@ -12,7 +12,7 @@ from loadstone.targets.dialect import Dialect
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.oltp.tables import TABLES
 
-ENGINES = [engine for engine, target in TARGETS.items() if "sql" in target.capabilities]
+ENGINES = [name for name, target in TARGETS.items() if "transactions" in target.capabilities]
 
 
 def available(engine: str) -> bool:

@@ -333,7 +333,7 @@ def test_a_plan_says_when_its_trials_can_show_nothing(rungs: int, repeats: int, 
 
 @pytest.mark.parametrize(
     ("workload", "target"),
-    [("oltp", engine) for engine, cls in TARGETS.items() if "sql" in cls.capabilities]
+    [("oltp", engine) for engine, cls in TARGETS.items() if "transactions" in cls.capabilities]
     + [("archive", engine) for engine, cls in TARGETS.items() if "bulk" in cls.capabilities]
     + [("noop", engine) for engine in TARGETS],
 )

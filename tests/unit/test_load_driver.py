@@ -15,7 +15,7 @@ import pytest
 
 from loadstone.errors import DriverError
 from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits, find_driver
-from loadstone.load.locate import VARIABLE, check_driver
+from loadstone.load.locate import DRIVER, check_driver
 
 PLAN = {"version": 3, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)
@@ -240,13 +240,13 @@ def test_a_driver_that_dies_before_it_reads_a_long_plan(tmp_path: Path) -> None:
 
 def test_the_variable_names_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = program(tmp_path, "")
-    monkeypatch.setenv(VARIABLE, str(path))
+    monkeypatch.setenv(DRIVER.variable, str(path))
     assert find_driver() == path
     assert check_driver(path).version == "9.9.9"
 
 
 def test_a_wrong_variable_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "/nowhere/driver")
+    monkeypatch.setenv(DRIVER.variable, "/nowhere/driver")
     with pytest.raises(DriverError, match="/nowhere/driver"):
         find_driver()
 
@@ -254,18 +254,22 @@ def test_a_wrong_variable_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_place_is_named_when_there_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(DRIVER.variable, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("loadstone.load.locate._script_folders", lambda: [tmp_path / "scripts"])
     with pytest.raises(DriverError) as caught:
         find_driver()
-    for place in (VARIABLE, str(tmp_path / "scripts" / "loadstone-driver"), f"PATH ({tmp_path})"):
+    for place in (
+        DRIVER.variable,
+        str(tmp_path / "scripts" / "loadstone-driver"),
+        f"PATH ({tmp_path})",
+    ):
         assert place in caught.value.message
 
 
 def test_the_path_is_searched_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = program(tmp_path, "").rename(tmp_path / "loadstone-driver")
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(DRIVER.variable, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("loadstone.load.locate._script_folders", lambda: [tmp_path / "scripts"])
     assert find_driver() == path

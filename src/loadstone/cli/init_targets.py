@@ -68,6 +68,23 @@ target:
 """,
 )
 
+_DUCKDB = TargetText(
+    section="""
+target:
+  engine: duckdb                # it runs in Loadstone's runner: there is no server
+  settings:                     # of all trials; any global setting of duckdb_settings()
+    memory_limit: 2GB
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: checkpoints
+  #     change: {target.checkpoint_threshold: 256MB}
+  #     because: a checkpoint after every 16 MB of WAL holds up the commits beside it
+""",
+)
+
 _NONE = TargetText(
     section="""
 target:
@@ -80,5 +97,6 @@ TARGET_TEXTS = {
     "postgresql": _POSTGRESQL,
     "mariadb": _MARIADB,
     "sqlite": _SQLITE,
+    "duckdb": _DUCKDB,
     "none": _NONE,
 }

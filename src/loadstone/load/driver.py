@@ -24,7 +24,12 @@ from typing import IO, Any
 
 from loadstone.errors import DriverError
 from loadstone.load.frames import End, FrameError, Hello, parse_frame, parse_line
-from loadstone.load.locate import DriverBinary, check_driver, find_driver
+from loadstone.load.locate import (
+    DriverBinary,
+    check_driver,
+    find_driver,
+    program_for,
+)
 
 __all__ = [
     "Driver",
@@ -109,7 +114,7 @@ class Driver:
         binary: Path | None = None,
         limits: Limits = Limits(),
     ) -> None:
-        self.binary = check_driver(binary or find_driver())
+        self.binary = check_driver(binary or find_driver(program_for(plan)))
         self.hello: Hello | None = None
         self.end: End | None = None
         self._plan = _with_password(plan, password)

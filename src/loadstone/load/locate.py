@@ -1,4 +1,4 @@
-"""Where the load driver is, and whether it is the right one."""
+"""Where the programs are that make the load, and whether they are the right ones."""
 
 from __future__ import annotations
 
@@ -8,53 +8,76 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from loadstone.errors import DriverError
 from loadstone.load.frames import PROTOCOL_VERSION
 
-PROGRAM = "loadstone-driver"
-VARIABLE = "LOADSTONE_DRIVER"
-_VERSION = re.compile(r"^loadstone-driver (?P<version>\S+) \(protocol (?P<protocol>\d+)\)\s*$")
+_VERSION = re.compile(r"^loadstone-\w+ (?P<version>\S+) \(protocol (?P<protocol>\d+)\)\s*$")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that makes load."""
+
+    name: str
+    variable: str
+    """Of the environment: its path, if another than the installed one is wanted."""
+
+
+DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER")
+RUNNER = Program("loadstone-runner", "LOADSTONE_RUNNER")
+"""In Python, for engines that live in its process."""
+_RUNS = {"duckdb": RUNNER}
+
+
+def program_for(plan: Mapping[str, Any]) -> Program:
+    """What makes the load of a plan, by the protocol of its connection."""
+    protocol = str((plan.get("connection") or {}).get("protocol"))
+    return _RUNS.get(protocol, DRIVER)
 
 
 @dataclass(frozen=True)
 class DriverBinary:
-    """A driver that answered the handshake."""
+    """A driver or runner that answered the handshake."""
 
     path: Path
     version: str
     protocol: int
 
 
-def find_driver() -> Path:
-    """Finds the driver: `LOADSTONE_DRIVER`, then the scripts of this Python, then `PATH`.
+def find_driver(program: Program = DRIVER) -> Path:
+    """Finds a program: its variable, then the scripts of this Python, then `PATH`.
 
     Raises:
         DriverError: If there is none; the message names every place that was looked at.
     """
-    named = os.environ.get(VARIABLE)
+    named = os.environ.get(program.variable)
     if named:
         if _runnable(Path(named)):
             return Path(named)
         raise DriverError(
-            f"{VARIABLE} is {named!r}, which is no program that can be run",
-            advice=f"correct {VARIABLE}, or unset it to use the driver that was installed",
+            f"{program.variable} is {named!r}, which is no program that can be run",
+            advice=f"correct {program.variable}, or unset it to use what was installed",
         )
     looked = []
     for folder in _script_folders():
-        path = folder / PROGRAM
+        path = folder / program.name
         if _runnable(path):
             return path
         looked.append(str(path))
-    on_path = shutil.which(PROGRAM)
+    on_path = shutil.which(program.name)
     if on_path is not None:
         return Path(on_path)
     looked.append(f"PATH ({os.environ.get('PATH', '')})")
     raise DriverError(
-        f"{PROGRAM} was not found; looked at: {VARIABLE} (not set), " + ", ".join(looked),
-        advice=f"install it (`uv sync` in a checkout builds it), or set {VARIABLE} to its path",
+        f"{program.name} was not found; looked at: {program.variable} (not set), "
+        + ", ".join(looked),
+        advice="install it (`uv sync` in a checkout builds it), "
+        f"or set {program.variable} to its path",
     )
 
 
@@ -75,14 +98,14 @@ def check_driver(path: Path) -> DriverBinary:
         raise DriverError(
             f"{path} --version ended with {answer.returncode} and said "
             f"{(answer.stdout + answer.stderr).strip()[:200]!r}, "
-            f"not 'loadstone-driver VERSION (protocol {PROTOCOL_VERSION})'",
+            f"not '{path.name} VERSION (protocol {PROTOCOL_VERSION})'",
             advice="it is no load driver, or a broken one: build it again with `uv sync`",
         )
     binary = DriverBinary(path, match["version"], int(match["protocol"]))
     if binary.protocol != PROTOCOL_VERSION:
         raise DriverError(
             f"{path} speaks protocol {binary.protocol}, loadstone speaks {PROTOCOL_VERSION}",
-            advice="install loadstone and loadstone-driver of the same release",
+            advice=f"install loadstone and {path.name} of the same release",
         )
     return binary
 

@@ -11,7 +11,7 @@ from loadstone.experiments.model import MOST_PROCESSES
 
 FILES_OF_SESSION = {"postgresql": 1, "mysql": 1, "none": 0}
 """Open files of a session, by the protocol of its connection."""
-_IN_PROCESS = frozenset({"sqlite"})
+IN_PROCESS = frozenset({"sqlite", "duckdb"})
 """Protocols whose engine lives in the driver: a second process would be a second engine."""
 _FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4
 """What the driver keeps for itself."""
@@ -29,7 +29,7 @@ def processes_for(
             driver raises its own to.
     """
     protocol = plan["connection"]["protocol"]
-    if protocol in _IN_PROCESS:
+    if protocol in IN_PROCESS:
         return 1
     if asked != "auto":
         return asked

@@ -7,6 +7,7 @@ from typing import Any
 
 from loadstone.experiments.model import ProfileSpec
 from loadstone.load.frames import PROTOCOL_VERSION
+from loadstone.load.processes import IN_PROCESS
 from loadstone.targets.base import Connection
 from loadstone.workloads.base import LoadRequest
 
@@ -116,9 +117,9 @@ def connection_of(connection: Connection) -> dict[str, Any]:
     """The plan's `connection`, without a password."""
     if connection.protocol == "none":
         return {"protocol": "none"}
-    if connection.protocol == "sqlite":
+    if connection.protocol in IN_PROCESS:
         return {
-            "protocol": "sqlite",
+            "protocol": connection.protocol,
             "database": connection.database,
             "settings": dict(connection.settings),
         }

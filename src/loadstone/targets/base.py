@@ -71,8 +71,9 @@ class Target(ABC):
 
     engine: ClassVar[str]
     capabilities: ClassVar[frozenset[str]]
-    """`sql`; `procedures` stored in the server; `bulk`: the driver stores rows in bulk;
-    `table-compression`: a table that is not written any more can be compressed."""
+    """`sql`; `transactions`: many small ones at a time, in which those that change the same rows
+    wait for each other; `procedures` stored in the server; `bulk`: the load generator stores rows
+    in bulk; `table-compression`: a table that is not written any more can be compressed."""
     dialect: ClassVar[Dialect]
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""

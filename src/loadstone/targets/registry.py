@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from loadstone.errors import WrongInputError
 from loadstone.targets.base import Target
+from loadstone.targets.duckdb import DuckDB
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.none import NoTarget
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.targets.sqlite import SQLite
 
 TARGETS: dict[str, type[Target]] = {
-    cls.engine: cls for cls in (PostgreSQL, MariaDB, SQLite, NoTarget)
+    cls.engine: cls for cls in (PostgreSQL, MariaDB, SQLite, DuckDB, NoTarget)
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,6 +52,11 @@ class Column:
     type: ColumnType
     nullable: bool = False
 
+    @property
+    def sql(self) -> str:
+        """As the standard declares it."""
+        return f"{self.name} {self.type.sql}{'' if self.nullable else ' NOT NULL'}"
+
 
 @dataclass(frozen=True)
 class ForeignKey:
@@ -80,3 +86,10 @@ class Table:
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     indexes: tuple[Index, ...] = ()
+
+    def create_indexes(self) -> Iterator[str]:
+        """A statement for each index."""
+        for index in self.indexes:
+            unique = "UNIQUE " if index.unique else ""
+            columns = ", ".join(index.columns)
+            yield f"CREATE {unique}INDEX {index.name} ON {self.name} ({columns});"

@@ -41,7 +41,7 @@ class MariaDB(ServedTarget):
 
     engine = "mariadb"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        {"sql", "procedures", "bulk", "table-compression"}
+        {"sql", "transactions", "procedures", "bulk", "table-compression"}
     )
     dialect = Dialect("mariadb")
     _server: Server

@@ -20,10 +20,7 @@ def finish(tables: Sequence[Table]) -> str:
 
 
 def _create(table: Table) -> str:
-    columns = ", ".join(
-        f"{column.name} {column.type.sql}{'' if column.nullable else ' NOT NULL'}"
-        for column in table.columns
-    )
+    columns = ", ".join(column.sql for column in table.columns)
     return f"CREATE TABLE {table.name} ({columns});"
 
 
@@ -31,10 +28,7 @@ def _keys(table: Table) -> Iterator[str]:
     if table.primary_key:
         key = ", ".join(table.primary_key)
         yield f"ALTER TABLE {table.name} ADD CONSTRAINT {table.name}_pk PRIMARY KEY ({key});"
-    for index in table.indexes:
-        unique = "UNIQUE " if index.unique else ""
-        columns = ", ".join(index.columns)
-        yield f"CREATE {unique}INDEX {index.name} ON {table.name} ({columns});"
+    yield from table.create_indexes()
 
 
 def _references(table: Table) -> Iterator[str]:

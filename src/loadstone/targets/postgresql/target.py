@@ -31,7 +31,9 @@ class PostgreSQL(ServedTarget):
     """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
 
     engine = "postgresql"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "procedures", "bulk"})
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        {"sql", "transactions", "procedures", "bulk"}
+    )
     dialect = Dialect("postgresql")
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:

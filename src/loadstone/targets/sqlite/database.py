@@ -121,10 +121,6 @@ class Database:
             except sqlite3.Error as error:
                 raise TargetError(f"{error}, in: {' '.join(sql.split())[:200]}") from error
 
-    def value(self, sql: str) -> Any:
-        """The first column of the only row of a query."""
-        return self.query(sql)[0][0]
-
     def execute(self, script: str) -> None:
         """Runs the statements of a script one after the other.
 

@@ -9,7 +9,7 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from loadstone.targets.schema import Column, Table
 
@@ -41,7 +41,7 @@ def create(tables: Sequence[Table]) -> str:
 
 def finish(tables: Sequence[Table]) -> str:
     """Statements that add the indexes."""
-    return "\n".join(line for table in tables for line in _indexes(table))
+    return "\n".join(line for table in tables for line in table.create_indexes())
 
 
 def clustered(table: Table) -> bool:
@@ -84,9 +84,3 @@ def _expected_bytes(column: Column) -> float:
     if column.type.name == "char":
         return column.type.size
     return column.type.size / 2 if column.type.name == "varchar" else _NUMBER_BYTES
-
-
-def _indexes(table: Table) -> Iterator[str]:
-    for index in table.indexes:
-        unique = "UNIQUE " if index.unique else ""
-        yield f"CREATE {unique}INDEX {index.name} ON {table.name} ({', '.join(index.columns)});"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from loadstone.errors import TargetError
 from loadstone.results.record import Fingerprint
+from loadstone.targets.in_process import OwnConnection
 from loadstone.targets.served import fingerprint_of
-from loadstone.targets.sqlite.database import Database
 
 _HALF_BITS = 32
 
 
-def take(database: Database, tables: Mapping[str, str]) -> Fingerprint:
+def take(database: OwnConnection, tables: Mapping[str, str]) -> Fingerprint:
     """Counts rows and sums an expression over the rows of each table.
 
     SQLite's sums have 64 bits and an expression that does not fit becomes a floating point number:
@@ -41,6 +41,8 @@ def take(database: Database, tables: Mapping[str, str]) -> Fingerprint:
     return fingerprint_of(rows, sums, size_bytes(database))
 
 
-def size_bytes(database: Database) -> int:
+def size_bytes(database: OwnConnection) -> int:
     """Size of the database: all its pages, without WAL and journal."""
-    return int(database.value("PRAGMA page_count")) * int(database.value("PRAGMA page_size"))
+    ((pages,),) = database.query("PRAGMA page_count")
+    ((page_bytes,),) = database.query("PRAGMA page_size")
+    return int(pages) * int(page_bytes)

@@ -29,7 +29,7 @@ class OrderEntry(Workload):
 
     name = "oltp"
     origin = "derived from the TPC-C specification, revision 5.11; not a TPC-C result"
-    requires: ClassVar[frozenset[str]] = frozenset({"sql"})
+    requires: ClassVar[frozenset[str]] = frozenset({"sql", "transactions"})
     Parameters = OrderEntryParameters
     metrics = METRICS
     headline = HEADLINE

@@ -15,25 +15,30 @@ from loadstone.targets.local import copies, kept, tree
 from loadstone.targets.local.account import own_account
 from loadstone.targets.local.premises import Laps, Premises
 
-NAME = "loadstone.db"
 _READ_BYTES = 1024**2
 
 
-class Store:
+class FileStore:
     """A marked folder with the database, on a placement or not, and its snapshots."""
 
-    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+    def __init__(self, name: str, spec: TargetSpec, context: TargetContext) -> None:
         """Makes the folder.
 
-        The engine runs in the driver, and the driver as whoever started Loadstone.
+        The engine runs in the load generator, and that as whoever started Loadstone.
+
+        Args:
+            name: Of the database file.
+            spec: Names the folder in which that of the engine is made.
+            context: Journal and mark.
         """
+        self._name = name
         self._premises = Premises(spec, context, own_account())
         self._premises.open()
 
     @property
     def database(self) -> Path:
         """The database file; another one after `clear` and `put_back`."""
-        return self._premises.places.layout.data / NAME
+        return self._premises.places.layout.data / self._name
 
     def clear(self, storage: StorageSpec) -> None:
         """Makes the placement, with nothing on it."""

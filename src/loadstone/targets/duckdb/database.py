@@ -1,0 +1,84 @@
+"""The database file, as Loadstone itself reads and writes it: before and after the load.
+
+DuckDB lets one process at a time open a file for writing, so nothing of this is open under load.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from loadstone.errors import TargetError
+
+_OWN = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""Nothing is fetched from elsewhere, whatever a query asks for."""
+
+
+def connect(path: Path | str, settings: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+    """Opens a file, which is made if it is not there.
+
+    Args:
+        path: The file; `:memory:` for none.
+        settings: Global settings of the engine.
+
+    Raises:
+        TargetError: With DuckDB's own message.
+    """
+    try:
+        return duckdb.connect(str(path), config={**_OWN, **settings})
+    except duckdb.Error as error:
+        raise TargetError(f"cannot open {path}: {_first_line(error)}") from error
+
+
+class Database:
+    """One connection of Loadstone's own, with the settings of the load; opened when needed."""
+
+    def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
+        self.path = path
+        self._settings = dict(settings)
+        self._lock = threading.RLock()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one statement and returns its rows; parameters are written `%s`, as elsewhere.
+
+        Raises:
+            TargetError: With DuckDB's own message.
+        """
+        with self._lock:
+            try:
+                # Without parameters a per cent sign is one: the remainder.
+                text = sql.replace("%s", "?") if parameters else sql
+                return self._opened().execute(text, list(parameters)).fetchall()
+            except duckdb.Error as error:
+                said = _first_line(error)
+                raise TargetError(f"{said}, in: {' '.join(sql.split())[:200]}") from error
+
+    def execute(self, script: str) -> None:
+        """Runs the statements of a script one after the other.
+
+        Raises:
+            TargetError: With DuckDB's message and the statement that failed.
+        """
+        for statement in duckdb.extract_statements(script):
+            self.query(statement.query)
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens another."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _opened(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = connect(self.path, self._settings)
+        return self._connection
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).split("\n", maxsplit=1)[0]
