@@ -23,10 +23,11 @@ CLIENTS = 2
 """Loads at the same time, of each: as many as this machine has processors to spare for."""
 MADE_PER_S = 200_000
 """Rate at which the events of the file are made."""
-STATION_PER_S = 10_000
-"""Events a second of a station, so that the stations are fewer than the server takes clients."""
+STATION_PER_S = 50_000
+"""Events a second of a station: few and large batches, as psql has few and large files."""
 BEYOND = 1.5
 """The archive is offered so many times what psql loads: it stores what it can."""
+WARM_UP_S = 2.0
 _TABLE = segment_name(FIRST_SEGMENT)
 _PATHS = ("direct", "staged")
 
@@ -63,8 +64,9 @@ def measure(server: Server) -> Report:
     return Report(
         title="The event archive beside psql",
         how=f"psql loads binary COPY files of {events:,} events in all into the empty first "
-        f"segment with its index; the archive is offered {BEYOND:g} times that rate for "
-        f"{SECONDS:g} s and stores what it can, a second's events of each station at once. "
+        f"segment with its index; the archive is offered {BEYOND:g} times that rate by stations of "
+        f"{STATION_PER_S:,} events/s and stores what it can in {SECONDS:g} s (after "
+        f"{WARM_UP_S:g} s that do not count), a second's events of a station at once. "
         f"synchronous_commit off, shared_buffers {SETTINGS['postgresql']['shared_buffers']}, data "
         f"on a memory file system, {server.version}; {ROUNDS} rounds, in turn; median and range.",
         header=("", "events/s", "server CPU, us an event", "client CPU, us an event"),
@@ -92,19 +94,20 @@ def _empty(server: Server, path: str) -> EventArchive:
     return workload
 
 
-def _stored(server: Server, path: str, rate: float, seed: int) -> _Load:
+def _stored(server: Server, path: str, offered_per_s: float, seed: int) -> _Load:
     """Offers events at a rate and counts what is stored in the measured phase."""
     _empty(server, path)
     workload = EventArchive(
         ArchiveParameters(
-            rate=rate,
+            rate=offered_per_s,
             events_per_s=STATION_PER_S,
             path=path,
             segment_events=10**9,
+            batch_events=STATION_PER_S,
             buffer_events=2 * STATION_PER_S,
         )
     )
-    before_s, begin = server.target.server_cpu_s() or 0.0, monotonic()
+    before_s = server.target.server_cpu_s() or 0.0
     log = drive(
         {
             **plan(
@@ -112,20 +115,20 @@ def _stored(server: Server, path: str, rate: float, seed: int) -> _Load:
                 closed(workload.parameters.users),
                 connection=server.plan_connection(),
                 measure_s=SECONDS,
-                warm_up_s=2.0,
+                warm_up_s=WARM_UP_S,
                 pacing=workload.pacing(),
                 seed=seed,
             ),
             "threads": CLIENTS,
         }
     )
-    lasted_s = monotonic() - begin
     server_cpu_s = (server.target.server_cpu_s() or 0.0) - before_s
-    end, load = log.end, log.overall()
+    end, load, measured = log.end, log.overall(), log.measured()
     assert end is not None
     stored = end.facts["events_stored"]
     own_cpu_s = load.cpu_user_s + load.cpu_system_s
-    return _Load(stored / lasted_s, server_cpu_s / stored * 1e6, own_cpu_s / stored * 1e6)
+    rate = measured.counters["events_stored"] / measured.duration_s
+    return _Load(rate, server_cpu_s / stored * 1e6, own_cpu_s / stored * 1e6)
 
 
 def _made(server: Server, folder: Path) -> tuple[list[Path], int]:
