@@ -66,13 +66,14 @@ def soon(text: str) -> str:
 
 
 def coarse(text: str) -> str:
-    """The same search with few and short trials, and few users."""
-    text = re.sub(r"(?m)^  longest: .*\n", "", text)
+    """The same search with few and short trials, no soak, and low levels."""
+    text = re.sub(r"(?m)^  (longest|soak): .*\n", "", text)
     text = re.sub(r"precision: \d+", "precision: 40", text)
     text = re.sub(r"(?m)^  (failures|confirm): .*\n", "", text).replace(
         "  kind: search\n", "  kind: search\n  failures: 1\n  confirm: 1\n"
     )
-    return text.replace("users: 128", "users: 8").replace("at_most: 2048", "at_most: 16")
+    text = text.replace("users: 128", "users: 8").replace("at_most: 2048", "at_most: 16")
+    return text.replace("from: 15000\n", "from: 5000\n  at_most: 10000\n")
 
 
 def without_extra_trials(text: str) -> str:
