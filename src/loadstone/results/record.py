@@ -284,6 +284,11 @@ class OutageRecord(Record):
     back_s: float = Field(description="Until it answered then: recovery, if there was any.")
 
     @property
+    def state(self) -> str:
+        """What the server was meanwhile."""
+        return {"pause": "paused", "kill": "killed", "full-disk": "disk full"}[self.kind]
+
+    @property
     def restarted(self) -> bool:
         """Whether the server may have been started again."""
         return self.kind != "pause"

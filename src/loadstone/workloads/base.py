@@ -247,6 +247,13 @@ class Workload(ABC):
         """Operations that a term of the objective without a name is about; none: all."""
         return ()
 
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Groups of clients and their operations, whose times are drawn as a line each.
+
+        Each operation that the workload is judged by is a group of its own, if it names no others.
+        """
+        return {operation: (operation,) for operation in self.judged_by()}
+
     def slow_after_s(self) -> float | None:
         """A response that takes longer is a stall by the workload's own rule.
 

@@ -13,6 +13,12 @@ from loadstone.units import Duration
 INSERT, SWITCH, PREALLOCATE, CLOSE, VISIBLE = "insert", "switch", "preallocate", "close", "visible"
 QUERIES = ("element-window", "group-last", "minute")
 """What operators ask: one element over a time, the last values of a group, events of a minute."""
+GROUPS = {
+    "stations": (INSERT,),
+    "operators": QUERIES,
+    "attendants": (SWITCH, PREALLOCATE, CLOSE, VISIBLE),
+}
+"""Groups of users and what they do."""
 
 ATTENDANTS = 2
 """Users that look after the archive: one switches segments, one closes them."""

@@ -14,7 +14,7 @@ from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import lost_inserts
 from loadstone.workloads.archive.metrics import HEADLINE, METRICS, SWITCHED, metric_values
-from loadstone.workloads.archive.parameters import INSERT, ArchiveParameters
+from loadstone.workloads.archive.parameters import GROUPS, INSERT, ArchiveParameters
 from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
 from loadstone.workloads.base import (
     Acknowledgement,
@@ -115,6 +115,10 @@ class EventArchive(Workload):
     def judged_by(self) -> tuple[str, ...]:
         """The bulk inserts."""
         return (INSERT,)
+
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Who acts on the archive."""
+        return GROUPS
 
     def slow_after_s(self) -> float:
         """A bulk insert over the threshold counts as buffering."""
