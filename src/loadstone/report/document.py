@@ -136,7 +136,8 @@ def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
 def _trial_report(trial: TrialFolder) -> TrialReport:
     frames = list(parsed_frames(trial.path))
     ticks = [frame for frame in frames if isinstance(frame, Tick)]
-    watch = watched(trial.plan.workload)
+    workload = trial.workload
+    watch = watched(workload) if workload else None
     origin = origin_s(trial.result.phases, ticks)
     phases = phase_spans(trial.result.phases, ticks, origin)
     end_s = origin + max((phase.to_s for phase in phases), default=0.0)
@@ -153,7 +154,11 @@ def _trial_report(trial: TrialFolder) -> TrialReport:
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         curves=curves(ticks),
-        stalls=None if trial.is_crash else stall_report(trial, frames, happened, origin),
+        stalls=(
+            stall_report(workload, frames, happened, origin)
+            if workload and not trial.is_crash
+            else None
+        ),
     )
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadstone.errors import WrongInputError
 from loadstone.load.frames import Frame, Tick
 from loadstone.load.totals import MEASURE
 from loadstone.probes.marks import Figures, Mark
 from loadstone.report.happenings import Happenings
 from loadstone.report.model import HappeningReport, KindReport, SpikeReport, StallReport
-from loadstone.report.reading import TrialFolder
 from loadstone.results.latency import merge, percentiles
 from loadstone.results.statistics.coincidence import (
     FEWEST_WINDOWS,
@@ -26,7 +24,6 @@ from loadstone.results.statistics.coincidence import (
     usual_limit,
 )
 from loadstone.workloads.base import Workload
-from loadstone.workloads.registry import workload_of
 
 MAX_DEVIATIONS, MAX_RATIO = 8.0, 3.0
 """The slowest operation of a window varies more than its 99th percentile."""
@@ -57,12 +54,12 @@ class _Limits:
 
 
 def stall_report(
-    trial: TrialFolder, frames: Sequence[Frame], happened: Happenings, origin: float
+    workload: Workload, frames: Sequence[Frame], happened: Happenings, origin: float
 ) -> StallReport | None:
     """Lines up spikes and happenings of the measured phase.
 
     Args:
-        trial: Its plan names the workload.
+        workload: Says whose times are judged, and by what.
         frames: What the driver said.
         happened: In the trial.
         origin: Begin of the charts on the trial's clock.
@@ -70,9 +67,8 @@ def stall_report(
     Returns:
         None for a trial that is too short for anything to be usual in it.
     """
-    workload = _workload(trial)
     ticks = _whole_ticks(frames)
-    if workload is None or len(ticks) < FEWEST_WINDOWS:
+    if len(ticks) < FEWEST_WINDOWS:
         return None
     windows = _windows(ticks, workload.judged_by())
     limits = _limits(windows, workload.slow_after_s())
@@ -95,14 +91,6 @@ def stall_report(
         kinds=[_kind(result) for result in kinds],
         happenings=_listed(marks, origin),
     )
-
-
-def _workload(trial: TrialFolder) -> Workload | None:
-    """None for one that this Loadstone does not know."""
-    try:
-        return workload_of(trial.plan.workload)
-    except WrongInputError:
-        return None
 
 
 # -- spikes ------------------------------------------------------------------------------------

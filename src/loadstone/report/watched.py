@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from loadstone.errors import WrongInputError
-from loadstone.experiments.model import WorkloadSpec
 from loadstone.report.model import Watched
 from loadstone.targets.happenings import CHECKPOINT
-from loadstone.workloads.registry import workload_of
+from loadstone.workloads.base import Workload
 
 
-def watched(spec: WorkloadSpec) -> Watched | None:
+def watched(workload: Workload) -> Watched | None:
     """The groups of clients of the workload, what it is judged by, and its flow.
 
     Returns:
-        None if it names no groups, or this Loadstone cannot read it.
+        None if it names no groups: there is no such graph.
     """
-    try:
-        workload = workload_of(spec)
-    except WrongInputError:
-        return None
     groups = workload.groups()
     if not groups:
         return None

@@ -168,6 +168,10 @@ class Workload(ABC):
         """Capabilities that a target must have, given the parameters."""
         return self.requires
 
+    def files(self) -> Mapping[str, str]:
+        """Parameter: the file of this machine that it names, which the load reads."""
+        return {}
+
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """The profile with the fields filled in that the workload decides."""
         return profile

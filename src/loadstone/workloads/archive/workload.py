@@ -53,6 +53,11 @@ class EventArchive(Workload):
             | ({"table-compression"} if own.compress else set())
         )
 
+    def files(self) -> Mapping[str, str]:
+        """What the stations replay."""
+        csv = self.parameters.csv
+        return {} if csv is None else {"csv": csv}
+
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """Closed users who act on a grid of their own: attendants, operators and stations."""
         return profile.model_copy(
