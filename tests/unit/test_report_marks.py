@@ -64,6 +64,7 @@ def test_marks_are_what_workload_and_target_told_in_order_of_time(tmp_path: Path
         Mark(t_s=3.0, kind="checkpoint", data={"cause": "timed"}),
         Mark(t_s=9.0, kind="segment-switch", data={"number": 2.0}),
     ], "what came after the charts is not on them"
+    assert marks(found, (4.0, 60.0))[0].t_s == 0.0, "it was going on when the charts begin"
     assert marks(happened(tmp_path, "postgresql"), (0.0, 60.0)) == []
     assert marks(happened(tmp_path, "of another release", taken), (0.0, 60.0)) == []
 

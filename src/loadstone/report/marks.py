@@ -16,7 +16,8 @@ def marks(happened: Happenings, span: Span) -> list[Mark]:
 
     Args:
         happened: In the trial.
-        span: What the charts show of it; they begin at 0.
+        span: What the charts show of it; they begin at 0. A checkpoint that was going on then is
+            marked there.
     """
     origin = span[0]
     told = [
@@ -30,7 +31,7 @@ def marks(happened: Happenings, span: Span) -> list[Mark]:
     ]
     checkpoints = [
         Mark(
-            t_s=_short(each.from_s - origin),
+            t_s=_short(max(0.0, each.from_s - origin)),
             kind=each.kind,
             data={"cause": each.detail} if each.detail else {},
         )

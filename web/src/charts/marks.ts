@@ -28,7 +28,10 @@ interface Marked {
   labelled?: boolean;
 }
 
-/** A line from top to bottom for each mark of these kinds that is a moment; written beside it what it is, if there is room for all. */
+/**
+ * A line from top to bottom for each mark of these kinds that is a moment; written beside it what it is, if there is
+ * room for all.
+ */
 export function markLines({ marks = [], kinds = [], labelled = false }: Marked, { colours, width }: Canvas) {
   const moments = marks.filter((mark) => !isBand(mark));
   const written = labelled && moments.length * LABEL_WIDTH <= MOST_SHARE * width;
