@@ -62,7 +62,7 @@ export function markBands(marks: Mark[], colours: Palette) {
       name: markLabel(mark),
       xAxis: mark.t_s,
       itemStyle: { color: colours.quiet, opacity: BAND_OPACITY },
-      label: { position: "insideBottom", distance: 4, color: colours.text },
+      label: { position: "insideBottom", distance: 4, color: colours.text, textBorderColor: colours.paper, textBorderWidth: 3 },
     },
     { xAxis: mark.to_s },
   ]);
