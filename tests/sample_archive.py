@@ -9,6 +9,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from loadstone.report.model import Watched
+from loadstone.results.record import OutageRecord
 
 OFFERED_PER_S = (20_000, 35_000)
 """Events offered in the first half of the measured phase, and in the second."""
@@ -18,7 +19,15 @@ STALL_S = (31.0, 35.0)
 """Between these inserts take seconds, and buffers fill."""
 LOST_EVENTS = 4_321
 THRESHOLD_MS = 1000.0
+GROUPS = {
+    "stations": ["insert"],
+    "operators": ["element-window", "group-last", "minute"],
+    "attendants": ["switch", "preallocate", "close", "visible"],
+}
+PAUSE = OutageRecord(kind="pause", from_s=STALL_S[0], to_s=STALL_S[1] - 0.2, back_s=0.2)
+"""Why inserts stall."""
 WATCHED = Watched(
+    groups=GROUPS,
     operations=["insert"],
     threshold_ms=THRESHOLD_MS,
     offered="events_offered_per_s",
@@ -35,7 +44,7 @@ def frames() -> list[dict[str, Any]]:
     rng = np.random.default_rng(4)
     hello = {
         "frame": "hello", "t_s": 0.0, "version": 3, "driver": "0.1.0", "pid": 4711, "threads": 1,
-        "workload": "archive", "operations": ["insert", "switch"], "unix_time_s": 1.79e9,
+        "workload": "archive", "operations": ["insert", "minute", "visible"], "unix_time_s": 1.79e9,
         "monotonic_s": 100.0, "nofile": 65536, "clock_resolution_ns": 1,
     }  # fmt: skip
     seconds = [_tick(second, rng) for second in range(int(_WARM_UP_S + _MEASURE_S))]
@@ -65,13 +74,13 @@ def _tick(second: int, rng: np.random.Generator) -> dict[str, Any]:
     times_ms = rng.lognormal(math.log(median_ms), 0.25, 35)
     waited = max(0.0, min(from_s, STALL_S[1]) - STALL_S[0]) if from_s < STALL_S[1] + 2 else 0.0
     lost = LOST_EVENTS if STALL_S[1] - 1 <= from_s < STALL_S[1] else 0
-    insert = {
-        "count": 35, "rolled_back": 0, "errors": {}, "retries": {},
-        "response": histogram(times_ms), "service": histogram(times_ms),
-    }  # fmt: skip
+    operations = {"insert": _operation(times_ms)}
+    if not stalled:
+        operations["minute"] = _operation(rng.lognormal(math.log(6.0), 0.4, 8))
+        operations["visible"] = _operation(rng.lognormal(math.log(1.5), 0.3, 1))
     return {
         "frame": "tick", "t_s": from_s + 1, "seq": second, "phase": phase, "phase_kind": phase,
-        "from_s": from_s, "to_s": from_s + 1, "operations": {"insert": insert}, "lag": None,
+        "from_s": from_s, "to_s": from_s + 1, "operations": operations, "lag": None,
         "late_starts": 0, "dropped": 0, "due": 35, "users": 37, "in_flight": 1, "queued": 0,
         "reconnects": 0, "cpu_user_s": 0.01, "cpu_system_s": 0.004, "rss_bytes": 9_000_000,
         "counters": {
@@ -84,6 +93,13 @@ def _tick(second: int, rng: np.random.Generator) -> dict[str, Any]:
             "events_buffered": 0.04 * offered + waited * offered,
             "deepest_buffer": 60_000 if lost else 0.002 * offered,
         },
+    }  # fmt: skip
+
+
+def _operation(times_ms: np.ndarray) -> dict[str, Any]:
+    return {
+        "count": len(times_ms), "rolled_back": 0, "errors": {}, "retries": {},
+        "response": histogram(times_ms), "service": histogram(times_ms),
     }  # fmt: skip
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import sample_archive
+from sample_trials import plan_of
 
-from loadstone.load.frames import Event, Tick, parse_frame
-from loadstone.report.load_series import load_series, phase_spans, workload_series
+from loadstone.load.frames import Tick, parse_frame
+from loadstone.report.happenings import Happenings
+from loadstone.report.load_series import group_series, load_series, phase_spans, workload_series
 from loadstone.report.marks import marks
 from loadstone.report.model import (
     CurvePoint,
@@ -19,6 +22,7 @@ from loadstone.report.model import (
     ScaleReport,
     SearchReport,
 )
+from loadstone.report.reading import TrialFolder
 from loadstone.results.record import LevelReason, WorstFigure
 from loadstone.results.searching import reason_text
 
@@ -135,25 +139,26 @@ def _point(n: int) -> ScalePoint:
 
 
 def archived(base: ReportDocument) -> ReportDocument:
-    """A trial of an event archive that was stalled once; the other trials stay as they are.
+    """A trial of an event archive whose server was paused once; the others stay as they are.
 
     Args:
         base: Whose first valid trial becomes it.
     """
     frames = [parse_frame(frame) for frame in sample_archive.frames()]
     ticks = [frame for frame in frames if isinstance(frame, Tick)]
-    events = [frame for frame in frames if isinstance(frame, Event)]
-    checkpoints = [
-        Mark(t_s=t_s, kind="checkpoint", data={"cause": "requested"}) for t_s in _CHECKPOINT_S
-    ]
-    told = [*marks(events, None, _ORIGIN_S), *checkpoints]
     place = next(n for n, each in enumerate(base.trials) if each.result.status == "valid")
+    result = base.trials[place].result.model_copy(update={"outages": [sample_archive.PAUSE]})
+    checkpoints = [Mark(t_s=t_s, kind="checkpoint", data={"cause": "wal"}) for t_s in _CHECKPOINT_S]
+    happened = Happenings(TrialFolder(Path(), plan_of(), result, {}), frames, None)
+    told = marks(happened, (_ORIGIN_S, ticks[-1].to_s))
     trial = base.trials[place].model_copy(
         update={
+            "result": result,
             "phases": phase_spans([], ticks, _ORIGIN_S),
-            "load": load_series(ticks, _ORIGIN_S, sample_archive.WATCHED.operations),
+            "load": load_series(ticks, _ORIGIN_S),
+            "groups": group_series(ticks, _ORIGIN_S, sample_archive.GROUPS),
             "workload": workload_series(ticks, _ORIGIN_S),
-            "marks": sorted(told, key=lambda mark: mark.t_s),
+            "marks": sorted([*told, *checkpoints], key=lambda mark: mark.t_s),
             "watched": sample_archive.WATCHED,
         }
     )

@@ -17,7 +17,12 @@ from loadstone.results.record import MetricValue, Status
 
 
 def plan_of(
-    trial: str = "b01-1-base", experiment: str = "demo", *, order: int = 1, workload: str = "noop"
+    trial: str = "b01-1-base",
+    experiment: str = "demo",
+    *,
+    order: int = 1,
+    workload: str = "noop",
+    engine: str = "none",
 ) -> TrialPlan:
     return TrialPlan(
         experiment=experiment,
@@ -28,7 +33,7 @@ def plan_of(
         seed=1,
         data_seed=1,
         workload=WorkloadSpec(name=workload),
-        target=TargetSpec(engine="none"),
+        target=TargetSpec(engine=engine),
         profile=ProfileSpec(),
         cache="warm",
     )

@@ -193,6 +193,8 @@ def test_document_cannot_run_script(
     context.close()
 
 
+EXECUTION = "Execution time of stations, operators, attendants over time"
+OUTAGE = "outage: paused"
 PLANTED = {
     "search": sample_documents.searched,
     "scale": sample_documents.scaled,
@@ -275,9 +277,10 @@ def test_scale_without_a_fit_says_why(planted: Opened) -> None:
 @pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)
 def test_execution_times_have_threshold_marks_and_losses(planted: Opened) -> None:
     page = planted.page
-    times = page.get_by_role("img", name="Execution time of insert over time")
+    times = page.get_by_role("img", name=EXECUTION)
     shown = times.locator("text").all_text_contents()
-    assert "threshold 1,000 ms" in shown
+    assert "threshold of insert: 1,000 ms" in shown
+    assert {"stations", "operators", "attendants"} <= set(shown), "a line for each group"
     assert {"segment switch 2", "segment switch 3", "segment switch 4"} <= set(shown)
     assert shown.count("checkpoint") == 2
     assert "segment create 2" not in shown, "only what the workload names is drawn at first"
@@ -288,10 +291,27 @@ def test_execution_times_have_threshold_marks_and_losses(planted: Opened) -> Non
     assert hundred.count() == 1, "a decade of the logarithmic axis"
     page.get_by_label("logarithmic").uncheck()
     hundred.wait_for(state="detached")
-    page.get_by_text("What happened when: 11 marks").click()
+    page.get_by_text("What happened when: 12 marks").click()
     table = page.get_by_role("region", name="Marks of the trial").inner_text()
     assert "segment switch 3" in table
     assert "switch 12.0 ms" in table
+    assert "lasted 4.00 s" in table
+    assert planted.said == []
+
+
+@pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)
+def test_an_outage_is_a_band_on_every_chart_over_time(planted: Opened) -> None:
+    page = planted.page
+    over_time = page.locator(".chart").filter(has_text="seconds since the first phase began")
+    banded = over_time.filter(has_text=OUTAGE)
+    assert banded.count() == over_time.count() > 5
+    page.get_by_label(OUTAGE).uncheck()
+    page.wait_for_function(
+        "said => ![...document.querySelectorAll('.chart')]"
+        ".some(chart => chart.textContent.includes(said))",
+        arg=OUTAGE,
+    )
+    assert page.get_by_role("img", name=EXECUTION).is_visible()
     assert planted.said == []
 
 

@@ -18,6 +18,8 @@ from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
 from loadstone.experiments.observer import Observer
 from loadstone.host.state import HostState
+from loadstone.report.happenings import Happenings
+from loadstone.report.marks import marks
 from loadstone.report.probe_series import read_samples
 from loadstone.report.reading import TrialFolder as Read
 from loadstone.report.stalls import stall_report
@@ -27,6 +29,7 @@ from loadstone.results.record import Status
 from loadstone.results.samples import SAMPLES_TABLE
 from loadstone.results.trial_files import empty_result
 from loadstone.targets.base import TargetContext
+from loadstone.targets.happenings import CHECKPOINT
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.workloads.registry import workload_of
 
@@ -72,15 +75,16 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(tmp_path: Path, open_folde
             folder.keep_log(target.log_path())
         finally:
             target.close()
-    stalls = stall_report(
-        Read(folder.path, plan, empty_result(plan, Status.VALID, folder.started_at), {}),
-        list(parsed_frames(folder.path)),
-        read_samples(folder.path / SAMPLES_TABLE),
-        0.0,
-    )
+    trial = Read(folder.path, plan, empty_result(plan, Status.VALID, folder.started_at), {})
+    frames = list(parsed_frames(folder.path))
+    happened = Happenings(trial, frames, read_samples(folder.path / SAMPLES_TABLE))
+    stalls = stall_report(workload_of(workload), frames, happened, 0.0)
     assert stalls is not None
     kinds = {kind.kind: kind for kind in stalls.kinds}
-    begun = findings.load.phases()[-1].from_s
+    phase = findings.load.phases()[-1]
+    begun = phase.from_s
+    marked = [each.t_s for each in marks(happened, (begun, phase.to_s)) if each.kind == CHECKPOINT]
+    assert marked == pytest.approx(PLANTED_S, abs=1.5)
     planted = [span for span in stalls.happenings if span.kind == "checkpoint"]
     assert [round(span.from_s - begun) for span in planted] == pytest.approx(PLANTED_S, abs=1.5)
     assert kinds["checkpoint"].times == kinds["checkpoint sync"].times == len(PLANTED_S)

@@ -41,7 +41,6 @@ def test_too_many_stations_are_refused_with_what_to_do() -> None:
     [
         {"late_share": 1.5},
         {"path": "oblique"},
-        {"csv": "no-such.csv"},
         {"interval": 2},
         {"rate": 0},
     ],
@@ -118,6 +117,23 @@ def problems(**parts: str) -> list[str]:
     text = EXPERIMENT.format(**{**defaults, **parts})
     found = check_experiment(parse_experiment(text, "archive.yaml").experiment)
     return [f"{'.'.join(map(str, each.path))}: {each.message}" for each in found]
+
+
+def test_a_file_to_replay_must_be_here_before_a_run(tmp_path: Path) -> None:
+    missing, present = tmp_path / "no-such.csv", tmp_path / "events.csv"
+    present.touch()
+    (said,) = problems(parameters=f"csv: {missing}")
+    assert said == f"workload.parameters.csv: there is no file {str(missing)!r}"
+    assert problems(parameters=f"csv: {present}") == []
+    levels = f"{{kind: compare, factor: workload.csv, levels: [{present}, {missing}]}}"
+    (said,) = problems(parameters=f"csv: {present}", rest=f"design: {levels}")
+    assert said.endswith(f"there is no file {str(missing)!r}")
+
+
+def test_every_operation_belongs_to_one_group() -> None:
+    workload = EventArchive(ArchiveParameters())
+    grouped = [name for operations in workload.groups().values() for name in operations]
+    assert sorted(grouped) == sorted(workload.pacing()["operations"])
 
 
 @pytest.mark.parametrize(

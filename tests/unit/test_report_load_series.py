@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadstone.load.frames import OperationTick, Tick
-from loadstone.report.load_series import MOST_POINTS, load_series, phase_spans, workload_series
+from loadstone.report.load_series import (
+    MOST_POINTS,
+    group_series,
+    load_series,
+    phase_spans,
+    workload_series,
+)
 
 
 def histogram(*values_ms: float) -> str:
@@ -85,16 +91,24 @@ def test_counters_become_rates_and_gauges_stay_at_their_highest() -> None:
     assert series.columns["buffered"] == [9, 2]
 
 
-def test_watched_operations_have_their_median_and_longest_too() -> None:
-    slow = OperationTick(
-        count=3, rolled_back=0, errors={}, retries={},
-        response=histogram(10, 20, 900), service=None,
-    )  # fmt: skip
-    ticks = [tick(0, 1, 5), replace(tick(1, 2, 5), operations={"insert": slow})]
-    series = load_series(ticks, origin=0, watched=["insert"])
-    assert series.columns["insert p50_ms"] == [None, pytest.approx(20, rel=0.01)]
-    assert series.columns["insert max_ms"] == [None, pytest.approx(900, rel=0.01)]
-    assert "noop max_ms" not in series.columns
+def test_a_group_has_the_times_of_all_its_operations_together() -> None:
+    def operation(*values_ms: float) -> OperationTick:
+        return OperationTick(
+            count=len(values_ms), rolled_back=0, errors={}, retries={},
+            response=histogram(*values_ms), service=None,
+        )  # fmt: skip
+
+    both = {"minute": operation(*[10.0] * 60), "group-last": operation(*[20.0] * 139, 900.0)}
+    ticks = [tick(0, 1, 5), replace(tick(1, 2, 5), operations=both)]
+    groups = {"operators": ("minute", "group-last"), "idle": ("close",)}
+    series = group_series(ticks, 0, groups)
+    assert series.t_s == [0.5, 1.5]
+    assert series.columns == {
+        "operators p50_ms": [None, pytest.approx(20, rel=0.01)],
+        "operators p99_ms": [None, pytest.approx(20, rel=0.01)],
+        "operators max_ms": [None, pytest.approx(900, rel=0.01)],
+    }
+    assert group_series(ticks, 0, {}).t_s == []
 
 
 @settings(deadline=None, max_examples=20)

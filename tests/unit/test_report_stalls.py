@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from sample_frames import hello, phase, tick
 from sample_trials import plan_of
 
 from loadstone.load.frames import parse_frame
+from loadstone.report.happenings import Happenings
 from loadstone.report.model import StallReport
 from loadstone.report.reading import TrialFolder
 from loadstone.report.stalls import stall_report
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.results.record import OutageRecord, Status
 from loadstone.results.trial_files import empty_result
+from loadstone.workloads.base import Workload
 from loadstone.workloads.noop import Noop
 
 SECONDS = 200
@@ -39,10 +42,19 @@ def frames(slow: dict[int, float], *, data: dict[str, Any] | None = None) -> lis
     return [parse_frame(line) for line in [*lines, phase("end", "measure", float(SECONDS))]]
 
 
-def report(folder: Path, found: list[Any], origin: float = 0.0) -> StallReport | None:
+def report(
+    folder: Path,
+    found: list[Any],
+    origin: float = 0.0,
+    *,
+    outages: Sequence[OutageRecord] = (),
+    workload: Workload | None = None,
+) -> StallReport | None:
     plan = plan_of()
     result = empty_result(plan, Status.VALID, "2026-11-22T15:00:00Z")
-    return stall_report(TrialFolder(folder, plan, result, {}), found, None, origin)
+    result = result.model_copy(update={"outages": list(outages)})
+    happened = Happenings(TrialFolder(folder, plan, result, {}), found, None)
+    return stall_report(workload or Noop(Noop.Parameters()), found, happened, origin)
 
 
 def test_the_switch_is_found_and_told(tmp_path: Path) -> None:
@@ -64,15 +76,11 @@ def test_the_switch_is_found_and_told(tmp_path: Path) -> None:
 
 
 def test_an_outage_that_was_asked_for_is_among_what_happened(tmp_path: Path) -> None:
-    plan = plan_of()
     outage = OutageRecord(kind="pause", from_s=80.5, to_s=83.0, back_s=0.25)
-    result = empty_result(plan, Status.VALID, "2026-11-22T15:00:00Z")
-    result = result.model_copy(update={"outages": [outage]})
-    found = frames({83: 2.5})
-    stalls = stall_report(TrialFolder(tmp_path, plan, result, {}), found, None, 0.0)
+    stalls = report(tmp_path, frames({83: 2.5}), outages=[outage])
     assert stalls is not None
-    assert stalls.spikes[0].kinds == ["outage: pause"]
-    span = next(each for each in stalls.happenings if each.kind == "outage: pause")
+    assert stalls.spikes[0].kinds == ["outage: paused"]
+    span = next(each for each in stalls.happenings if each.kind == "outage: paused")
     assert (span.from_s, span.to_s) == (80.5, 83.25)
 
 
@@ -98,12 +106,16 @@ def test_what_took_time_ends_with_its_event(tmp_path: Path) -> None:
     assert (first.from_s, first.to_s) == (pytest.approx(20.9), pytest.approx(23.9))
 
 
-def test_a_workload_may_have_a_rule_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Noop, "slow_after_s", lambda _: 1.0)
-    monkeypatch.setattr("loadstone.report.stalls.workload_of", lambda _: Noop(Noop.Parameters()))
-    stalls = report(tmp_path, frames({50: 0.4, 90: 1.2}))
+class Ruled(Noop):
+    """A workload with a rule of its own."""
+
+    def slow_after_s(self) -> float:
+        return 1.0
+
+
+def test_a_workload_may_have_a_rule_of_its_own(tmp_path: Path) -> None:
+    ruled = Ruled(Noop.Parameters())
+    stalls = report(tmp_path, frames({50: 0.4, 90: 1.2}), workload=ruled)
     assert stalls is not None
     assert stalls.own_rule
     assert stalls.max_limit_ms == 1000.0

@@ -244,7 +244,9 @@ class Findings:
         if self.plan.crash is not None:
             unsafe = unsafe_in(parts_of(self.plan))
             return found + (crash_notices(self.durability, unsafe) if self.durability else [])
-        found += [outage.notice() for outage in self.outages]
+        phases = self.load.phases()
+        begin_s = phases[0].from_s if phases else 0.0
+        found += [outage.notice(begin_s) for outage in self.outages]
         measured = self.load.measured()
         if health is not None:
             # Of a level of a search an overload is a finding: its record says it.

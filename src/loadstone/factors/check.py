@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path as FilePath
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
@@ -18,6 +19,7 @@ from loadstone.experiments.model import (
     Level,
     SweepDesign,
     Variant,
+    WorkloadSpec,
 )
 from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.crashes import crash_problems
@@ -36,6 +38,7 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems += _target_problems(experiment)
     problems += _profile_problems(experiment)
     problems += _setting_problems(experiment)
+    problems += _file_problems(experiment)
     of_host = _host_problems(experiment)
     problems += of_host or _factor_problems(experiment)
     if not problems:
@@ -79,6 +82,26 @@ def _setting_problems(experiment: Experiment) -> list[Problem]:
         path = ("target", "settings", name)
         problems += _said(path, partial(examine, experiment, change))
     return problems
+
+
+def _file_problems(experiment: Experiment) -> list[Problem]:
+    """Parameters that name a file which is not here; a report of their trials does without it."""
+    return [
+        Problem(("workload", "parameters", name), _no_file(path))
+        for name, path in _missing_files(experiment.workload)
+    ]
+
+
+def _missing_files(spec: WorkloadSpec) -> list[tuple[str, str]]:
+    """The files that the load reads and this machine does not have: parameter and path."""
+    from loadstone.workloads.registry import workload_of
+
+    files = workload_of(spec).files()
+    return [(name, path) for name, path in files.items() if not FilePath(path).is_file()]
+
+
+def _no_file(path: str) -> str:
+    return f"there is no file {path!r}"
 
 
 def _host_problems(experiment: Experiment) -> list[Problem]:
@@ -147,6 +170,8 @@ def _refuse_unfit(experiment: Experiment, variant: Variant) -> None:
 
     parts = apply_changes(experiment, variant.changes)
     workload, target = workload_of(parts.workload), target_class(parts.target.engine)
+    for _, path in _missing_files(parts.workload):
+        raise WrongInputError(_no_file(path))
     lacking = workload.needs() - target.capabilities
     if lacking:
         raise WrongInputError(f"{target.engine} does not offer {', '.join(sorted(lacking))}")

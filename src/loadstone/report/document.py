@@ -10,12 +10,14 @@ from typing import Any
 import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, LadderDesign
-from loadstone.load.frames import Event, Tick
+from loadstone.load.frames import Tick
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
+from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
 from loadstone.report.load_series import (
     curves,
+    group_series,
     load_series,
     origin_s,
     phase_spans,
@@ -134,21 +136,29 @@ def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
 def _trial_report(trial: TrialFolder) -> TrialReport:
     frames = list(parsed_frames(trial.path))
     ticks = [frame for frame in frames if isinstance(frame, Tick)]
-    events = [frame for frame in frames if isinstance(frame, Event)]
-    watch = watched(trial.plan.workload)
+    workload = trial.workload
+    watch = watched(workload) if workload else None
     origin = origin_s(trial.result.phases, ticks)
+    phases = phase_spans(trial.result.phases, ticks, origin)
+    end_s = origin + max((phase.to_s for phase in phases), default=0.0)
     samples = read_samples(trial.path / "samples.parquet")
+    happened = Happenings(trial, frames, samples)
     return TrialReport(
         result=trial.result,
-        phases=phase_spans(trial.result.phases, ticks, origin),
-        load=load_series(ticks, origin, watch.operations if watch else ()),
+        phases=phases,
+        load=load_series(ticks, origin),
+        groups=group_series(ticks, origin, watch.groups if watch else {}),
         workload=workload_series(ticks, origin),
-        marks=marks(events, samples, origin),
+        marks=marks(happened, (origin, end_s)),
         watched=watch,
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         curves=curves(ticks),
-        stalls=None if trial.is_crash else stall_report(trial, frames, samples, origin),
+        stalls=(
+            stall_report(workload, frames, happened, origin)
+            if workload and not trial.is_crash
+            else None
+        ),
     )
 
 

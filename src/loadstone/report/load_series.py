@@ -19,7 +19,7 @@ _SHORTEST_SHARE = 0.5
 """A tick shorter than this share of the usual one is drawn together with its neighbour."""
 
 _SHOWN_PERCENTILES = (50.0, 95.0, 99.0)
-_WATCHED_PERCENTILES = {50.0: "p50_ms", 95.0: "p95_ms", 100.0: "max_ms"}
+_GROUP_PERCENTILES = {50.0: "p50_ms", 99.0: "p99_ms", 100.0: "max_ms"}
 
 
 def origin_s(phases: Sequence[PhaseTiming], ticks: Sequence[Tick]) -> float:
@@ -51,7 +51,7 @@ def phase_spans(
     return spans
 
 
-def load_series(ticks: Sequence[Tick], origin: float, watched: Sequence[str] = ()) -> Series:
+def load_series(ticks: Sequence[Tick], origin: float) -> Series:
     """Throughput, errors, response-time percentiles and the generator's health over time.
 
     Percentiles of several ticks are read from their merged histograms, never averaged.
@@ -59,11 +59,23 @@ def load_series(ticks: Sequence[Tick], origin: float, watched: Sequence[str] = (
     Args:
         ticks: Of the trial, in order.
         origin: Zero of the charts, seconds since the driver's start.
-        watched: Operations whose median and longest time are wanted too.
     """
     stretches = _stretches(ticks)
-    rows = [_row(stretch) | _watched_row(stretch, watched) for stretch in stretches]
-    return _series(stretches, rows, origin)
+    return _series(stretches, [_row(stretch) for stretch in stretches], origin)
+
+
+def group_series(
+    ticks: Sequence[Tick], origin: float, groups: Mapping[str, Sequence[str]]
+) -> Series:
+    """Response times of each group of clients over time: median, 99th percentile and longest.
+
+    Args:
+        ticks: Of the trial, in order.
+        origin: Zero of the charts, seconds since the driver's start.
+        groups: Name: its operations, whose histograms are merged.
+    """
+    stretches = _stretches(ticks) if groups else []
+    return _series(stretches, [_group_row(stretch, groups) for stretch in stretches], origin)
 
 
 def workload_series(ticks: Sequence[Tick], origin: float) -> Series:
@@ -203,16 +215,17 @@ def _row(stretch: _Stretch) -> dict[str, float]:
     return row
 
 
-def _watched_row(stretch: _Stretch, watched: Sequence[str]) -> dict[str, float]:
+def _group_row(stretch: _Stretch, groups: Mapping[str, Sequence[str]]) -> dict[str, float]:
     row = {}
-    for name in watched:
+    for name, operations in groups.items():
         texts = [
             text
             for tick in stretch.ticks
-            if name in tick.operations and (text := tick.operations[name].response)
+            for operation in operations
+            if operation in tick.operations and (text := tick.operations[operation].response)
         ]
-        for percentile, value_s in percentiles(merge(texts), tuple(_WATCHED_PERCENTILES)).items():
-            row[f"{name} {_WATCHED_PERCENTILES[percentile]}"] = value_s * 1000
+        for percentile, value_s in percentiles(merge(texts), tuple(_GROUP_PERCENTILES)).items():
+            row[f"{name} {_GROUP_PERCENTILES[percentile]}"] = value_s * 1000
     return row
 
 

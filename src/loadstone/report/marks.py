@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from loadstone.load.frames import Event
+from loadstone.report.happenings import Happenings
 from loadstone.report.model import Mark
-from loadstone.report.probe_series import is_host
-
-CHECKPOINT = "checkpoint"
-"""Kind of the marks of a target's checkpoints."""
+from loadstone.results.statistics.coincidence import Span
+from loadstone.targets.happenings import CHECKPOINT
 
 _TOLD = "workload"
 """Kind of the events that a workload's sessions tell."""
 
-_CHECKPOINTS = "^checkpoints_.*_count$"
-"""Metrics of targets that count the checkpoints since the last sample."""
 
-
-def marks(events: Iterable[Event], samples: pa.Table | None, origin: float) -> list[Mark]:
-    """Marks in order of time: what the workload told, and the checkpoints of the target.
+def marks(happened: Happenings, span: Span) -> list[Mark]:
+    """Marks in order of time: what the workload told, outages, and the target's checkpoints.
 
     Args:
-        events: Of the driver.
-        samples: Of the probes: `t_s`, `probe`, `metric`, `value`.
-        origin: Zero of the charts, seconds since the driver's start.
+        happened: In the trial.
+        span: What the charts show of it; they begin at 0. A checkpoint that was going on then is
+            marked there.
     """
+    origin = span[0]
     told = [
         Mark(t_s=_short(event.t_s - origin), kind=event.name, data=dict(event.data))
-        for event in events
+        for event in happened.events
         if event.kind == _TOLD
     ]
-    return sorted(told + _checkpoints(samples, origin), key=lambda mark: mark.t_s)
-
-
-def _checkpoints(samples: pa.Table | None, origin: float) -> list[Mark]:
-    """One for each sample in whose interval a checkpoint began."""
-    if samples is None:
-        return []
-    is_count = pc.match_substring_regex(samples["metric"], _CHECKPOINTS)
-    counted = samples.filter(pc.and_(is_count, pc.greater(samples["value"], 0)))
-    times = {
-        row["t_s"]: row["metric"].removeprefix("checkpoints_").removesuffix("_count")
-        for row in counted.to_pylist()
-        if not is_host(row["probe"])
-    }
-    return [
-        Mark(t_s=_short(t_s - origin), kind=CHECKPOINT, data={"cause": cause})
-        for t_s, cause in times.items()
+    outages = [
+        Mark(t_s=_short(each.from_s - origin), to_s=_short(each.to_s - origin), kind=each.kind)
+        for each in happened.outages
     ]
+    checkpoints = [
+        Mark(
+            t_s=_short(max(0.0, each.from_s - origin)),
+            kind=each.kind,
+            data={"cause": each.detail} if each.detail else {},
+        )
+        for each in happened.of_engine(span)
+        if each.kind == CHECKPOINT
+    ]
+    return sorted([*told, *outages, *checkpoints], key=lambda mark: mark.t_s)
 
 
 def _short(t_s: float) -> float:

@@ -164,23 +164,27 @@ class StallReport(Record):
 
 
 class Mark(Record):
-    """Something that happened at a moment of a trial: a line across its charts."""
+    """Something that happened in a trial: a line across its charts, or a band if it lasted."""
 
     t_s: float
-    kind: str = Field(description="`segment-switch`, `checkpoint`.")
+    to_s: float | None = Field(default=None, description="End of a band; none: a line.")
+    kind: str = Field(description="`segment-switch`, `checkpoint`, `outage: paused`.")
     data: dict[str, float | str] = Field(default={}, description="What was told with it.")
 
 
 class Watched(Record):
     """What the execution-time graph of a trial shows, as names of columns."""
 
+    groups: dict[str, list[str]] = Field(
+        description="Group of clients: its operations. Each is a line of the graph."
+    )
     operations: list[str] = Field(description="Those by which the workload is judged.")
     threshold_ms: float | None = Field(description="One that takes longer is too slow.")
     offered: str | None = Field(default=None, description="Of `workload`: items due per second.")
     lost: str | None = Field(default=None, description="Of `workload`: items lost per second.")
     backlog: str | None = Field(default=None, description="Of `workload`: items that wait.")
     marks: list[str] = Field(
-        default=[], description="Kinds of marks that are drawn at first; none: all."
+        default=[], description="Kinds of lines that are drawn at first; none: all."
     )
 
 
@@ -191,8 +195,11 @@ class TrialReport(Record):
     phases: list[PhaseSpan]
     load: Series = Field(
         description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "
-        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent`, per operation `<name> p95_ms`, and "
-        "of watched ones `<name> p50_ms` and `<name> max_ms` too."
+        "`users`, `queued`, `lag_p99_ms`, `driver_cpu_percent`, and per operation `<name> p95_ms`."
+    )
+    groups: Series = Field(
+        description="Per second and watched group: `<name> p50_ms`, `<name> p99_ms`, "
+        "`<name> max_ms`."
     )
     workload: Series = Field(
         description="What the workload itself tells: counters as `<name>_per_s`, gauges by name."

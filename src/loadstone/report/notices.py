@@ -29,6 +29,7 @@ def notices(
     found = [
         *_of_trials(folder.trials),
         *folder.notices,
+        *_unread(folder.trials),
         *(rung.notice() for rung in folder.design.skipped),
         *_left_out(folder),
         *uncompared,
@@ -100,6 +101,21 @@ def _of_trials(trials: Sequence[TrialFolder]) -> list[Notice]:
         others = f" (and {more} more trial{'s' if more > 1 else ''})" if more else ""
         found.append(first.model_copy(update={"message": f"{name}{others}: {first.message}"}))
     return found
+
+
+def _unread(trials: Sequence[TrialFolder]) -> list[Notice]:
+    names = [trial.result.trial for trial in trials if trial.workload is None]
+    if not names:
+        return []
+    return [
+        Notice(
+            code="unread-workload",
+            severity="warning",
+            message=f"this Loadstone cannot read the workload of {', '.join(names)}: the graph of "
+            "execution times and the search for stalls are left out",
+            advice="make the report with the release that made the trials",
+        )
+    ]
 
 
 def _unsafe(variants: Sequence[VariantReport]) -> list[Notice]:

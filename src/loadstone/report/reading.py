@@ -18,6 +18,8 @@ from loadstone.experiments.model import (
     Variant,
 )
 from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
+from loadstone.workloads.base import Workload
+from loadstone.workloads.registry import workload_of
 
 
 class PairRecord(BaseModel):
@@ -60,6 +62,14 @@ class TrialFolder:
     def is_crash(self) -> bool:
         """Whether it was to end by a failure."""
         return self.plan.crash is not None
+
+    @property
+    def workload(self) -> Workload | None:
+        """None for one that this Loadstone cannot read: of another release, for instance."""
+        try:
+            return workload_of(self.plan.workload)
+        except WrongInputError:
+            return None
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from loadstone.errors import WrongInputError
-from loadstone.load.frames import Event, Frame, Hello, Tick
+from loadstone.load.frames import Frame, Tick
 from loadstone.load.totals import MEASURE
-from loadstone.probes.host_marks import host_marks
-from loadstone.probes.marks import Figures, Mark, SampleTable
+from loadstone.probes.marks import Figures, Mark
+from loadstone.report.happenings import Happenings
 from loadstone.report.model import HappeningReport, KindReport, SpikeReport, StallReport
-from loadstone.report.probe_series import is_host
-from loadstone.report.reading import TrialFolder
 from loadstone.results.latency import merge, percentiles
 from loadstone.results.statistics.coincidence import (
     FEWEST_WINDOWS,
@@ -27,11 +23,7 @@ from loadstone.results.statistics.coincidence import (
     touched,
     usual_limit,
 )
-from loadstone.results.trial_files import TARGET_LOG_FILE
-from loadstone.targets.happenings import ServerLog
-from loadstone.targets.registry import target_class
 from loadstone.workloads.base import Workload
-from loadstone.workloads.registry import workload_of
 
 MAX_DEVIATIONS, MAX_RATIO = 8.0, 3.0
 """The slowest operation of a window varies more than its 99th percentile."""
@@ -41,8 +33,6 @@ TOLERANCE_SHARE = 0.1
 """Of a tick. A slow operation reaches back to its begin, so that what held it up lies within it."""
 MOST_LISTED = 300
 """Spikes, and happenings of one kind, that a report lists."""
-_TOOK = "took_s"
-"""In the data of a workload's event: how long that took which ends with it."""
 _EDGE = 1e-9
 
 
@@ -64,27 +54,26 @@ class _Limits:
 
 
 def stall_report(
-    trial: TrialFolder, frames: Sequence[Frame], samples: pa.Table | None, origin: float
+    workload: Workload, frames: Sequence[Frame], happened: Happenings, origin: float
 ) -> StallReport | None:
     """Lines up spikes and happenings of the measured phase.
 
     Args:
-        trial: Its plan names target and workload; its folder holds the target's log.
+        workload: Says whose times are judged, and by what.
         frames: What the driver said.
-        samples: What the probes saw.
+        happened: In the trial.
         origin: Begin of the charts on the trial's clock.
 
     Returns:
         None for a trial that is too short for anything to be usual in it.
     """
-    workload = _workload(trial)
     ticks = _whole_ticks(frames)
-    if workload is None or len(ticks) < FEWEST_WINDOWS:
+    if len(ticks) < FEWEST_WINDOWS:
         return None
     windows = _windows(ticks, workload.judged_by())
     limits = _limits(windows, workload.slow_after_s())
     slow = _slow(windows, limits)
-    marks = _marks(trial, frames, samples, windows)
+    marks = happened.within((float(windows.edges_s[0]), float(windows.edges_s[-1])))
     by_kind: dict[str, list[Span]] = {}
     for mark in marks:
         by_kind.setdefault(mark.kind, []).append((mark.from_s, mark.to_s))
@@ -102,14 +91,6 @@ def stall_report(
         kinds=[_kind(result) for result in kinds],
         happenings=_listed(marks, origin),
     )
-
-
-def _workload(trial: TrialFolder) -> Workload | None:
-    """None for one that this Loadstone does not know."""
-    try:
-        return workload_of(trial.plan.workload)
-    except WrongInputError:
-        return None
 
 
 # -- spikes ------------------------------------------------------------------------------------
@@ -164,59 +145,6 @@ def _above(values: Figures, limit: float | None) -> Flags:
     if limit is None:
         return np.zeros(values.size, dtype=np.bool_)
     return np.nan_to_num(values) > limit
-
-
-# -- happenings --------------------------------------------------------------------------------
-def _marks(
-    trial: TrialFolder, frames: Sequence[Frame], samples: pa.Table | None, windows: _Windows
-) -> list[Mark]:
-    """Everything that happened within the measured phase, in order of time."""
-    from_s, to_s = float(windows.edges_s[0]), float(windows.edges_s[-1])
-    host, target = _tables(samples)
-    hello = next((frame for frame in frames if isinstance(frame, Hello)), None)
-    start_unix_s = hello.unix_time_s - hello.t_s if hello else 0.0
-    log = ServerLog(trial.path / TARGET_LOG_FILE if hello else None, start_unix_s)
-    engine = target_class(trial.plan.target.engine)
-    found = [
-        *_told(frames),
-        *(Mark(f"outage: {o.kind}", o.from_s, o.to_s + o.back_s) for o in trial.result.outages),
-        *engine.happenings(target.between(from_s, to_s), log),
-        *host_marks(host.between(from_s, to_s)),
-    ]
-    within = [mark for mark in found if mark.to_s >= from_s and mark.from_s <= to_s]
-    return sorted(within, key=lambda mark: (mark.from_s, mark.kind))
-
-
-def _told(frames: Iterable[Frame]) -> list[Mark]:
-    """What the driver told: events of the workload, and connections that broke."""
-    marks = []
-    for frame in frames:
-        if not isinstance(frame, Event):
-            continue
-        if frame.kind == "workload":
-            took = frame.data.get(_TOOK, 0.0)
-            took_s = took if isinstance(took, float) else 0.0
-            marks.append(Mark(frame.name, frame.t_s - took_s, frame.t_s, frame.detail))
-        elif frame.kind == "connection-lost":
-            marks.append(Mark("connection lost", frame.t_s, frame.t_s, frame.detail))
-    return marks
-
-
-def _tables(samples: pa.Table | None) -> tuple[SampleTable, SampleTable]:
-    """The samples of the host, and those of the target."""
-    columns = samples.to_pydict() if samples is not None else {}
-    rows = list(
-        zip(
-            *(columns.get(name, []) for name in ("probe", "t_s", "metric", "value")),
-            strict=True,
-        )
-    )
-    return (
-        SampleTable.of((t, metric, value) for probe, t, metric, value in rows if is_host(probe)),
-        SampleTable.of(
-            (t, metric, value) for probe, t, metric, value in rows if not is_host(probe)
-        ),
-    )
 
 
 # -- the report's values -----------------------------------------------------------------------

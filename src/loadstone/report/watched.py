@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from loadstone.errors import WrongInputError
-from loadstone.experiments.model import WorkloadSpec
-from loadstone.report.marks import CHECKPOINT
 from loadstone.report.model import Watched
-from loadstone.workloads.registry import workload_of
+from loadstone.targets.happenings import CHECKPOINT
+from loadstone.workloads.base import Workload
 
 
-def watched(spec: WorkloadSpec) -> Watched | None:
-    """The operations that the workload is judged by, their threshold, and its flow.
+def watched(workload: Workload) -> Watched | None:
+    """The groups of clients of the workload, what it is judged by, and its flow.
 
     Returns:
-        None if it is judged by no operations of its own, or this Loadstone does not know it.
+        None if it names no groups: there is no such graph.
     """
-    try:
-        workload = workload_of(spec)
-    except WrongInputError:
-        return None
-    operations = workload.judged_by()
-    if not operations:
+    groups = workload.groups()
+    if not groups:
         return None
     flow, slow_after_s = workload.flow(), workload.slow_after_s()
     marks = workload.marks()
     return Watched(
-        operations=list(operations),
+        groups={name: list(operations) for name, operations in groups.items()},
+        operations=list(workload.judged_by()),
         threshold_ms=None if slow_after_s is None else slow_after_s * 1e3,
         offered=f"{flow.offered}_per_s" if flow else None,
         lost=f"{flow.lost}_per_s" if flow else None,

@@ -284,22 +284,27 @@ class OutageRecord(Record):
     back_s: float = Field(description="Until it answered then: recovery, if there was any.")
 
     @property
+    def state(self) -> str:
+        """What the server was meanwhile."""
+        return {"pause": "paused", "kill": "killed", "full-disk": "disk full"}[self.kind]
+
+    @property
     def restarted(self) -> bool:
         """Whether the server may have been started again."""
         return self.kind != "pause"
 
-    def notice(self) -> Notice:
-        """For the reader of the figures."""
-        done = {
-            "pause": "was paused",
-            "kill": "was killed",
-            "full-disk": "had a full disk",
-        }[self.kind]
+    def notice(self, begin_s: float) -> Notice:
+        """For the reader of the figures.
+
+        Args:
+            begin_s: Of the load on the trial's clock; the charts begin there too.
+        """
+        done = "had a full disk" if self.kind == "full-disk" else f"was {self.state}"
         return Notice(
             code="outage",
             severity="info",
-            message=f"the server {done} from {self.from_s:.1f} s to {self.to_s:.1f} s and answered "
-            f"{self.back_s:.1f} s later",
+            message=f"the server {done} {self.from_s - begin_s:.1f} s after the load began, for "
+            f"{self.to_s - self.from_s:.1f} s, and answered {self.back_s:.1f} s later",
         )
 
 

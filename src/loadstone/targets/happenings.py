@@ -12,6 +12,9 @@ import numpy as np
 
 from loadstone.probes.marks import Mark, Samples, SampleTable, marks
 
+CHECKPOINT = "checkpoint"
+"""Kind of an engine's checkpoints."""
+
 _WAITING = "waiting_sessions:"
 _ACTIVE = "active_sessions"
 _TOP_WAITS = 4

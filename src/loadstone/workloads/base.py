@@ -168,6 +168,10 @@ class Workload(ABC):
         """Capabilities that a target must have, given the parameters."""
         return self.requires
 
+    def files(self) -> Mapping[str, str]:
+        """Parameter: the file of this machine that it names, which the load reads."""
+        return {}
+
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """The profile with the fields filled in that the workload decides."""
         return profile
@@ -246,6 +250,13 @@ class Workload(ABC):
     def judged_by(self) -> tuple[str, ...]:
         """Operations that a term of the objective without a name is about; none: all."""
         return ()
+
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Groups of clients and their operations, whose times are drawn as a line each.
+
+        Each operation that the workload is judged by is a group of its own, if it names no others.
+        """
+        return {operation: (operation,) for operation in self.judged_by()}
 
     def slow_after_s(self) -> float | None:
         """A response that takes longer is a stall by the workload's own rule.

@@ -1,5 +1,5 @@
 import type { Mark } from "../lib/document";
-import { markLabel } from "../lib/marks";
+import { isBand, markLabel } from "../lib/marks";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
 
@@ -7,6 +7,8 @@ import type { Palette } from "./palette";
 const LABEL_WIDTH = 17;
 /** Of the chart's width, what written marks may take together, so that the lines stay readable. */
 const MOST_SHARE = 0.28;
+/** Bands let lines and phases show through. */
+export const BAND_OPACITY = 0.2;
 const DASHES = ["solid", "dashed", "dotted"] as const;
 
 export interface MarkStyle {
@@ -26,9 +28,13 @@ interface Marked {
   labelled?: boolean;
 }
 
-/** A line from top to bottom for each mark; written beside it what it is, if there is room for all. */
+/**
+ * A line from top to bottom for each mark of these kinds that is a moment; written beside it what it is, if there is
+ * room for all.
+ */
 export function markLines({ marks = [], kinds = [], labelled = false }: Marked, { colours, width }: Canvas) {
-  const written = labelled && marks.length * LABEL_WIDTH <= MOST_SHARE * width;
+  const moments = marks.filter((mark) => !isBand(mark));
+  const written = labelled && moments.length * LABEL_WIDTH <= MOST_SHARE * width;
   return kinds.map((kind, place) => {
     const { colour, dash } = markStyle(place, colours);
     return {
@@ -41,10 +47,23 @@ export function markLines({ marks = [], kinds = [], labelled = false }: Marked, 
         symbol: "none",
         lineStyle: { color: colour, type: dash, width: 1.2 },
         label: { show: written, position: "insideEndTop", fontSize: 11, color: colour, distance: 3 },
-        data: marks
+        data: moments
           .filter((mark) => mark.kind === kind)
           .map((mark) => ({ xAxis: mark.t_s, label: { formatter: markLabel(mark) } })),
       },
     };
   });
+}
+
+/** A band over the time that a mark lasted, with what it is. */
+export function markBands(marks: Mark[], colours: Palette) {
+  return marks.filter(isBand).map((mark) => [
+    {
+      name: markLabel(mark),
+      xAxis: mark.t_s,
+      itemStyle: { color: colours.quiet, opacity: BAND_OPACITY },
+      label: { position: "insideBottom", distance: 4, color: colours.text, textBorderColor: colours.paper, textBorderWidth: 3 },
+    },
+    { xAxis: mark.to_s },
+  ]);
 }

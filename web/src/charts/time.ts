@@ -3,13 +3,17 @@ import type { Mark, PhaseSpan, Series } from "../lib/document";
 import { number } from "../lib/format";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
-import { markLines } from "./marks";
+import { markBands, markLines } from "./marks";
 import type { Palette } from "./palette";
 
 /** A line of a chart over time. */
 export interface Line {
   column: string;
+  /** In the legend; lines of one label have one colour. */
   label: string;
+  /** Which figure of what the label names: `99 %`. */
+  aspect?: string;
+  dotted?: boolean;
   /** Multiplies the values, for a unit that people read. */
   scale?: number;
   stacked?: boolean;
@@ -42,9 +46,9 @@ export interface TimeChart {
   spikes?: { from_s: number; to_s: number }[];
   /** A value that is drawn as a line of its own, always within the axis. */
   limit?: { value: number; label: string };
-  /** Drawn as lines from top to bottom, those of a kind alike. */
+  /** Those that lasted are drawn as bands. */
   marks?: Mark[];
-  /** Kinds of marks in the order of their styles, drawn or not. */
+  /** Kinds of the others that are drawn as lines from top to bottom, in the order of their styles. */
   kinds?: string[];
   /** Whether marks say what they are, where there is room. */
   labelled?: boolean;
@@ -57,9 +61,8 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
   const second = (chart.second?.lines ?? []).filter((line) => chart.second?.series.columns[line.column]);
   const end = Math.max(...(chart.phases.length ? chart.phases.map((phase) => phase.to_s) : chart.series.t_s));
   const legend = shown.length + second.length > 1;
-  const units = new Map<string, string>();
-  for (const { label } of shown) units.set(label, chart.unit);
-  for (const { label } of second) units.set(label, chart.second?.unit ?? "");
+  const labels = [...new Set(shown.map(({ label }) => label))];
+  const said = [...shown.map((line) => saying(line, chart.unit)), ...second.map((line) => saying(line, chart.second?.unit ?? ""))];
   return {
     textStyle: textStyle(colours),
     grid: { left: 58, right: second.length ? 62 : 14, top: legend ? 44 : 22, bottom: 42 },
@@ -72,12 +75,12 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
       itemWidth: 12,
       itemHeight: 3,
       textStyle: { color: colours.text },
-      data: [...units.keys()],
+      data: [...labels, ...second.map(({ label }) => label)],
     },
     tooltip: {
       ...tooltip(colours),
       trigger: "axis",
-      formatter: (params: unknown) => tip(params as TipItem[], units),
+      formatter: (params: unknown) => tip(params as TipItem[], said),
     },
     xAxis: { ...valueAxis(colours, "seconds since the first phase began"), min: 0, max: end, splitLine: { show: false } },
     yAxis: [
@@ -87,14 +90,14 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
     series: [
       ...shown.map((line, index) => ({
         ...drawn(chart.series, line, colours, chart.logarithmic === true),
-        color: colours.series[index % colours.series.length],
+        color: colours.series[labels.indexOf(line.label) % colours.series.length],
         ...(line.stacked ? { stack: "all", areaStyle: { opacity: 0.35 } } : {}),
         ...(index === 0 ? { markArea: shading(chart, colours), ...limitLine(chart.limit, colours) } : {}),
       })),
       ...second.map((line, index) => ({
         ...drawn(chart.second?.series ?? chart.series, line, colours, false),
         yAxisIndex: 1,
-        color: line.quiet ? colours.quiet : colours.series[(shown.length + index) % colours.series.length],
+        color: line.quiet ? colours.quiet : colours.series[(labels.length + index) % colours.series.length],
       })),
       ...markLines(chart, canvas),
     ],
@@ -108,7 +111,11 @@ function drawn(series: Series, line: Line, colours: Palette, logarithmic: boolea
     showSymbol: series.t_s.length < 3,
     connectNulls: true,
     step: line.step ? "middle" : false,
-    lineStyle: { width: line.quiet ? 1.2 : 1.6, ...(line.quiet ? { color: colours.quiet } : {}) },
+    lineStyle: {
+      width: line.quiet || line.dotted ? 1.2 : 1.6,
+      type: line.dotted ? "dotted" : "solid",
+      ...(line.quiet ? { color: colours.quiet } : {}),
+    },
     z: line.quiet ? 1 : 2,
     data: points(series, line, logarithmic),
   };
@@ -152,7 +159,7 @@ function limitLine(limit: TimeChart["limit"], colours: Palette) {
   };
 }
 
-function shading({ phases, spikes = [] }: TimeChart, colours: Palette) {
+function shading({ phases, spikes = [], marks = [] }: TimeChart, colours: Palette) {
   return {
     silent: true,
     label: { color: colours.quiet, position: "insideTop", fontSize: 11, distance: -14 },
@@ -169,21 +176,33 @@ function shading({ phases, spikes = [] }: TimeChart, colours: Palette) {
         { xAxis: from_s, itemStyle: { color: colours.worse, opacity: 0.16 } },
         { xAxis: to_s },
       ]),
+      ...markBands(marks, colours),
     ],
   };
 }
 
 interface TipItem {
-  seriesName: string;
+  seriesIndex: number;
   marker: string;
   value: [number, number | null];
 }
 
-function tip(items: TipItem[], units: Map<string, string>): string {
+/** What the tooltip says of a line, before and after the value. */
+interface Saying {
+  name: string;
+  unit: string;
+}
+
+function saying({ label, aspect }: Line, unit: string): Saying {
+  return { name: safe(aspect ? `${label}, ${aspect}` : label), unit: safe(unit) };
+}
+
+function tip(items: TipItem[], said: Saying[]): string {
   const first = items[0];
   if (!first) return "";
-  const lines = items
-    .filter((item) => item.value[1] !== null)
-    .map((item) => `${item.marker}${safe(item.seriesName)}: ${number(item.value[1])} ${safe(units.get(item.seriesName) ?? "")}`);
+  const lines = items.flatMap(({ seriesIndex, marker, value }) => {
+    const line = said[seriesIndex];
+    return line && value[1] !== null ? `${marker}${line.name}: ${number(value[1])} ${line.unit}` : [];
+  });
   return [`at ${number(first.value[0], 3)} s`, ...lines].join("<br>");
 }

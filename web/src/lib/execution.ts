@@ -1,21 +1,32 @@
 import type { Line, Second } from "../charts/time";
 import type { Series, TrialReport, Watched } from "./document";
-import { column } from "./format";
+import { column, number } from "./format";
 
 const OF_ONE: [string, string][] = [
   ["p50_ms", "median"],
-  ["p95_ms", "95 %"],
+  ["p99_ms", "99 %"],
   ["max_ms", "longest"],
 ];
 
-/** Lines of the execution-time graph: three of one operation, or the 95th percentile of each of several. */
-export function executionLines({ load }: TrialReport, { operations }: Watched): Line[] {
-  const [only, ...more] = operations;
-  const lines =
-    only !== undefined && !more.length
-      ? OF_ONE.map(([suffix, label]) => ({ column: `${only} ${suffix}`, label }))
-      : operations.map((name) => ({ column: `${name} p95_ms`, label: `${name}, 95 %` }));
-  return lines.filter((line) => load.columns[line.column]);
+/** The groups of clients that did something. */
+export function activeGroups({ groups }: TrialReport, watched: Watched): string[] {
+  return Object.keys(watched.groups).filter((group) => groups.columns[`${group} p99_ms`]);
+}
+
+/** Lines of the execution-time graph: three of one group, or one of each of several, its median dotted. */
+export function executionLines(groups: string[]): Line[] {
+  const [only, ...more] = groups;
+  if (only !== undefined && !more.length) return OF_ONE.map(([suffix, label]) => ({ column: `${only} ${suffix}`, label }));
+  return groups.flatMap((group) => [
+    { column: `${group} p99_ms`, label: group, aspect: "99 %" },
+    { column: `${group} p50_ms`, label: group, aspect: "median", dotted: true },
+  ]);
+}
+
+/** The value above which an operation that is judged is too slow. */
+export function threshold({ operations, threshold_ms }: Watched): { value: number; label: string } | undefined {
+  if (threshold_ms === null) return undefined;
+  return { value: threshold_ms, label: `threshold of ${operations.join(", ")}: ${number(threshold_ms)} ms` };
 }
 
 /** What was offered, as steps on an axis of its own. */

@@ -6,7 +6,7 @@ import numpy as np
 
 from loadstone.probes.marks import Figures, Mark, Samples, SampleTable, marks
 from loadstone.results.statistics.coincidence import Span
-from loadstone.targets.happenings import wait_marks
+from loadstone.targets.happenings import CHECKPOINT, wait_marks
 
 _NEARLY_FULL = 0.85
 """Of the checkpoint age that InnoDB allows: near it, writers must wait for pages to be flushed."""
@@ -27,7 +27,7 @@ def happenings(samples: SampleTable) -> list[Mark]:
     most = float(np.max(limit.values)) if len(limit) else 0.0
     history = samples["history_list_count"]
     return [
-        *marks("checkpoint", _falls(age, np.full(len(age), _CHECKPOINT_SHARE * most))),
+        *marks(CHECKPOINT, _falls(age, np.full(len(age), _CHECKPOINT_SHARE * most))),
         *(marks("redo log nearly full", age.above(_NEARLY_FULL * most)) if most else []),
         *marks("page flushing", samples["flushed_blocks_per_s"].unusual(_FLUSHED_BLOCKS_PER_S)),
         *marks("purge", _falls(history, np.maximum(_PURGED_LEAST, _PURGED_SHARE * history.values))),

@@ -7,12 +7,11 @@ import re
 import numpy as np
 
 from loadstone.probes.marks import Mark, Samples, SampleTable, marks
-from loadstone.results.statistics.coincidence import Span
-from loadstone.targets.happenings import ServerLog, wait_marks
+from loadstone.targets.happenings import CHECKPOINT, ServerLog, wait_marks
 
-_CHECKPOINT = re.compile(
+_BEGIN_OR_END = re.compile(
     r"^(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+) (?:UTC|GMT) .*LOG:  checkpoint "
-    r"(?:(?P<begin>starting)|complete: .*sync=(?P<sync>[\d.]+) s)"
+    r"(?:starting: (?P<cause>.+)|complete: .*sync=(?P<sync>[\d.]+) s)"
 )
 _FULL_BUFFERS_PER_S = 10.0
 
@@ -37,32 +36,35 @@ def happenings(samples: SampleTable, log: ServerLog) -> list[Mark]:
 def _checkpoints(samples: SampleTable, log: ServerLog) -> list[Mark]:
     """By the log, to the millisecond; by the counters where there is no log to read."""
     found: list[Mark] = []
-    begun_s: float | None = None
-    for at_s, line in log.lines(_CHECKPOINT):
-        if line["begin"]:
-            begun_s = at_s
+    begun: tuple[float, str] | None = None
+    for at_s, line in log.lines(_BEGIN_OR_END):
+        if line["cause"]:
+            begun = at_s, line["cause"].strip()
             continue
-        found.append(Mark("checkpoint", at_s if begun_s is None else begun_s, at_s))
+        from_s, cause = begun or (at_s, "")
+        found.append(Mark(CHECKPOINT, from_s, at_s, cause))
         found.append(Mark("checkpoint sync", at_s - float(line["sync"]), at_s))
-        begun_s = None
-    if begun_s is not None:
-        found.append(Mark("checkpoint", begun_s, max(begun_s, _last_s(samples))))
-    return found or marks("checkpoint", _counted(samples))
+        begun = None
+    if begun is not None:
+        from_s, cause = begun
+        found.append(Mark(CHECKPOINT, from_s, max(from_s, _last_s(samples)), cause))
+    return found or _counted(samples)
 
 
-def _counted(samples: SampleTable) -> list[Span]:
+def _counted(samples: SampleTable) -> list[Mark]:
     """From the sample in which one was counted, which is when it begins, to that of its end.
 
     The time that writing took is counted when it ends.
     """
     ends = samples["checkpoint_write_ms_per_s"]
     end_times = ends.t_s[ends.values > 0]
-    spans = []
-    for metric in ("checkpoints_timed_count", "checkpoints_requested_count"):
-        for from_s, counted_s in samples[metric].above(0.0):
+    found = []
+    for cause in ("timed", "requested"):
+        for from_s, counted_s in samples[f"checkpoints_{cause}_count"].above(0.0):
             later = end_times[end_times >= counted_s]
-            spans.append((from_s, float(later[0]) if later.size else counted_s))
-    return sorted(spans)
+            to_s = float(later[0]) if later.size else counted_s
+            found.append(Mark(CHECKPOINT, from_s, to_s, cause))
+    return sorted(found, key=lambda mark: mark.from_s)
 
 
 def _last_s(samples: SampleTable) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loadstone.probes.marks import Mark, SampleTable, marks
+from loadstone.targets.happenings import CHECKPOINT
 
 
 def happenings(samples: SampleTable) -> list[Mark]:
@@ -13,4 +14,4 @@ def happenings(samples: SampleTable) -> list[Mark]:
     """
     if not len(samples["wal_bytes"]):
         return []
-    return marks("checkpoint", samples["database_written_count"].above(0.0))
+    return marks(CHECKPOINT, samples["database_written_count"].above(0.0))

@@ -6,13 +6,19 @@ import math
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from loadstone.units import Duration
 
 INSERT, SWITCH, PREALLOCATE, CLOSE, VISIBLE = "insert", "switch", "preallocate", "close", "visible"
 QUERIES = ("element-window", "group-last", "minute")
 """What operators ask: one element over a time, the last values of a group, events of a minute."""
+GROUPS = {
+    "stations": (INSERT,),
+    "operators": QUERIES,
+    "attendants": (SWITCH, PREALLOCATE, CLOSE, VISIBLE),
+}
+"""Groups of users and what they do."""
 
 ATTENDANTS = 2
 """Users that look after the archive: one switches segments, one closes them."""
@@ -86,13 +92,6 @@ class ArchiveParameters(BaseModel):
         description="File whose events each station replays instead of made-up ones, with the "
         "columns ts, element, value, status and text; its times are shifted to now.",
     )
-
-    @field_validator("csv")
-    @classmethod
-    def _readable(cls, csv: str | None) -> str | None:
-        if csv is not None and not Path(csv).is_file():
-            raise ValueError(f"there is no file {csv!r} to replay")
-        return csv
 
     @model_validator(mode="after")
     def _stations_possible(self) -> ArchiveParameters:

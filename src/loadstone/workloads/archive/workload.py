@@ -14,7 +14,7 @@ from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import lost_inserts
 from loadstone.workloads.archive.metrics import HEADLINE, METRICS, SWITCHED, metric_values
-from loadstone.workloads.archive.parameters import INSERT, ArchiveParameters
+from loadstone.workloads.archive.parameters import GROUPS, INSERT, ArchiveParameters
 from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
 from loadstone.workloads.base import (
     Acknowledgement,
@@ -52,6 +52,11 @@ class EventArchive(Workload):
             | ({"procedures"} if own.path == "staged" else set())
             | ({"table-compression"} if own.compress else set())
         )
+
+    def files(self) -> Mapping[str, str]:
+        """What the stations replay."""
+        csv = self.parameters.csv
+        return {} if csv is None else {"csv": csv}
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """Closed users who act on a grid of their own: attendants, operators and stations."""
@@ -115,6 +120,10 @@ class EventArchive(Workload):
     def judged_by(self) -> tuple[str, ...]:
         """The bulk inserts."""
         return (INSERT,)
+
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Who acts on the archive."""
+        return GROUPS
 
     def slow_after_s(self) -> float:
         """A bulk insert over the threshold counts as buffering."""
