@@ -1,0 +1,34 @@
+"""The entry of `loadstone-runner`.
+
+`--version` is asked before every run, so nothing heavy is imported until there is a plan.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+PROGRAM = "loadstone-runner"
+VERSION = "0.1.0"
+PROTOCOL_VERSION = 3
+
+
+def main() -> None:
+    """Answers `--version`, or reads a plan from standard input and runs it."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        sys.stdout.write(f"{PROGRAM} {VERSION} (protocol {PROTOCOL_VERSION})\n")
+        return
+    if arguments:
+        sys.stderr.write(f"{PROGRAM}: takes no arguments but --version; the plan is read\n")
+        sys.exit(2)
+    from loadstone.runner.launch import launch
+
+    code = launch(sys.stdin.buffer, sys.stdout.buffer)
+    sys.stderr.flush()
+    # Threads that are still in the engine, or read the input, must not keep the process.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
