@@ -39,15 +39,20 @@ class _UsersLine(Strict):
     users: Users
 
 
-_LINES = {"stop": _StopLine, "begin": _BeginLine, "rate": _RateLine, "users": _UsersLine}
+_LINES: dict[str, type[Strict]] = {
+    "stop": _StopLine,
+    "begin": _BeginLine,
+    "rate": _RateLine,
+    "users": _UsersLine,
+}
 
 
 def parse_control(line: bytes) -> Message:
     """Reads a control line; what cannot be done is answered with an event."""
     try:
         value = json.loads(line)
-        kind = value.get("control") if isinstance(value, dict) else None
-        read = read_model(_LINES[kind], value)
+        model = _LINES[value["control"]]
+        read = read_model(model, value)
     except (ValueError, KeyError, TypeError):
         return News("refused", f"not a control line: {line.decode('utf-8', 'replace').strip()}")
     except RefusalError as error:

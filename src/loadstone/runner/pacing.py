@@ -1,4 +1,4 @@
-"""The waits of closed users: keying before an operation, thinking after it, or a grid of moments."""
+"""The waits of closed users: keying before an operation, thinking after it, or a grid."""
 
 from __future__ import annotations
 
