@@ -121,8 +121,13 @@ class Run:
         """Lets the phase run until its time is over, its work is done or the run is stopped."""
         duration_s = self._plan.phases[index].duration_s
         end_ns = None if duration_s is None else start_ns + to_ns(duration_s)
-        while self._goes_on and not self._board.is_finished and self._attend(end_ns):
+        while self._goes_on and not self._is_done and self._attend(end_ns):
             pass
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether all work of the phase is done, and what its users told is dealt with."""
+        return self._board.is_finished and self._inbox.empty()
 
     def _finish(self) -> None:
         """Lets operations in flight finish and users leave."""
@@ -134,6 +139,8 @@ class Run:
             self._phase = None
         while self._board.seats and self._attend(until_ns):
             pass
+        while not self._inbox.empty():
+            self._deal_with(self._inbox.get())
         in_flight = self._teller.tick()
         if in_flight:
             self._teller.event(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,10 +20,11 @@ Rows = list[tuple[object, ...]]
 
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """No run fetches or loads code that the plan does not name."""
+_IO, _OTHER = "duckdb_io", "duckdb_error"
 _CLASSES: tuple[tuple[type[duckdb.Error], str], ...] = (
     (duckdb.FatalException, LOST),
     (duckdb.InternalException, LOST),
-    (duckdb.IOException, "duckdb_io"),
+    (duckdb.IOException, _IO),
     (duckdb.ConstraintException, "duckdb_constraint"),
     (duckdb.OutOfMemoryException, "duckdb_memory"),
 )
@@ -30,20 +32,29 @@ _INVALIDATED = "database has been invalidated"
 """In the message of whatever is asked of a database after a fatal error."""
 _CONFLICTS = ("conflict", "has been altered", "has been dropped")
 """In the messages of transactions that lost against another."""
+_FILE = re.compile(r"could not .*\bfile\b")
+"""In that of a commit whose log was not written."""
 
 
 def failure_of(error: duckdb.Error) -> FailureError:
     """The failure that an error of DuckDB is counted as."""
     message = str(error)
+    return FailureError(_class_of(error, message), message)
+
+
+def _class_of(error: duckdb.Error, message: str) -> str:
     if _INVALIDATED in message:
-        return FailureError(LOST, message)
+        return LOST
     if isinstance(error, duckdb.TransactionException):
-        lost = any(word in message.lower() for word in _CONFLICTS)
-        return FailureError(CONFLICT if lost else "duckdb_error", message)
-    for kind, error_class in _CLASSES:
-        if isinstance(error, kind):
-            return FailureError(error_class, message)
-    return FailureError("duckdb_error", message)
+        return _class_of_transaction(message.lower())
+    known = (error_class for kind, error_class in _CLASSES if isinstance(error, kind))
+    return next(known, _OTHER)
+
+
+def _class_of_transaction(message: str) -> str:
+    if any(word in message for word in _CONFLICTS):
+        return CONFLICT
+    return _IO if _FILE.search(message) else _OTHER
 
 
 class Link:

@@ -45,7 +45,7 @@ class Teller:
         self._from_ns = 0
         self.next_tick_ns: int | None = None
         self._usage = Usage.now()
-        self._engine_cpu_s = 0.0
+        self._engine_cpu_s = workload.engine_cpu_s()
         self._counted = workload.counters()
         self._counts: Counter[str] = Counter()
         self._errors: dict[str, Counter[str]] = {name: Counter() for name in workload.operations}
