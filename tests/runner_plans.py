@@ -24,7 +24,9 @@ def noop_plan() -> dict[str, Any]:
     }
 
 
-def archive_plan(database: Path, *, stations: int = 3, duration_s: float = 2.0) -> dict[str, Any]:
+def archive_plan(
+    database: Path | str, *, stations: int = 3, duration_s: float = 2.0
+) -> dict[str, Any]:
     """A short run with many switches: a segment is full after half a second."""
     users = 2 + 1 + stations
     return {

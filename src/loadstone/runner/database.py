@@ -133,7 +133,8 @@ class Database:
         except duckdb.IOException as error:
             raise RefusalError("connection.database", _first_line(error)) from error
         except duckdb.Error as error:
-            raise RefusalError("connection.settings", _first_line(error)) from error
+            field = _setting_of(connection.settings)
+            raise RefusalError(field, _first_line(error)) from error
         _check(self._root, connection.settings)
 
     @property
@@ -190,6 +191,16 @@ def _check(root: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> None
             raise RefusalError(
                 f"connection.settings.{name}", f"{asked} was asked for, but DuckDB {has}"
             )
+
+
+def _setting_of(settings: Mapping[str, str]) -> str:
+    """Which setting DuckDB does not take: it does not say that of a value."""
+    for name, value in settings.items():
+        try:
+            duckdb.connect(config={name: value}).close()
+        except duckdb.Error:
+            return f"connection.settings.{name}"
+    return "connection.settings"
 
 
 def _first_line(error: duckdb.Error) -> str:

@@ -16,7 +16,7 @@ _UNITS = {
     **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
     **{f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)},
 }
-_TRUE, _FALSE = {"true", "on", "yes", "1"}, {"false", "off", "no", "0"}
+_TRUE, _FALSE = {"true", "1"}, {"false", "0"}
 
 
 def differs(asked: str, found: str) -> bool:
