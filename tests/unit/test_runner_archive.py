@@ -34,7 +34,7 @@ def say(maker: Maker, first: int, count: int) -> Said:
     return maker.say(numbers, numbers + np.uint64(1))
 
 
-# -- parameters ------------------------------------------------------------------------------------
+# -- parameters ----
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -67,7 +67,7 @@ def test_users_have_their_roles_in_order() -> None:
     ]
 
 
-# -- what events say -------------------------------------------------------------------------------
+# -- what events say ----
 def test_the_same_number_says_the_same_whatever_batch_it_is_in() -> None:
     maker = Maker(3, parameters(), 7)
     whole, part = say(maker, 0, 100), say(Maker(3, parameters(), 7), 40, 10)
@@ -102,7 +102,7 @@ def test_an_event_is_counted_from_the_moment_it_is_due(per_s: float, elapsed_ns:
     assert count == 0 or next_us * 1000 + 1000 > elapsed_ns
 
 
-# -- the book --------------------------------------------------------------------------------------
+# -- the book ----
 def test_an_event_that_finds_the_buffer_full_is_lost_and_has_no_number() -> None:
     full = book(10)
     full.cut(0, 1)
@@ -160,7 +160,7 @@ def test_every_event_is_stored_once_or_buffered_or_lost(
     assert totals.stored == stored
 
 
-# -- where they go ---------------------------------------------------------------------------------
+# -- where they go ----
 @given(
     count=st.integers(1, 400),
     begins=st.lists(st.integers(-100_000, 500_000), min_size=1, max_size=5, unique=True),

@@ -44,7 +44,7 @@ def failure(link: Link, sql: str) -> FailureError:
     return failed.value
 
 
-# -- settings --------------------------------------------------------------------------------------
+# -- settings ----
 def test_settings_are_in_force(path: Path) -> None:
     settings = {"checkpoint_threshold": "64MB", "threads": "1", "preserve_insertion_order": "0"}
     opened = Database(connection(path, **settings), EngineMeter())
@@ -108,7 +108,7 @@ def test_every_size_that_duckdb_takes_reads_back(megabytes: int) -> None:
     assert differs(f"{megabytes + 1}MB", str(row[0]))
 
 
-# -- errors ----------------------------------------------------------------------------------------
+# -- errors ----
 def test_two_updates_of_a_row_are_a_conflict_that_leaves_the_other_alone(
     database: Database,
 ) -> None:
@@ -192,7 +192,7 @@ def test_after_a_fatal_error_the_last_session_opens_the_database_again(
     again.ask("CHECKPOINT")
 
 
-# -- processor time --------------------------------------------------------------------------------
+# -- processor time ----
 def burn(seconds: float) -> None:
     until_s = time.thread_time() + seconds
     while time.thread_time() < until_s:
