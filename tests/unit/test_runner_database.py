@@ -61,6 +61,16 @@ def test_settings_are_in_force(path: Path) -> None:
     }
 
 
+def test_reading_settings_back_leaves_no_transaction_that_keeps_the_log(path: Path) -> None:
+    opened = Database(connection(path, checkpoint_threshold="100KB"), EngineMeter())
+    link, log = opened.connect(), Path(f"{path}.wal")
+    for _ in range(40):
+        link.ask("CREATE OR REPLACE TABLE noise AS SELECT random() FROM range(1000)")
+    size = log.stat().st_size if log.exists() else 0
+    opened.close()
+    assert size < 150_000
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("colour", "red"), ("threads", "many"), ("memory_limit", "lots")]
 )

@@ -185,9 +185,10 @@ class Database:
 def _check(root: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> None:
     """Reads every setting back."""
     for name, asked in settings.items():
-        row = root.execute("SELECT value FROM duckdb_settings() WHERE name = ?", [name]).fetchone()
-        if row is None or differs(asked, str(row[0])):
-            has = "has none of this name" if row is None else f"has {row[0]}"
+        # A result that is not read to its end would keep its transaction open, and the log with it.
+        rows = root.execute("SELECT value FROM duckdb_settings() WHERE name = ?", [name]).fetchall()
+        if not rows or differs(asked, str(rows[0][0])):
+            has = f"has {rows[0][0]}" if rows else "has none of this name"
             raise RefusalError(
                 f"connection.settings.{name}", f"{asked} was asked for, but DuckDB {has}"
             )
