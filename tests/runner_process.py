@@ -1,6 +1,7 @@
 """The runner as a process, and an archive on DuckDB for it."""
 
 import json
+import resource
 import subprocess
 import sys
 import threading
@@ -80,11 +81,15 @@ class Runner:
         """Sends a signal."""
         self._process.send_signal(number)
 
+    def limit(self, kind: int, limits: tuple[int, int]) -> None:
+        """Sets a limit of the process."""
+        resource.prlimit(self._process.pid, kind, limits)
+
     # -- what it says --------------------------------------------------------------------------
-    def await_frame(self, wanted: Callable[[Frame], bool], timeout_s: float = 20.0) -> None:
-        """Waits until such a frame has come."""
+    def await_frame(self, wanted: Callable[[Frame], bool], *, after: int = 0) -> None:
+        """Waits until such a frame has come; `after` so many others."""
         with self._arrived:
-            came = self._arrived.wait_for(lambda: any(map(wanted, self.frames)), timeout_s)
+            came = self._arrived.wait_for(lambda: any(map(wanted, self.frames[after:])), 20.0)
         assert came, f"{self.frames} {self.errors}"
 
     def wait(self, timeout_s: float = 30.0) -> int:

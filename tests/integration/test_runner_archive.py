@@ -1,6 +1,7 @@
 """The event archive by the runner as it is used: a process, its pipes, and a file of DuckDB."""
 
 import json
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -195,6 +196,27 @@ def test_after_a_kill_the_marks_are_the_rows_and_a_run_goes_on_from_them(
 
     run(changed(archive_plan(archive, duration_s=0.5), "seed", 6))
     assert check_rows(archive) > before
+
+
+def test_stations_go_on_after_duckdb_has_given_up_its_database(archive: Path) -> None:
+    with duckdb.connect(archive) as filled:
+        filled.execute("CREATE TABLE filler AS SELECT random() FROM range(300_000)")
+    # The disk is full for the checkpoints of the file, not for its log, which is small.
+    limit = (archive.stat().st_size, resource.RLIM_INFINITY)
+    plan = archive_plan(archive, duration_s=60.0)
+    plan["connection"]["settings"] = {"checkpoint_threshold": "100KB"}
+    with Runner(plan) as runner:
+        runner.await_frame(has_stored(100))
+        runner.limit(resource.RLIMIT_FSIZE, limit)
+        runner.await_frame(lambda frame: is_event(frame, "connection-lost"))
+        runner.limit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        runner.await_frame(lambda frame: is_event(frame, "reconnected"))
+        before = len(runner.frames)
+        runner.await_frame(has_stored(1000), after=before)
+        runner.say(control="stop")
+        assert runner.wait() == 0
+    assert runner.end.facts["events_lost"] == 0
+    check_facts(archive, runner.end.facts)
 
 
 @pytest.mark.parametrize("reason", ["asked to", "standard input ended", "SIGTERM", "SIGINT"])

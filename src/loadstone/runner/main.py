@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 
 PROGRAM = "loadstone-runner"
 VERSION = "0.1.0"
@@ -22,12 +23,17 @@ def main() -> None:
     if arguments:
         sys.stderr.write(f"{PROGRAM}: takes no arguments but --version; the plan is read\n")
         sys.exit(2)
-    from loadstone.runner.launch import launch
+    code = 1
+    try:
+        from loadstone.runner.launch import launch
 
-    code = launch(sys.stdin.buffer, sys.stdout.buffer)
-    sys.stderr.flush()
-    # Threads that are still in the engine, or read the input, must not keep the process.
-    os._exit(code)
+        code = launch(sys.stdin.buffer, sys.stdout.buffer)
+    except Exception:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        # Threads that are still in the engine, or read the input, must not keep the process.
+        os._exit(code)
 
 
 if __name__ == "__main__":
