@@ -91,6 +91,7 @@ def test_a_file_that_is_none_of_duckdb_is_refused(tmp_path: Path) -> None:
     ("asked", "found", "differ"),
     [
         ("64MB", "61.0 MiB", False),
+        ("177MB", "168.7 MiB", False),
         ("16MiB", "16.0 MiB", False),
         ("16MiB", "17.0 MiB", True),
         ("1GB", "953.6 MiB", False),
@@ -133,6 +134,22 @@ def test_two_updates_of_a_row_are_a_conflict_that_leaves_the_other_alone(
     assert (lost.error_class, lost.is_retryable) == (CONFLICT, True)
     one.ask("COMMIT")
     assert other.ask("SELECT * FROM mark ORDER BY station") == [(1, 5), (2, 6)]
+
+
+def test_two_makers_of_a_table_are_a_conflict(database: Database) -> None:
+    one, other = database.connect(), database.connect()
+    for link in (one, other):
+        link.ask("BEGIN")
+    one.ask("CREATE TABLE segment (number INTEGER)")
+    assert failure(other, "CREATE TABLE segment (number INTEGER)").is_retryable
+
+
+def test_a_table_that_was_altered_meanwhile_is_a_conflict(database: Database) -> None:
+    one, other = database.connect(), database.connect()
+    one.ask("BEGIN")
+    one.ask("INSERT INTO mark VALUES (3, 0)")
+    other.ask("ALTER TABLE mark ADD COLUMN more INTEGER")
+    assert failure(one, "INSERT INTO mark VALUES (4, 0)").is_retryable
 
 
 def test_a_failed_transaction_leaves_nothing_open(database: Database) -> None:

@@ -81,8 +81,9 @@ class Link:
             FailureError: DuckDB does not take them.
         """
         with self._calling():
-            # DuckDB finds `rows` by its name, among the variables of this function. An Arrow table is
-            # the fastest way in; the appender of the Python API takes tuples, at seven times the cost.
+            # DuckDB finds `rows` by its name, among the variables of this function. An Arrow table
+            # is the fastest way in: the appender of the Python API takes tuples, at seven times
+            # the cost.
             self._cursor.execute(f"INSERT INTO {table} SELECT * FROM rows")
 
     @contextmanager
