@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.runner.pacing import Grid, Pace, UserRamp
-from loadstone.runner.plan import Pacing, Range, RefusalError, Think, Waits
+from loadstone.runner.plan import Pacing, RefusalError, Think, Waits
 from loadstone.runner.retry import BackOff, pause_ns
 
 NS = st.integers(0, 10**15)
@@ -71,7 +71,7 @@ def test_waits_of_an_operation_that_is_not_there_are_refused() -> None:
 def test_a_ramp_is_a_straight_line_that_says_when_it_changes(
     start: int, end: int, duration_ns: int, share: float
 ) -> None:
-    ramp = UserRamp(Range(start=start, end=end), 1000, duration_ns)
+    ramp = UserRamp(start, end, 1000, duration_ns)
     now_ns = 1000 + int(share * duration_ns)
     line = start + (end - start) * min(1.0, (now_ns - 1000) / duration_ns)
     assert abs(ramp.at(now_ns) - line) <= 0.5 + 1e-6

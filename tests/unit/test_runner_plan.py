@@ -39,6 +39,7 @@ def test_what_may_be_left_out_has_the_defaults_of_the_protocol() -> None:
         ("phases[0].name", "", "phases[0].name"),
         ("phases[0].iterations", 0, "phases[0].iterations"),
         ("phases[0].load.model", "open", "phases[0].load.model"),
+        ("phases[0].load.users", {"start": 1, "end": 1}, "phases[0].load.users.from"),
         ("phases[0].load.users.to", -1, "phases[0].load.users.to"),
         ("phases[0].load.users.to", 2.5, "phases[0].load.users.to"),
     ],

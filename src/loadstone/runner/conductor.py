@@ -108,7 +108,8 @@ class Run:
         """Begins a phase; the one before ends at the same moment."""
         phase = self._plan.phases[index]
         duration_ns = to_ns(phase.duration_s or 0.0)
-        self._ramp = UserRamp(phase.load.users, start_ns, duration_ns)
+        users = phase.load.users
+        self._ramp = UserRamp(users.start, users.end, start_ns, duration_ns)
         self._ledger.turn(index)
         active = self._ramp.at(self._clock.now_ns())
         self._board.post(Notice(Duty.WORK, index, start_ns, active, phase.iterations))

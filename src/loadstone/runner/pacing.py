@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadstone.runner.clock import to_ns
-from loadstone.runner.plan import Pacing, Range, RefusalError, Think, Waits
+from loadstone.runner.plan import Pacing, RefusalError, Think, Waits
 
 _GOLDEN = 0.618_033_988_749_894_9
 """Fractional part of the golden ratio: its multiples, modulo 1, lie evenly however many there are
@@ -72,34 +72,36 @@ def _think_s(think: Think, draw: random.Random) -> float:
 
 @dataclass(frozen=True)
 class UserRamp:
-    """A number of users that changes linearly; it stays at `users.start` without a duration."""
+    """A number of users that changes linearly; without a duration it stays at `start`."""
 
-    users: Range
-    start_ns: int = 0
+    start: int
+    end: int
+    begin_ns: int = 0
     duration_ns: int = 0
 
     @classmethod
     def constant(cls, users: int) -> UserRamp:
         """A number that does not change."""
-        return cls(Range(start=users, end=users))
+        return cls(users, users)
 
     def at(self, now_ns: int) -> int:
         """Users at a moment: the straight line, rounded to the nearest whole user."""
         step = self._steps_at(now_ns)
-        return self.users.start + (step if self.users.end >= self.users.start else -step)
+        return self.start + (step if self.end >= self.start else -step)
 
     def next_change_ns(self, now_ns: int) -> int | None:
         """When the number changes next after `now_ns`."""
         steps, done = self._steps(), self._steps_at(now_ns)
         if done >= steps or self.duration_ns == 0:
             return None
-        return self.start_ns - (-(2 * done + 1) * self.duration_ns // (2 * steps))
+        # Half a step after the last one, rounded up.
+        return self.begin_ns - (-(2 * done + 1) * self.duration_ns // (2 * steps))
 
     def _steps(self) -> int:
-        return abs(self.users.end - self.users.start)
+        return abs(self.end - self.start)
 
     def _steps_at(self, now_ns: int) -> int:
         if self.duration_ns == 0:
             return 0
-        elapsed_ns = min(max(0, now_ns - self.start_ns), self.duration_ns)
+        elapsed_ns = min(max(0, now_ns - self.begin_ns), self.duration_ns)
         return (2 * self._steps() * elapsed_ns + self.duration_ns) // (2 * self.duration_ns)

@@ -31,9 +31,7 @@ class RefusalError(Exception):
 class Strict(BaseModel):
     """A part of a plan: no unknown fields, no text for a number, no infinite figures."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, populate_by_name=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Retry(Strict):

@@ -80,17 +80,18 @@ class Keeper(Actor):
         if held < full:
             self._wants_next = catalogue.following is None
             return IDLE
-        self._switch_to_next(link, catalogue)
-        self._current = _look(link).current, stored
+        self._current = self._switch_to_next(link, catalogue), stored
         return DONE
 
-    def _switch_to_next(self, link: Link, catalogue: _Catalogue) -> None:
+    def _switch_to_next(self, link: Link, catalogue: _Catalogue) -> int:
+        """Switches to the next segment, which is made if there is none; returns its number."""
         number, create_s = catalogue.following, 0.0
         if number is None:
             number = catalogue.highest + 1
             create_s = self._create(link, number)
         is_preallocated = catalogue.following is not None
         self._switch_to(link, number, create_s, is_preallocated=is_preallocated)
+        return number
 
     def _create(self, link: Link, number: int) -> float:
         """Makes a segment and adds it to the view; returns how long it took, in seconds."""

@@ -117,8 +117,8 @@ def parse_replay(text: str, elements: int) -> Replay:
 
 
 def _rows(text: str) -> Iterator[Row]:
-    lines = text.splitlines()
-    if not lines or _fields(lines[0]) != list(HEADER):
+    lines = text.split("\n")
+    if _fields(lines[0]) != list(HEADER):
         raise _LineError(f"line 1 is not the header {','.join(HEADER)}")
     for number, line in enumerate(lines[1:], start=2):
         if line.strip():
@@ -151,7 +151,7 @@ def _number(value: str) -> float | None:
     if not value:
         return None
     try:
-        number = float(value)
+        number = float(_plain(value))
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
@@ -159,9 +159,20 @@ def _number(value: str) -> float | None:
     return number
 
 
+def _plain(figure: str) -> str:
+    """Figures as other programs write them too: Python alone takes blanks and underscores.
+
+    Raises:
+        ValueError: It has some.
+    """
+    if "_" in figure or figure != figure.strip():
+        raise ValueError(figure)
+    return figure
+
+
 def _status(status: str) -> int:
     try:
-        number = int(status)
+        number = int(_plain(status))
     except ValueError:
         number = 2**31
     if not -(2**31) <= number < 2**31:
@@ -182,7 +193,7 @@ def _text(text: str) -> str | None:
 def _moment_us(ts: str) -> int:
     """A moment in microseconds since 1970; one without a zone is UTC."""
     try:
-        us = float(ts) * _SECOND_US
+        us = float(_plain(ts)) * _SECOND_US
     except ValueError:
         return _of_iso_us(ts)
     if not abs(us) < 1e17:
