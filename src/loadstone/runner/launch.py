@@ -15,7 +15,7 @@ from loadstone.runner.messages import Inbox
 from loadstone.runner.plan import Plan, RefusalError, parse_plan
 from loadstone.runner.session import Workload
 
-_SWITCH_INTERVAL_S = 0.001
+_SWITCH_INTERVAL_S = 0.0002
 """How long a thread may compute while another waits to go on: it bounds the lag of due times."""
 _OPENERS: dict[str, Callable[[Plan, Clock], Workload]] = {"archive": open_archive}
 
