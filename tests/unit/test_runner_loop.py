@@ -245,6 +245,17 @@ def test_what_ends_after_its_phase_is_told_as_late() -> None:
     assert [(tick.phase, tick.operations["work"].count) for tick in late] == [("first", 1)]
 
 
+@pytest.mark.parametrize(("first", "last"), [(0, 3), (3, 1)])
+def test_the_number_of_users_changes_over_a_phase(first: int, last: int) -> None:
+    script = Script()
+    plan = changed(plan_of(), "phases[0].load.users", {"from": first, "to": last})
+    plan["phases"][0] |= {"iterations": None, "duration_s": 0.3}
+    users = [tick.users for tick in ticks_of(run(plan, script))]
+    assert users == sorted(users, reverse=first > last)
+    assert users[-1] == last
+    assert len(script.attempts) == 3
+
+
 @pytest.mark.parametrize(("before", "users"), [(1, 3), (3, 1), (3, 0)])
 def test_the_number_of_users_changes_on_request(before: int, users: int) -> None:
     script = Script()
