@@ -14,13 +14,10 @@ import duckdb
 from runner_plans import encoded
 
 from loadstone.load.frames import End, Event, Frame, Tick, parse_frame, parse_line
-from loadstone.workloads.archive.tables import FIRST_ROW, VIEW, index_name, segment_name
+from loadstone.runner.archive.segments import create_index, create_table, replace_view
+from loadstone.workloads.archive.tables import FIRST_ROW, segment_name
 
 RUNNER = (sys.executable, "-m", "loadstone.runner.main")
-_EVENT_TABLE = (
-    "(element_id INTEGER NOT NULL, ts TIMESTAMP NOT NULL, value DOUBLE, text VARCHAR, "
-    "status INTEGER NOT NULL, station INTEGER NOT NULL, seq BIGINT NOT NULL)"
-)
 
 
 def make_archive(path: Path) -> Path:
@@ -32,9 +29,7 @@ def make_archive(path: Path) -> Path:
             "CREATE TABLE archive_segment (number INTEGER PRIMARY KEY, name VARCHAR, "
             "begin_us BIGINT, state VARCHAR, created_us BIGINT, current_us BIGINT, "
             "closed_us BIGINT, create_s DOUBLE, switch_s DOUBLE, close_s DOUBLE);"
-            f"CREATE TABLE {first} {_EVENT_TABLE};"
-            f"CREATE INDEX {index_name(first)} ON {first} (element_id, ts);"
-            f"CREATE VIEW {VIEW} AS SELECT * FROM {first};" + FIRST_ROW
+            f"{create_table(first)}; {create_index(first)}; {replace_view(1)}; {FIRST_ROW}"
         )
     return path
 

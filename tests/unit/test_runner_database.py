@@ -179,6 +179,13 @@ def test_errors_have_their_classes(database: Database, sql: str, error_class: st
     assert failure(database.connect(), sql).error_class == error_class
 
 
+def test_memory_that_is_used_up_is_a_class_of_its_own(path: Path) -> None:
+    opened = Database(connection(path, memory_limit="20MB"), EngineMeter())
+    lost = failure(opened.connect(), "SELECT len(list(range)) FROM range(5_000_000)")
+    opened.close()
+    assert lost.error_class == "duckdb_memory"
+
+
 @contextmanager
 def no_file_beyond(size: int) -> Iterator[None]:
     """The disk is full for this process, as far as files of this size go."""
