@@ -215,6 +215,19 @@ def test_a_fault_of_the_runner_is_not_hidden() -> None:
     assert "ZeroDivisionError" in str(end.error)
 
 
+def test_a_session_that_cannot_say_goodbye_does_not_hold_the_run() -> None:
+    class Clinging(ScriptSession):
+        def close(self) -> None:
+            raise ZeroDivisionError
+
+    class Faulty(Script):
+        def open(self, user: int) -> ScriptSession:
+            return Clinging(self, user)
+
+    end = end_of(run(plan_of(), Faulty()))
+    assert (end.reason, end.operations["work"].count) == ("failed", 5)
+
+
 def test_a_stop_ends_the_run_before_its_time() -> None:
     frames = run(changed(plan_of(), "phases[0].iterations", 10**6), Script(), Stop("asked to"))
     assert end_of(frames).reason == "stopped"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import traceback
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from loadstone.runner.board import Board, Duty
@@ -47,11 +48,11 @@ def live(number: int, shared: Shared) -> None:
     shared.board.enter()
     shared.inbox.put(Opened())
     try:
-        User(number, session, shared).follow()
+        with closing(session):
+            User(number, session, shared).follow()
     except Exception:
         shared.inbox.put(Broken(traceback.format_exc()))
     finally:
-        session.close()
         shared.board.leave()
 
 
