@@ -1,0 +1,46 @@
+"""The list of commits that the engine acknowledged, against which a crash trial checks the data."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from loadstone.runner.clock import Clock, to_s
+from loadstone.runner.plan import RefusalError
+from loadstone.runner.session import FailureError
+
+
+class Acknowledgements:
+    """A file that all users append to.
+
+    Raises:
+        RefusalError: It cannot be opened.
+    """
+
+    def __init__(self, path: str, clock: Clock) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        try:
+            self._file = os.open(path, flags, 0o644)
+        except OSError as error:
+            raise RefusalError("acknowledgements", f"cannot open {path}: {error}") from error
+        self._clock = clock
+
+    def note(self, user: int, operation: str, *keys: int) -> None:
+        """Appends a commit, before its user goes on.
+
+        Raises:
+            FailureError: The line was not written as a whole.
+        """
+        at_s = round(to_s(self._clock.now_ns()), 6)
+        line = json.dumps([at_s, user, operation, *keys], separators=(",", ":")).encode() + b"\n"
+        # One write: a line is there as a whole or not at all, whatever kills the runner next.
+        try:
+            written = os.write(self._file, line)
+        except OSError as error:
+            raise _not_noted(str(error)) from error
+        if written != len(line):
+            raise _not_noted("the line was cut")
+
+
+def _not_noted(problem: str) -> FailureError:
+    return FailureError("acknowledgements", f"a commit could not be noted: {problem}")

@@ -1,0 +1,96 @@
+"""What a plan says about the event archive, and which user does what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from loadstone.runner.plan import Plan, RefusalError, Strict, read_model
+
+PATH = "workload.parameters"
+
+INSERT, SWITCH, PREALLOCATE = "insert", "switch", "preallocate"
+CLOSE, VISIBLE = "close", "visible"
+ELEMENT_WINDOW, GROUP_LAST, MINUTE = "element-window", "group-last", "minute"
+OPERATIONS = (INSERT, SWITCH, PREALLOCATE, CLOSE, VISIBLE, ELEMENT_WINDOW, GROUP_LAST, MINUTE)
+
+_MOST_ELEMENTS = 2**31 - 1
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Parameters(Strict):
+    """Parameters of the archive; `docs/driver-protocol.md` says what each is."""
+
+    stations: int = Field(ge=1, le=1_000_000)
+    events_per_s: float = Field(ge=1e-3, le=1e7)
+    elements: int = Field(ge=1, le=1_000_000)
+    path: Literal["direct", "staged"]
+    segment_events: int = Field(ge=1, le=10**12)
+    preallocate: bool
+    index: Literal["live", "on-close"]
+    compress: bool
+    buffer_events: int = Field(ge=1, le=10**10)
+    batch_events: int = Field(ge=1, le=10**7)
+    interval_s: float = Field(ge=1e-3, le=3600.0)
+    threshold_ms: float = Field(ge=0.0, le=1e7)
+    late_share: Share
+    late_by_s: float = Field(ge=0.0, le=1e6)
+    disorder_share: Share
+    operators: int = Field(ge=0)
+    csv: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a segment has its index from the beginning."""
+        return self.index == "live"
+
+
+class Role(Enum):
+    """What a user does."""
+
+    KEEPER = "keeper"
+    CLOSER = "closer"
+    OPERATOR = "operator"
+    STATION = "station"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The role of a user; `station` is the number of its station."""
+
+    role: Role
+    station: int = 0
+
+
+def part_of(parameters: Parameters, user: int) -> Part:
+    """What a user does."""
+    if user < 2:
+        return Part(Role.KEEPER if user == 0 else Role.CLOSER)
+    if user - 2 < parameters.operators:
+        return Part(Role.OPERATOR)
+    return Part(Role.STATION, user - 2 - parameters.operators)
+
+
+def read_parameters(plan: Plan) -> Parameters:
+    """Reads and checks the parameters of a plan.
+
+    Raises:
+        RefusalError: It names the wrong field, or what DuckDB cannot do.
+    """
+    parameters = read_model(Parameters, plan.workload.parameters, within=PATH)
+    elements = parameters.stations * parameters.elements
+    if elements > _MOST_ELEMENTS:
+        raise _refuse("elements", f"{elements} of all stations are more than {_MOST_ELEMENTS}")
+    if parameters.path == "staged":
+        raise _refuse("path", 'DuckDB has no stored procedures; write "direct"')
+    if parameters.compress:
+        raise _refuse("compress", "DuckDB compresses every table by itself; write false")
+    return parameters
+
+
+def _refuse(field: str, problem: str) -> RefusalError:
+    return RefusalError(f"{PATH}.{field}", problem)

@@ -1,0 +1,125 @@
+"""A station: it stores what has come since the last time."""
+
+from __future__ import annotations
+
+from loadstone.runner.archive.actor import Actor
+from loadstone.runner.archive.batch import ROUTES, Batch
+from loadstone.runner.archive.book import Book
+from loadstone.runner.archive.common import Acknowledged, Common, damaged, whole
+from loadstone.runner.archive.parameters import INSERT
+from loadstone.runner.archive.source import Maker, Source
+from loadstone.runner.clock import to_ns
+from loadstone.runner.database import Link
+from loadstone.runner.session import DONE, IDLE, Outcome
+
+
+class Station(Actor):
+    """Station `number` of user `user`; it goes on where its mark is.
+
+    Raises:
+        FailureError: The engine does not say the mark.
+    """
+
+    def __init__(self, common: Common, link: Link, number: int, user: int) -> None:
+        super().__init__()
+        self._common = common
+        self._number = number
+        self._user = user
+        parameters = common.parameters
+        self._source: Source = common.replay or Maker(number, parameters, common.seed)
+        self._book = Book(self._source, parameters.buffer_events, _enlist(link, number))
+        common.add(self._book)
+        self._is_unsure = False
+        """The mark must be read before the next batch, because the last one failed."""
+        self._begun_ns: int | None = None
+        """When the batch that waits was first begun."""
+
+    def stop(self) -> None:
+        """No events come any more."""
+        self._book.stop(self._common.clock.now_ns())
+
+    def choose(self) -> str:
+        """A station only stores."""
+        return INSERT
+
+    def execute(self, link: Link, operation: str) -> Outcome:
+        """Stores the oldest events that wait.
+
+        Raises:
+            FailureError: The engine's; the events go on waiting.
+        """
+        hurried, self.hurries = self.hurries, False
+        clock = self._common.clock
+        if self._is_unsure:
+            self._settle(_enlist(link, self._number), clock.now_ns())
+            self._is_unsure = False
+        now_ns = clock.now_ns()
+        batch = self._cut(now_ns)
+        if batch is None:
+            return IDLE
+        if self._begun_ns is None:
+            self._begun_ns = now_ns
+        self._is_unsure = True
+        self._store(link, batch)
+        self._is_unsure = False
+        at_ns = clock.now_ns()
+        self._settle(batch.last.seq, at_ns)
+        self._judge(at_ns - self._begun_ns)
+        self._begun_ns = None
+        last = batch.last
+        self._common.latest.publish(Acknowledged(last.element, last.ts_us, last.seq, at_ns))
+        full = batch.count == self._common.parameters.batch_events
+        self.hurries = (hurried or full) and self._is_behind()
+        return DONE
+
+    def _cut(self, now_ns: int) -> Batch | None:
+        """The oldest events that wait now."""
+        parameters = self._common.parameters
+        began_ns, runs = self._book.cut(now_ns, parameters.batch_events)
+        if not runs:
+            return None
+        began_us = self._common.clock.unix_us(began_ns)
+        return Batch(self._number, parameters.elements, self._source, began_us, runs)
+
+    def _store(self, link: Link, batch: Batch) -> None:
+        """Stores a batch and the new mark in one transaction, each event in its segment."""
+        with link.undoing():
+            with self._common.routes:
+                link.ask("BEGIN")
+                routes = [(str(name), whole(begin_us)) for name, begin_us in link.ask(ROUTES)]
+            if not routes:
+                raise damaged("no segment takes events")
+            for segment, rows in batch.parts(routes):
+                link.append(segment, rows)
+            link.ask(
+                f"UPDATE archive_station SET stored = {batch.last.seq} "
+                f"WHERE station = {self._number}"
+            )
+            self._book.doubt(batch.count)
+            link.ask("COMMIT")
+        self._common.sent(batch.bytes)
+
+    def _settle(self, mark: int, at_ns: int) -> None:
+        """Takes note that all up to the mark is stored."""
+        stored = self._book.settle(mark, at_ns)
+        if stored is not None and self._common.acknowledgements is not None:
+            self._common.acknowledgements.note(self._user, "insert", self._number, *stored)
+
+    def _judge(self, took_ns: int) -> None:
+        if took_ns > to_ns(self._common.parameters.threshold_ms / 1e3):
+            self._book.slow()
+
+    def _is_behind(self) -> bool:
+        """Whether what is left cannot wait for the next moment."""
+        parameters = self._common.parameters
+        of_interval = int(self._source.per_s * parameters.interval_s)
+        return self._book.waiting >= max(1, min(parameters.batch_events, of_interval))
+
+
+def _enlist(link: Link, station: int) -> int:
+    """The mark of a station, which is entered when it is new."""
+    rows = link.ask(f"SELECT stored FROM archive_station WHERE station = {station}")
+    if not rows:
+        link.ask(f"INSERT INTO archive_station (station, stored) VALUES ({station}, 0)")
+        return 0
+    return whole(rows[0][0])

@@ -1,0 +1,235 @@
+"""The story of one run, as the main thread conducts it. It never calls the engine itself."""
+
+from __future__ import annotations
+
+import threading
+from queue import Empty
+from typing import IO
+
+from loadstone.runner.board import Board, Duty, Notice
+from loadstone.runner.clock import Clock, to_ns, to_s
+from loadstone.runner.ledger import Ledger
+from loadstone.runner.messages import (
+    Begin,
+    Broken,
+    Failed,
+    Inbox,
+    Message,
+    News,
+    Opened,
+    SetUsers,
+    Stop,
+)
+from loadstone.runner.pacing import Pace, UserRamp
+from loadstone.runner.plan import Plan
+from loadstone.runner.session import Tiding, Workload
+from loadstone.runner.teller import Teller
+from loadstone.runner.users import Shared, live
+
+STOPPED = "stopped"
+FAILED = "failed"
+COMPLETED = "completed"
+
+
+class Run:
+    """One run. Frames go to `output`.
+
+    Raises:
+        RefusalError: The plan does not fit the workload.
+    """
+
+    def __init__(
+        self, plan: Plan, workload: Workload, clock: Clock, inbox: Inbox, output: IO[bytes]
+    ) -> None:
+        self._plan = plan
+        self._workload = workload
+        self._clock = clock
+        self._inbox = inbox
+        self._board = Board(clock, inbox)
+        ledger = self._ledger = Ledger(workload.operations, inbox)
+        pace = Pace(plan.pacing, workload.operations)
+        self._shared = Shared(workload, self._board, ledger, inbox, pace, plan.retry, plan.seed)
+        self._teller = Teller(plan, workload, self._board, ledger, output)
+        self._users = 0
+        """Users whose threads were started."""
+        self._awaited = 0
+        """Of these, those who have not said yet that their session is open."""
+        self._phase: int | None = None
+        self._ramp = UserRamp.constant(0)
+        self._begin_ns: int | None = None
+        self._reason: str | None = None
+        self._error: str | None = None
+
+    def conduct(self) -> bool:
+        """Runs the plan to its end; False if it could not go on."""
+        self._teller.hello()
+        self._hire(self._plan.sessions())
+        while self._awaited and self._goes_on:
+            self._attend(None)
+        self._await_begin()
+        for index in range(len(self._plan.phases)):
+            if not self._goes_on:
+                break
+            # Only the first phase has a moment that was told.
+            start_ns = self._clock.now_ns() if self._begin_ns is None else self._begin_ns
+            self._begin_ns = None
+            self._begin(index, start_ns)
+            self._hold(index, start_ns)
+        self._finish()
+        self._teller.end(self._reason or COMPLETED, self._error)
+        return self._reason != FAILED
+
+    @property
+    def _goes_on(self) -> bool:
+        return self._reason is None
+
+    def _hire(self, users: int) -> None:
+        """Starts the threads of users up to a number; each opens its session."""
+        for number in range(self._users, users):
+            self._awaited += 1
+            name = f"user-{number}"
+            arguments = (number, self._shared)
+            threading.Thread(target=live, args=arguments, name=name, daemon=True).start()
+        self._users = max(self._users, users)
+
+    def _await_begin(self) -> None:
+        """Waits for the moment at which the first phase begins, if that is told."""
+        if self._plan.start == "now" or not self._goes_on:
+            return
+        ready_ns = self._clock.now_ns()
+        self._teller.event("ready", "the sessions are open")
+        while self._goes_on and self._begin_ns is None:
+            self._attend(None)
+        self._begin_ns = max(self._begin_ns or 0, ready_ns)
+        while self._goes_on and self._attend(self._begin_ns):
+            pass
+
+    def _begin(self, index: int, start_ns: int) -> None:
+        """Begins a phase; the one before ends at the same moment."""
+        phase = self._plan.phases[index]
+        duration_ns = to_ns(phase.duration_s or 0.0)
+        users = phase.load.users
+        self._ramp = UserRamp(users.start, users.end, start_ns, duration_ns)
+        self._ledger.turn(index)
+        active = self._ramp.at(self._clock.now_ns())
+        self._board.post(Notice(Duty.WORK, index, start_ns, active, phase.iterations))
+        if self._phase is not None:
+            self._teller.phase_ends(start_ns)
+        self._phase = index
+        self._teller.phase_begins(index, start_ns)
+
+    def _hold(self, index: int, start_ns: int) -> None:
+        """Lets the phase run until its time is over, its work is done or the run is stopped."""
+        duration_s = self._plan.phases[index].duration_s
+        end_ns = None if duration_s is None else start_ns + to_ns(duration_s)
+        while self._goes_on and not self._is_done and self._attend(end_ns):
+            pass
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether all work of the phase is done, and what its users told is dealt with."""
+        return self._board.is_finished and self._inbox.empty()
+
+    def _finish(self) -> None:
+        """Lets operations in flight finish and users leave."""
+        now_ns = self._clock.now_ns()
+        until_ns = now_ns + to_ns(self._plan.finish_s)
+        self._board.dismiss()
+        if self._phase is not None:
+            self._teller.phase_ends(now_ns)
+            self._phase = None
+        while self._board.seats and self._attend(until_ns):
+            pass
+        while not self._inbox.empty():
+            self._deal_with(self._inbox.get())
+        in_flight = self._teller.tick()
+        if in_flight:
+            self._teller.event(
+                "stalled",
+                f"{in_flight} operations did not end within {self._plan.finish_s} s and are not "
+                "counted",
+            )
+        if not self._board.seats:
+            self._workload.close()
+
+    # -- messages ------------------------------------------------------------------------------
+    def _attend(self, until_ns: int | None) -> bool:
+        """Waits for a message or the next tick and deals with it; False once the time is past."""
+        now_ns = self._clock.now_ns()
+        wakes = (until_ns, self._teller.next_tick_ns, self._ramp.next_change_ns(now_ns))
+        wake_ns = min((wake for wake in wakes if wake is not None), default=None)
+        try:
+            timeout = None if wake_ns is None else max(0.0, to_s(wake_ns - now_ns))
+            self._deal_with(self._inbox.get(timeout=timeout))
+        except Empty:
+            pass
+        now_ns = self._clock.now_ns()
+        in_time = until_ns is None or now_ns < until_ns
+        if self._phase is not None:
+            self._board.set_active(self._ramp.at(now_ns))
+        # A tick that falls on the end of the phase is left to the end of the phase.
+        next_tick_ns = self._teller.next_tick_ns
+        if in_time and next_tick_ns is not None and now_ns >= next_tick_ns:
+            self._teller.tick()
+        if self._teller.is_broken:
+            self._fail("standard output is closed")
+        return in_time
+
+    def _deal_with(self, message: Message) -> None:
+        match message:
+            case Stop(reason):
+                if self._goes_on:
+                    self._teller.event("stopping", reason)
+                    self._reason = STOPPED
+            case News():
+                self._teller.news(message)
+            case Tiding():
+                self._teller.tiding(message)
+            case Opened(problem):
+                self._deal_with_opened(problem)
+            case Failed():
+                self._deal_with_failed(message)
+            case Broken(trace):
+                self._fail(f"a fault of the runner: {trace}")
+            case Begin(monotonic_s):
+                self._tell_begin(monotonic_s)
+            case SetUsers(users):
+                self._set_users(users)
+
+    def _fail(self, error: str) -> None:
+        if self._goes_on:
+            self._reason, self._error = FAILED, error
+
+    def _deal_with_opened(self, problem: str | None) -> None:
+        self._awaited -= 1
+        if problem is None:
+            return
+        if self._phase is None:
+            self._fail(problem)
+        else:
+            self._teller.event("refused", problem)
+
+    def _deal_with_failed(self, failed: Failed) -> None:
+        """Data that lacks a part is of no use: where data is prepared, all must end well."""
+        phase = self._plan.phases[failed.phase]
+        if phase.kind == "prepare":
+            self._fail(
+                f"{failed.operation} failed in phase {phase.name} ({failed.error_class}): "
+                f"{failed.message}"
+            )
+
+    def _tell_begin(self, monotonic_s: float) -> None:
+        if self._plan.start == "now":
+            self._teller.event("refused", 'begin: the plan\'s start is "now"')
+        elif self._phase is not None or self._begin_ns is not None:
+            self._teller.event("refused", "begin: it was told before")
+        else:
+            self._begin_ns = self._clock.of_monotonic_s(monotonic_s)
+
+    def _set_users(self, users: int) -> None:
+        if self._phase is None:
+            self._teller.event("refused", "users: no phase runs")
+            return
+        self._hire(users)
+        self._ramp = UserRamp.constant(users)
+        self._teller.event("users", str(users))

@@ -1,0 +1,128 @@
+"""What the loop asks of a workload and of its sessions. It knows nothing else of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+CONFLICT = "40001"
+"""Class of a failure that may succeed when tried again."""
+LOST = "duckdb_fatal"
+"""Class of a failure after which a session needs a new connection."""
+
+
+class FailureError(Exception):
+    """An attempt did not end well: why, and in which class it is counted."""
+
+    def __init__(self, error_class: str, message: str) -> None:
+        super().__init__(message)
+        self.error_class = error_class
+        self.message = message
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same may succeed when tried again."""
+        return self.error_class == CONFLICT
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the connection is of no use any more."""
+        return self.error_class == LOST
+
+
+class Ending(Enum):
+    """How an operation ended that did not fail."""
+
+    DONE = "done"
+    IDLE = "idle"
+    """There was nothing to do: it is not recorded."""
+    EXHAUSTED = "exhausted"
+    """The session has no more work."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an operation ended; its time may count from another moment than it was due."""
+
+    ending: Ending
+    since_ns: int | None = None
+
+
+DONE = Outcome(Ending.DONE)
+IDLE = Outcome(Ending.IDLE)
+EXHAUSTED = Outcome(Ending.EXHAUSTED)
+
+
+@dataclass(frozen=True)
+class Tiding:
+    """Something of its own that a session tells."""
+
+    name: str
+    data: Mapping[str, float | str]
+
+
+class Session(Protocol):
+    """One user's conversation with the engine. It lives on its user's thread."""
+
+    @property
+    def hurries(self) -> bool:
+        """Whether what is next is due as soon as the last operation has ended."""
+
+    def choose(self) -> str:
+        """Draws what this user does next, with inputs that stay when it is tried again."""
+
+    def execute(self, operation: str) -> Outcome:
+        """Makes one attempt.
+
+        Raises:
+            FailureError: It did not end well.
+        """
+
+    def tidings(self) -> Sequence[Tiding]:
+        """What is to be told since the last operation; asked after each."""
+
+    def reconnect(self) -> None:
+        """Replaces a lost connection.
+
+        Raises:
+            FailureError: There is none yet.
+        """
+
+    def close(self) -> None:
+        """Says goodbye to the engine."""
+
+
+class Workload(Protocol):
+    """A workload's operations, and what its sessions share."""
+
+    @property
+    def operations(self) -> Sequence[str]:
+        """Names of the operations."""
+
+    @property
+    def engine(self) -> str:
+        """Name and version of the engine in this process."""
+
+    def open(self, user: int) -> Session:
+        """Opens the session of a user.
+
+        Raises:
+            FailureError: The engine does not.
+        """
+
+    def engine_cpu_s(self) -> float:
+        """Processor time that the engine has used so far; asked by the main thread."""
+
+    def counters(self) -> Mapping[str, int]:
+        """Counts of its own since the start; ticks tell their growth."""
+
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of its own as they are now."""
+
+    def facts(self) -> Mapping[str, float]:
+        """Figures of its own for the `end` frame."""
+
+    def close(self) -> None:
+        """Lets go of the engine, once no session uses it."""

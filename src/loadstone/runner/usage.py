@@ -1,0 +1,104 @@
+"""What the runner knows of its own process, and which part of it is the engine's."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_STATUS = Path("/proc/self/status")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Processor time since the process began, in seconds, all threads."""
+
+    cpu_user_s: float
+    cpu_system_s: float
+
+    @classmethod
+    def now(cls) -> Usage:
+        """What `getrusage` says now."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return cls(usage.ru_utime, usage.ru_stime)
+
+
+def rss_bytes() -> int:
+    """Resident memory now."""
+    return _of_status("VmRSS:")
+
+
+def max_rss_bytes() -> int:
+    """The most memory that was resident; the peak of `getrusage` may be that of the parent."""
+    return _of_status("VmHWM:")
+
+
+def _of_status(field: str) -> int:
+    for line in _STATUS.read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def raise_nofile() -> int:
+    """Raises the soft limit of open files to the hard one, and returns it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+class _Account:
+    """What a thread has used outside of the engine; `left_s`: its time when it last left it."""
+
+    def __init__(self) -> None:
+        self.own_s = 0.0
+        self.left_s = 0.0
+
+    def settle(self) -> None:
+        now_s = time.thread_time()
+        self.own_s += now_s - self.left_s
+        self.left_s = now_s
+
+
+class EngineMeter:
+    """Tells the engine's processor time from the runner's own.
+
+    Each Python thread accounts for what it uses outside of calls of the engine; the rest of the
+    process's time is the engine's: its own threads, and Python's threads within its calls. What a
+    thread has used since its last call is counted with its next one.
+    """
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._accounts: list[_Account] = []
+        self._highest_s = 0.0
+        self._before_s = time.process_time() - time.thread_time()
+        """What other threads had used, of libraries that start some, before there was an engine."""
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """What is done within it is the engine's."""
+        account = self._account()
+        account.settle()
+        try:
+            yield
+        finally:
+            account.left_s = time.thread_time()
+
+    def total_s(self) -> float:
+        """The engine's processor time so far; it never falls."""
+        self._account().settle()
+        own_s = sum(account.own_s for account in self._accounts)
+        self._highest_s = max(self._highest_s, time.process_time() - self._before_s - own_s)
+        return self._highest_s
+
+    def _account(self) -> _Account:
+        account: _Account | None = getattr(self._local, "account", None)
+        if account is None:
+            account = self._local.account = _Account()
+            self._accounts.append(account)
+        return account

@@ -1,0 +1,288 @@
+"""The loop of the runner, with a workload of its own that needs no engine."""
+
+import io
+import json
+import threading
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from runner_plans import changed, encoded, noop_plan
+
+from loadstone.load.frames import End, Event, Frame, Tick, parse_frame
+from loadstone.results.latency import decode
+from loadstone.runner.clock import Clock
+from loadstone.runner.conductor import Run
+from loadstone.runner.messages import Inbox, SetUsers, Stop
+from loadstone.runner.plan import parse_plan
+from loadstone.runner.session import (
+    CONFLICT,
+    DONE,
+    EXHAUSTED,
+    LOST,
+    FailureError,
+    Outcome,
+    Tiding,
+)
+
+
+class Script:
+    """A workload whose operation `work` ends as it is told, operation after operation."""
+
+    operations = ("work",)
+    engine = "Script 1.0"
+
+    def __init__(self, *steps: FailureError | Outcome) -> None:
+        self.steps = list(steps)
+        self.attempts: Counter[int] = Counter()
+        self.refused: set[int] = set()
+        self.is_closed = False
+        self.blocked = threading.Event()
+        self.blocked.set()
+
+    def open(self, user: int) -> "ScriptSession":
+        if user in self.refused:
+            raise FailureError("duckdb_error", "no seat")
+        return ScriptSession(self, user)
+
+    def engine_cpu_s(self) -> float:
+        return 0.0
+
+    def counters(self) -> dict[str, int]:
+        return {"attempts": self.attempts.total()}
+
+    def gauges(self) -> dict[str, float]:
+        return {"users": len(self.attempts)}
+
+    def facts(self) -> dict[str, float]:
+        return {"attempts": self.attempts.total()}
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class ScriptSession:
+    hurries = False
+
+    def __init__(self, script: Script, user: int) -> None:
+        self._script = script
+        self._user = user
+        self._told: list[Tiding] = []
+
+    def choose(self) -> str:
+        return "work"
+
+    def execute(self, operation: str) -> Outcome:
+        self._script.blocked.wait()
+        self._script.attempts[self._user] += 1
+        step = self._script.steps.pop(0) if self._script.steps else DONE
+        if isinstance(step, FailureError):
+            raise step
+        self._told.append(Tiding("worked", {"user": self._user}))
+        return step
+
+    def tidings(self) -> list[Tiding]:
+        told, self._told = self._told, []
+        return told
+
+    def reconnect(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+
+def plan_of(**fields: Any) -> dict[str, Any]:
+    """One user on a grid of 10 ms, for as long as five operations take."""
+    plan = noop_plan() | {"pacing": {"default": {"every_s": 0.01}}, "tick_s": 0.02, **fields}
+    plan = changed(plan, "phases[0].load.users", {"from": 1, "to": 1})
+    return changed(changed(plan, "phases[0].iterations", 5), "phases[0].duration_s", None)
+
+
+def run(
+    plan: dict[str, Any], script: Script, *messages: Stop | SetUsers, after_s: float = 0.0
+) -> list[Frame]:
+    inbox, output = Inbox(), io.BytesIO()
+    for message in messages:
+        threading.Timer(after_s, inbox.put, (message,)).start()
+    Run(parse_plan(encoded(plan)), script, Clock(), inbox, output).conduct()
+    return [parse_frame(json.loads(line)) for line in output.getvalue().splitlines()]
+
+
+def end_of(frames: list[Frame]) -> End:
+    end = frames[-1]
+    assert isinstance(end, End)
+    return end
+
+
+def ticks_of(frames: list[Frame]) -> list[Tick]:
+    return [frame for frame in frames if isinstance(frame, Tick)]
+
+
+def events_of(frames: list[Frame], kind: str) -> list[Event]:
+    return [frame for frame in frames if isinstance(frame, Event) and frame.kind == kind]
+
+
+def test_the_iterations_are_made_and_told() -> None:
+    script = Script()
+    frames = run(plan_of(), script)
+    end = end_of(frames)
+    assert (end.reason, end.operations["work"].count, end.facts["attempts"]) == ("completed", 5, 5)
+    ticks = ticks_of(frames)
+    assert sum(tick.operations["work"].count for tick in ticks) == 5
+    assert sum(tick.counters["attempts"] for tick in ticks) == 5
+    assert [tick.seq for tick in ticks] == list(range(len(ticks)))
+    borders = [(before.to_s, after.from_s) for before, after in pairwise(ticks)]
+    assert all(before == after for before, after in borders)
+    assert len(events_of(frames, "workload")) == 5
+    assert script.is_closed
+
+
+def test_times_count_from_the_moment_that_an_operation_was_due() -> None:
+    frames = run(plan_of(), Script())
+    ticks = ticks_of(frames)
+    lags = sum(decode(tick.lag).get_total_count() for tick in ticks if tick.lag)
+    assert lags + sum(tick.late_starts for tick in ticks) == 5
+    for tick in ticks:
+        work = tick.operations["work"]
+        if work.response and work.service:
+            response, service = decode(work.response), decode(work.service)
+            assert response.get_max_value() >= service.get_max_value()
+
+
+def test_a_conflict_is_tried_again_and_any_other_failure_is_counted() -> None:
+    script = Script(FailureError(CONFLICT, "lost"), DONE, FailureError("duckdb_io", "disk"))
+    frames = run(plan_of(), script)
+    end = end_of(frames)
+    assert (end.operations["work"].count, end.operations["work"].errors) == (4, 1)
+    works = [tick.operations["work"] for tick in ticks_of(frames)]
+    assert sum((Counter(work.retries) for work in works), Counter()) == {CONFLICT: 1}
+    assert sum((Counter(work.errors) for work in works), Counter()) == {"duckdb_io": 1}
+    assert {event.detail for event in events_of(frames, "error")} == {"lost", "disk"}
+
+
+def test_attempts_have_an_end() -> None:
+    lost = FailureError(CONFLICT, "lost")
+    frames = run(plan_of(retry={"max_attempts": 3}), Script(*[lost] * 3))
+    works = [tick.operations["work"] for tick in ticks_of(frames)]
+    assert sum((Counter(work.retries) for work in works), Counter()) == {CONFLICT: 2}
+    assert sum((Counter(work.errors) for work in works), Counter()) == {CONFLICT: 1}
+
+
+def test_a_lost_connection_is_replaced() -> None:
+    frames = run(plan_of(), Script(FailureError(LOST, "gone")))
+    assert end_of(frames).reason == "completed"
+    assert [event.detail for event in events_of(frames, "connection-lost")] == ["user 0: gone"]
+    assert sum(tick.reconnects for tick in ticks_of(frames)) == 1
+
+
+def test_a_phase_ends_when_its_users_have_no_more_work() -> None:
+    plan = changed(plan_of(), "phases[0].iterations", None)
+    frames = run(plan, Script(DONE, DONE, EXHAUSTED))
+    assert end_of(frames).reason == "completed"
+    assert end_of(frames).operations["work"].count == 2
+
+
+def test_preparing_fails_with_its_first_operation() -> None:
+    plan = changed(plan_of(), "phases[0].kind", "prepare")
+    end = end_of(run(plan, Script(DONE, FailureError("duckdb_io", "disk"))))
+    assert (end.reason, end.error) == ("failed", "work failed in phase measure (duckdb_io): disk")
+
+
+def test_nothing_follows_on_a_preparation_whose_last_operation_failed() -> None:
+    plan = changed(plan_of(), "phases[0].kind", "prepare")
+    plan["phases"].append(plan["phases"][0] | {"name": "measure", "kind": "measure"})
+    script = Script(*[DONE] * 4, FailureError("duckdb_io", "disk"))
+    assert end_of(run(plan, script)).reason == "failed"
+    assert script.attempts.total() == 5
+
+
+def test_a_session_that_does_not_open_fails_the_run() -> None:
+    script = Script()
+    script.refused = {0}
+    end = end_of(run(plan_of(), script))
+    assert (end.reason, end.error) == ("failed", "cannot open session 0: no seat")
+
+
+def test_a_fault_of_the_runner_is_not_hidden() -> None:
+    class Faulty(Script):
+        def open(self, user: int) -> ScriptSession:
+            raise ZeroDivisionError
+
+    end = end_of(run(plan_of(), Faulty()))
+    assert end.reason == "failed"
+    assert "ZeroDivisionError" in str(end.error)
+
+
+def test_a_session_that_cannot_say_goodbye_does_not_hold_the_run() -> None:
+    class Clinging(ScriptSession):
+        def close(self) -> None:
+            raise ZeroDivisionError
+
+    class Faulty(Script):
+        def open(self, user: int) -> ScriptSession:
+            return Clinging(self, user)
+
+    end = end_of(run(plan_of(), Faulty()))
+    assert (end.reason, end.operations["work"].count) == ("failed", 5)
+
+
+def test_a_stop_ends_the_run_before_its_time() -> None:
+    frames = run(changed(plan_of(), "phases[0].iterations", 10**6), Script(), Stop("asked to"))
+    assert end_of(frames).reason == "stopped"
+    assert [event.detail for event in events_of(frames, "stopping")] == ["asked to"]
+
+
+def test_operations_that_do_not_end_are_told_as_stalled() -> None:
+    script = Script()
+    script.blocked.clear()
+    plan = changed(plan_of(finish_s=0.05), "phases[0].duration_s", 0.1)
+    frames = run(plan, script)
+    script.blocked.set()
+    assert len(events_of(frames, "stalled")) == 1
+    assert ticks_of(frames)[0].in_flight == 1
+    assert not script.is_closed
+
+
+def test_what_ends_after_its_phase_is_told_as_late() -> None:
+    script = Script()
+    script.blocked.clear()
+    plan = plan_of()
+    plan["phases"] = [
+        plan["phases"][0] | {"name": "first", "iterations": None, "duration_s": 0.05},
+        plan["phases"][0] | {"name": "second", "iterations": None, "duration_s": 0.1},
+    ]
+    threading.Timer(0.1, script.blocked.set).start()
+    late = [tick for tick in ticks_of(run(plan, script)) if tick.late]
+    assert [(tick.phase, tick.operations["work"].count) for tick in late] == [("first", 1)]
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 3), (3, 1)])
+def test_the_number_of_users_changes_over_a_phase(first: int, last: int) -> None:
+    script = Script()
+    plan = changed(plan_of(), "phases[0].load.users", {"from": first, "to": last})
+    plan["phases"][0] |= {"iterations": None, "duration_s": 0.3}
+    users = [tick.users for tick in ticks_of(run(plan, script))]
+    assert users == sorted(users, reverse=first > last)
+    assert users[-1] == last
+    assert len(script.attempts) == 3
+
+
+@pytest.mark.parametrize(("before", "users"), [(1, 3), (3, 1), (3, 0)])
+def test_the_number_of_users_changes_on_request(before: int, users: int) -> None:
+    script = Script()
+    plan = changed(plan_of(), "phases[0].load.users", {"from": before, "to": before})
+    plan["phases"][0] |= {"iterations": None, "duration_s": 0.2}
+    frames = run(plan, script, SetUsers(users), after_s=0.05)
+    assert [event.detail for event in events_of(frames, "users")] == [str(users)]
+    assert ticks_of(frames)[-1].users == users
+    assert len(script.attempts) == max(before, users)
+
+
+def test_more_events_than_anyone_reads_are_counted() -> None:
+    failures = [FailureError(LOST, "gone"), DONE] * 105
+    plan = changed(plan_of(tick_s=60.0), "phases[0].iterations", 210)
+    frames = run(plan | {"pacing": {}}, Script(*failures))
+    told = [event.detail for event in events_of(frames, "connection-lost")]
+    assert (len(told), told[-1]) == (101, "5 more since the last tick")
