@@ -326,8 +326,8 @@ pub(super) fn refuse_beyond(
     let moves = asked.moves && !able.second_place;
     for (beyond, field, problem) in [
         (path, "path", "has no stored procedures; write \"direct\""),
-        (compress, "compress", "does not compress tables; write false"),
-        (moves, "move", "does not move tables; write false"),
+        (compress, "compress", "compresses no tables; write false"),
+        (moves, "move", "moves no tables; write false"),
     ] {
         if beyond {
             return Err(refuse(field, format!("{engine} {problem}")));

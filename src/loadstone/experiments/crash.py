@@ -192,8 +192,9 @@ def _example(lost: Acknowledgement, crashed_at_s: float) -> str:
 
 
 def _storage(findings: Findings, plan: CrashPlan) -> str:
-    storage = findings.plan.target.storage
     if plan.failure != "power-loss":
         return ""
-    log = f", log on {storage.log}" if storage.log else ""
-    return f"{storage.data}{log}, in place of {plan.in_place_of}"
+    places = findings.plan.target.storage.named
+    data = places.pop("data")
+    apart = "".join(f", {role} on {text}" for role, text in places.items())
+    return f"{data}{apart}, in place of {plan.in_place_of}"
