@@ -70,8 +70,8 @@ def refuse_unfit(parts: Parts) -> None:
     if lacking:
         where = " at an address" if at_address(spec) else ""
         raise WrongInputError(
-            f"workload {parts.workload.name}, as it is set, needs what {spec.engine}{where} does "
-            f"not offer: {explained(lacking)}",
+            f"{spec.engine}{where} does not offer {explained(lacking)}, which workload "
+            f"{parts.workload.name} needs as it is set",
             advice="change its parameters, or choose another target: loadstone list targets",
         )
 

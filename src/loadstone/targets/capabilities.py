@@ -20,4 +20,4 @@ CAPABILITIES = {
 
 def explained(names: Iterable[str]) -> str:
     """The capabilities as one text, each with what it means."""
-    return "; ".join(f"{name} ({CAPABILITIES[name]})" for name in sorted(names))
+    return ", ".join(f"{name} ({CAPABILITIES[name]})" for name in sorted(names))
