@@ -12,8 +12,8 @@ CAPABILITIES = {
     "each other",
     "procedures": "stored in the server",
     "bulk": "the load generator stores rows in bulk",
-    "table-compression": "a table that is not written any more can be compressed",
-    SECOND_PLACE: "a table can be moved to another place, such as cheaper storage",
+    "table-compression": "a table can be compressed when it is not written any more",
+    SECOND_PLACE: "a table can be moved to other storage",
 }
 """Each with what it means."""
 
