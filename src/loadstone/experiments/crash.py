@@ -192,9 +192,8 @@ def _example(lost: Acknowledgement, crashed_at_s: float) -> str:
 
 
 def _storage(findings: Findings, plan: CrashPlan) -> str:
+    storage = findings.plan.target.storage
     if plan.failure != "power-loss":
         return ""
-    places = findings.plan.target.storage.named
-    data = places.pop("data")
-    apart = "".join(f", {role} on {text}" for role, text in places.items())
-    return f"{data}{apart}, in place of {plan.in_place_of}"
+    apart = "".join(f", {role} on {text}" for role, text in storage.named.items() if role != "data")
+    return f"{storage.data}{apart}, in place of {plan.in_place_of}"
