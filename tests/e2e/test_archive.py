@@ -19,6 +19,17 @@ from loadstone.targets.registry import TARGETS
 ENGINES = [name for name, cls in TARGETS.items() if {"sql", "bulk"} <= cls.capabilities]
 SMALL = ("archive", "--rate", "2000", "--param", "segment_events=4000", "--warm-up", "1s")
 CHECKS = 7
+MOVE = """\
+version: 1
+name: move
+workload:
+  name: archive
+  parameters: {{rate: 2000, segment_events: 4000, late_by: 1s, move: true}}
+target: {{engine: postgresql{storage}}}
+profile: {{warm_up: 1s, measure: 8s}}
+repeats: 2
+extra_trials: 0
+"""
 EXPERIMENT = """\
 version: 1
 name: outage
@@ -70,6 +81,28 @@ def test_no_event_is_lost_while_segments_are_switched(
     assert found["bytes_per_event"] > 40
     assert found["visible_p99_ms"] >= 0
     assert ("log_bytes_per_event" in found) == (engine != "sqlite")
+
+
+@pytest.mark.parametrize("archive", [None, "loop:ext4,size=1GB"])
+def test_closed_segments_move_to_the_second_place(session: Session, archive: str | None) -> None:
+    """Two trials: the second must not find what the first has moved."""
+    storage = f', storage: {{archive: "{archive}"}}' if archive else ""
+    if archive is not None and (reason := support.unavailable(parse(archive))):
+        pytest.skip(reason)
+    path = session.folder / "move.yaml"
+    path.write_text(MOVE.format(storage=storage))
+    ended = session.run("run", str(path), "--json")
+    assert ended.returncode in {0, 3}, ended.stderr
+    for trial in json.loads(ended.stdout)["trials"]:
+        checks = {each["name"]: each for each in trial["result"]["checks"]}
+        assert [name for name, each in checks.items() if not each["passed"]] == []
+        detail = checks["closed segments have moved"]["detail"]
+        assert not detail.startswith("0 "), detail
+        found = {metric["name"]: metric["value"] for metric in trial["result"]["metrics"]}
+        assert found["close_max_ms"] >= found["close_median_ms"] > 0
+        readings = {each["factor"]: each["read_back"] for each in trial["result"]["factors"]}
+        assert readings.get("storage.archive") == archive
+    session.assert_nothing_left()
 
 
 def outage(session: Session, kind: str, **fields: Any) -> Path:

@@ -11,6 +11,7 @@ from server_victim import die
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.model import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
+from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.registry import target_class
 
 
@@ -25,8 +26,11 @@ def main(path: str, engine: str, folder: str, data: str, log: str, last: str) ->
         target = target_class(engine)(spec, TargetContext(journal=journal, owner="victim"))
         target.open()
         target.snapshot("k")
-        storage = StorageSpec(data=data, log=log)
+        moves = SECOND_PLACE in target.offers(spec)
+        storage = StorageSpec(data=data, log=log, archive=data if moves else None)
         target.restore("k", spec.model_copy(update={"storage": storage}))
+        if moves:
+            target.make_second_place()
         stage("placed")
         target.settle("warm")
         target.crash("power-loss")

@@ -125,6 +125,42 @@ def test_a_power_loss_takes_what_was_never_flushed(
     assert found(target, 1) == COMMITS, "the start state was made durable before the load"
 
 
+def move_away(target: Target, place: str) -> None:
+    """A start state with a place for what moves away, to which a table then does."""
+    storage = StorageSpec(data="volatile:ext4,size=2GB", archive=place)
+    readings = target.restore(START, target.spec.model_copy(update={"storage": storage}))
+    assert [each.factor for each in readings] == ["storage.data", "storage.archive"]
+    target.make_second_place()
+    target.settle("warm")
+    target.execute("ALTER TABLE item SET TABLESPACE loadstone_archive")
+    assert target.moved("item") == {"item"}
+    folder = Path(target.inventory()["places"]["archive"]["folder"])
+    assert [each for each in folder.rglob("*") if each.is_file()], "the table lies there"
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_what_moved_away_survives_a_power_loss(target: Target) -> None:
+    for number in range(2):
+        move_away(target, "volatile:xfs,size=1GB")
+        commit(target, 10_000)
+        target.crash("power-loss")
+        target.start()
+        assert found(target, 10_000) == COMMITS, f"power loss {number + 1}"
+        assert target.moved("item") == {"item"}
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_what_moved_away_loses_its_power_too(target: Target) -> None:
+    """After a checkpoint the log brings nothing back that its own place did not flush."""
+    move_away(target, "volatile:ext4,nobarrier,size=1GB")
+    commit(target, 10_000)
+    target.query("CHECKPOINT")
+    target.crash("power-loss")
+    target.start()
+    with pytest.raises((TargetError, AssertionError)):
+        assert found(target, 10_000) == COMMITS
+
+
 @pytest.mark.parametrize("stage", ["placed", "failed", "recovered"])
 def test_loadstone_is_killed_while_a_server_runs_on_placements(
     engine: str, stage: str, tmp_path: Path, open_folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,14 +20,22 @@ INSERTS_MS = {9: 900.0, 10: 2000.0, 11: 1500.0, 12: 300.0}
 LENGTH_S = 20
 
 
-def switch(t_s: float, **data: float) -> dict[str, Any]:
+def told(name: str, t_s: float, **data: float) -> dict[str, Any]:
     return {
         "frame": "event",
         "t_s": t_s,
         "kind": "workload",
-        "name": "segment-switch",
+        "name": name,
         "data": {"number": 2, **data},
     }
+
+
+def switch(t_s: float, **data: float) -> dict[str, Any]:
+    return told("segment-switch", t_s, **data)
+
+
+def close(t_s: float, close_s: float) -> dict[str, Any]:
+    return told("segment-close", t_s, close_s=close_s)
 
 
 def frames(*told: dict[str, Any]) -> list[dict[str, Any]]:
@@ -116,10 +124,18 @@ def test_inserts_are_told_apart_before_during_and_after_a_switch() -> None:
 
 
 def test_switches_outside_the_measured_phase_and_other_events_do_not_count() -> None:
-    other = {**switch(12.0, switch_s=1.0), "name": "segment-close"}
+    other = close(12.0, 1.0)
     found = values(measured(switch(-3.0, switch_s=9.0), other, switch(15.0, switch_s=0.1)))
     assert found["segment_switches"] == 1
     assert found["switch_max_ms"] == pytest.approx(100)
+
+
+def test_closing_a_segment_takes_what_was_told_of_it() -> None:
+    closed = [close(-1.0, 9.0), close(3.0, 0.1), close(12.0, 0.4), close(15.0, 0.3)]
+    found = values(measured(*closed))
+    assert found["close_median_ms"] == pytest.approx(300)
+    assert found["close_max_ms"] == pytest.approx(400)
+    assert "close_max_ms" not in values(measured(switch(12.0, switch_s=1.0)))
 
 
 def test_lost_events_are_told() -> None:
@@ -133,6 +149,7 @@ def test_lost_events_are_told() -> None:
 def test_every_metric_can_be_given() -> None:
     everything = measured(
         switch(11.4, switch_s=0.5),
+        close(13.0, 0.5),
         before={"events": 0.0, "size_bytes": 0.0},
         after={"events": 1.0, "size_bytes": 80.0},
     )

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from loadstone.errors import LoadstoneError
+from loadstone.errors import LoadstoneError, WrongInputError
+from loadstone.experiments.conduct import examine
 from loadstone.experiments.file import parse_experiment, write_experiment
 from loadstone.experiments.model import ProfileSpec
 from loadstone.factors.check import check_experiment
@@ -69,6 +70,7 @@ def test_needs_follow_the_parameters() -> None:
     assert needs() == {"sql", "bulk"}
     assert needs(path="staged") - needs() == {"procedures"}
     assert needs(compress=True) - needs() == {"table-compression"}
+    assert needs(move=True) - needs() == {"second-place"}
 
 
 def test_only_the_index_decides_the_data() -> None:
@@ -152,7 +154,43 @@ def test_nor_can_a_factor() -> None:
 
 def test_staged_is_refused_where_there_are_no_procedures() -> None:
     (said,) = problems(engine="sqlite", parameters="path: staged")
-    assert said.endswith("sqlite does not offer procedures")
+    assert "sqlite does not offer procedures (stored in the server)" in said
+
+
+@pytest.mark.parametrize(
+    ("engine", "reason"),
+    [
+        *((name, f"{name} does not offer second-place") for name in ("duckdb", "sqlite")),
+        (
+            "postgresql\n  server: postgresql://me@db.example/x",
+            "postgresql at an address does not offer second-place",
+        ),
+    ],
+)
+def test_moving_is_refused_where_there_is_no_second_place(engine: str, reason: str) -> None:
+    (said,) = problems(engine=engine, parameters="move: true")
+    assert reason in said
+    text = EXPERIMENT.format(parameters="move: true", engine=engine, profile="", rest="")
+    experiment = parse_experiment(text, "archive.yaml").experiment
+    with pytest.raises(WrongInputError, match=reason):
+        examine(experiment, allow_unsafe=False)
+
+
+ARCHIVE = 'postgresql\n  storage: {archive: "folder:/var/tmp"}'
+
+
+def test_a_placement_to_which_nothing_moves_is_refused() -> None:
+    (said,) = problems(engine=ARCHIVE)
+    assert said.startswith("target.storage.archive: nothing would lie on storage.archive")
+    levels = '[default, "folder:/var/tmp"]'
+    (said,) = problems(rest=f"design: {{kind: compare, factor: storage.archive, levels: {levels}}}")
+    assert said.startswith("design: nothing would lie on storage.archive")
+
+
+def test_one_that_some_variant_uses_is_right() -> None:
+    moves = "design: {kind: compare, factor: workload.move, levels: [false, true]}"
+    assert problems(engine=ARCHIVE, rest=moves) == []
+    assert problems(engine=ARCHIVE, parameters="move: true") == []
 
 
 @pytest.mark.parametrize(

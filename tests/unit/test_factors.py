@@ -26,7 +26,9 @@ from loadstone.factors.registry import (
 )
 from loadstone.factors.target import is_unsafe
 from loadstone.targets.base import SettingInfo
-from loadstone.targets.registry import target_class
+from loadstone.targets.capabilities import CAPABILITIES
+from loadstone.targets.registry import TARGETS, target_class
+from loadstone.workloads.registry import WORKLOADS
 
 EXAMPLES = {
     "target": ("target.work_mem", "8MB"),
@@ -55,6 +57,12 @@ def noop(**fields: Any) -> Experiment:
 
 def change(factor: str, level: Any) -> Change:
     return Change(factor=factor, level=level)
+
+
+def test_every_capability_that_is_asked_for_or_offered_is_explained():
+    asked = {name for workload in WORKLOADS.values() for name in workload.requires}
+    offered = {name for target in TARGETS.values() for name in target.capabilities}
+    assert asked <= offered == set(CAPABILITIES)
 
 
 def test_every_kind_of_factor_is_covered_here():

@@ -83,6 +83,18 @@ def change(folder: Path, table: Path, what: str, where: int) -> None:
             os.truncate(table, min(where, table.stat().st_size))
 
 
+def test_tablespaces_that_were_made_since_are_out_of_it(data: Path, tmp_path: Path) -> None:
+    before = tree(data)
+    snapshot.take(data, tmp_path / "kept", IN_USE)
+    (tmp_path / "archive/PG_18").mkdir(parents=True)
+    (tmp_path / "archive/PG_18/16390").write_bytes(b"moved")
+    (data / "pg_tblspc/16400").symlink_to(tmp_path / "archive")
+    (data / "pg_tblspc/16401").symlink_to(tmp_path / "gone")
+    snapshot.restore(tmp_path / "kept", data, ME)
+    assert tree(data) == before
+    assert (tmp_path / "archive/PG_18/16390").read_bytes() == b"moved"
+
+
 def test_only_the_pieces_that_differ_are_written(data: Path, tmp_path: Path) -> None:
     snapshot.take(data, tmp_path / "kept", IN_USE)
     table = data / "base/1/16384"

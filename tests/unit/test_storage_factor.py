@@ -72,6 +72,21 @@ def test_a_server_at_an_address_keeps_its_data():
     assert "did not start it" in str(info.refused)
 
 
+@pytest.mark.parametrize(
+    ("engine", "refused"),
+    [
+        ({"engine": "postgresql"}, None),
+        ({"engine": "mariadb"}, "mariadb cannot move a table"),
+        ({"engine": "sqlite"}, "sqlite cannot move a table"),
+        ({"engine": "postgresql", "server": "postgresql://me@db/x"}, "did not start it"),
+    ],
+)
+def test_an_archive_needs_a_target_that_can_move_tables(engine: dict[str, str], refused: str):
+    info = examine(experiment(**engine), Change(factor="storage.archive", level="loop:ext4"))
+    assert (info.refused is None) is (refused is None)
+    assert str(refused) in str(info.refused)
+
+
 def test_not_root(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(support.os, "geteuid", lambda: 1000)
     assert str(support.unavailable(parse("loop:ext4"))).startswith("denied: only root")

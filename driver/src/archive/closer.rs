@@ -105,10 +105,12 @@ impl Closer {
         let engine = &common.engine;
         let index = parameters.index == Indexing::OnClose;
         let index_s = timed(link, timer, index.then(|| engine.create_index(name))).await?;
-        let analyse_s = timed(link, timer, Some(engine.analyse(name))).await?;
+        let analyse_s = timed(link, timer, [engine.analyse(name)]).await?;
         let compress = parameters.compress.then(|| engine.compress(name)).flatten();
         let compress_s = timed(link, timer, compress).await?;
-        let close_s = index_s + analyse_s + compress_s;
+        let moves = parameters.moves.then(|| engine.move_away(name));
+        let move_s = timed(link, timer, moves.into_iter().flatten()).await?;
+        let close_s = index_s + analyse_s + compress_s + move_s;
         let now_us = common.unix_us(timer.now_ns());
         link.run(&format!(
             "UPDATE archive_segment SET state = 'closed', closed_us = {now_us}, \
@@ -126,6 +128,7 @@ impl Closer {
                     ("index_s", json!(index_s)),
                     ("analyse_s", json!(analyse_s)),
                     ("compress_s", json!(compress_s)),
+                    ("move_s", json!(move_s)),
                 ],
             ),
         });
@@ -133,14 +136,14 @@ impl Closer {
     }
 }
 
-/// Runs a statement, if there is one; returns how long it took, in seconds.
+/// Runs statements, if there are any; returns how long they took, in seconds.
 async fn timed<L: Link>(
     link: &mut L,
     timer: &Timer,
-    statement: Option<String>,
+    statements: impl IntoIterator<Item = String>,
 ) -> Result<f64, Failure> {
     let begun_ns = timer.now_ns();
-    if let Some(statement) = statement {
+    for statement in statements {
         link.run(&statement).await?;
     }
     Ok(to_s(timer.now_ns() - begun_ns))

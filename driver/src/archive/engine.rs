@@ -37,6 +37,9 @@ pub trait Engine: Debug + Send + Sync + 'static {
     /// The statement that compresses a segment; none when the engine cannot.
     fn compress(&self, name: &str) -> Option<String>;
 
+    /// Statements that move a segment with its index to the second place; none when the engine cannot.
+    fn move_away(&self, name: &str) -> Vec<String>;
+
     /// A moment as a literal of SQL, from microseconds since 1970.
     fn instant(&self, unix_us: i64) -> String;
 

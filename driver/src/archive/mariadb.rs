@@ -6,7 +6,7 @@ use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, mark, move_staged, table_sql};
 use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes, index_name};
-use super::session::refuse_beyond;
+use super::session::{Abilities, refuse_beyond};
 use super::source::Event;
 use crate::mysql::{Config, Connection, Error, LoadData};
 use crate::oltp::load::Timestamp;
@@ -26,7 +26,12 @@ impl MariaDb {
     /// # Errors
     /// A [`Refusal`] if `parameters` ask for what it cannot do.
     pub fn new(config: Config, parameters: &Parameters) -> Result<Self, Refusal> {
-        refuse_beyond(parameters, "MariaDB", true, true)?;
+        let abilities = Abilities {
+            procedures: true,
+            compression: true,
+            second_place: false,
+        };
+        refuse_beyond(parameters, "MariaDB", abilities)?;
         Ok(Self(config))
     }
 }
@@ -79,6 +84,11 @@ impl Engine for MariaDb {
 
     fn compress(&self, name: &str) -> Option<String> {
         Some(format!("ALTER TABLE {name} PAGE_COMPRESSED = 1, FORCE"))
+    }
+
+    /// `ALTER TABLE` ignores `DATA DIRECTORY`.
+    fn move_away(&self, _name: &str) -> Vec<String> {
+        Vec::new()
     }
 
     fn instant(&self, unix_us: i64) -> String {

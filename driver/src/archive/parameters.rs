@@ -79,6 +79,9 @@ pub struct Parameters {
     pub index: Indexing,
     /// Whether closing a segment compresses it.
     pub compress: bool,
+    /// Whether closing a segment moves it to the second place.
+    #[serde(rename = "move")]
+    pub moves: bool,
     /// Events that a station can hold back.
     pub buffer_events: u64,
     /// Most events of one bulk insert.
@@ -167,7 +170,7 @@ pub(super) mod tests {
         let value = json!({
             "stations": 4, "events_per_s": 1000.0, "elements": 100, "path": "direct",
             "segment_events": 1000, "preallocate": true, "index": "live", "compress": false,
-            "buffer_events": 5000, "batch_events": 2000, "interval_s": 1.0, "threshold_ms": 1000.0,
+            "move": false, "buffer_events": 5000, "batch_events": 2000, "interval_s": 1.0, "threshold_ms": 1000.0,
             "late_share": 0.01, "late_by_s": 5.0, "disorder_share": 0.005, "operators": 2,
             "csv": null});
         value.as_object().expect("an object").clone()

@@ -4,13 +4,15 @@ use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, damaged, mark, move_staged, table_sql};
 use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes, index_name};
-use super::session::refuse_beyond;
+use super::session::{Abilities, refuse_beyond};
 use super::source::Event;
 use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, Error};
 use crate::session::Failure;
 
 const TYPES: [&str; 3] = ["timestamp(6)", "double precision", "varchar(80)"];
+/// The tablespace to which closed segments are moved.
+const SECOND_PLACE: &str = "loadstone_archive";
 /// Microseconds from 1970 to 2000, from where PostgreSQL counts.
 const TO_2000_US: i64 = 946_684_800_000_000;
 /// Widest text of an event, in bytes: 80 characters of four.
@@ -26,7 +28,12 @@ impl Postgres {
     /// # Errors
     /// A [`Refusal`] if `parameters` ask for what it cannot do.
     pub fn new(config: Config, parameters: &Parameters) -> Result<Self, Refusal> {
-        refuse_beyond(parameters, "PostgreSQL", true, false)?;
+        let abilities = Abilities {
+            procedures: true,
+            compression: false,
+            second_place: true,
+        };
+        refuse_beyond(parameters, "PostgreSQL", abilities)?;
         Ok(Self(config))
     }
 }
@@ -81,6 +88,14 @@ impl Engine for Postgres {
 
     fn compress(&self, _name: &str) -> Option<String> {
         None
+    }
+
+    fn move_away(&self, name: &str) -> Vec<String> {
+        let index = index_name(name);
+        vec![
+            format!("ALTER TABLE {name} SET TABLESPACE {SECOND_PLACE}"),
+            format!("ALTER INDEX {index} SET TABLESPACE {SECOND_PLACE}"),
+        ]
     }
 
     fn instant(&self, unix_us: i64) -> String {

@@ -17,6 +17,7 @@ use super::replay::Replay;
 use super::station::Station;
 use crate::acknowledgements::{Acknowledgements, Acknowledger};
 use crate::clock::Epoch;
+use crate::parameters::refuse;
 use crate::plan::Refusal;
 use crate::session::{Failure, OperationId, Outcome, Session, Tiding, Workload};
 use crate::timer::Timer;
@@ -300,23 +301,37 @@ pub(super) async fn run_all<L: Link>(link: &mut L, statements: &[String]) -> Res
     Ok(())
 }
 
-/// Whether an engine that cannot `compress` or that has no procedures is asked for it.
+/// What not every engine can do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Abilities {
+    /// Stored procedures, for the staged path.
+    pub procedures: bool,
+    /// Tables can be compressed.
+    pub compression: bool,
+    /// Tables can be moved to another place.
+    pub second_place: bool,
+}
+
+/// Whether an engine is asked for something that it cannot do.
 ///
 /// # Errors
 /// A [`Refusal`] that names the parameter.
 pub(super) fn refuse_beyond(
-    parameters: &Parameters,
+    asked: &Parameters,
     engine: &str,
-    procedures: bool,
-    compression: bool,
+    able: Abilities,
 ) -> Result<(), Refusal> {
-    if parameters.path == Path::Staged && !procedures {
-        let problem = format!("{engine} has no stored procedures; write \"direct\"");
-        return Err(crate::parameters::refuse("path", problem));
-    }
-    if parameters.compress && !compression {
-        let problem = format!("{engine} does not compress tables; write false");
-        return Err(crate::parameters::refuse("compress", problem));
+    let path = asked.path == Path::Staged && !able.procedures;
+    let compress = asked.compress && !able.compression;
+    let moves = asked.moves && !able.second_place;
+    for (beyond, field, problem) in [
+        (path, "path", "has no stored procedures; write \"direct\""),
+        (compress, "compress", "compresses no tables; write false"),
+        (moves, "move", "moves no tables; write false"),
+    ] {
+        if beyond {
+            return Err(refuse(field, format!("{engine} {problem}")));
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, mark, table_sql};
 use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes, index_name};
-use super::session::refuse_beyond;
+use super::session::{Abilities, refuse_beyond};
 use crate::plan::Refusal;
 use crate::session::Failure;
 use crate::sqlite::{Clerk, Config, CpuMeter, EngineThread, Error};
@@ -35,7 +35,7 @@ impl Sqlite {
     /// # Errors
     /// A [`Refusal`] if it does not, or if `parameters` ask for what SQLite cannot do.
     pub fn new(config: Config, parameters: &Parameters) -> Result<Self, Refusal> {
-        refuse_beyond(parameters, "SQLite", false, false)?;
+        refuse_beyond(parameters, "SQLite", Abilities::default())?;
         let config = config.with_default("busy_timeout", BUSY_TIMEOUT_MS);
         config.check()?;
         Ok(Self {
@@ -83,6 +83,10 @@ impl Engine for Sqlite {
 
     fn compress(&self, _name: &str) -> Option<String> {
         None
+    }
+
+    fn move_away(&self, _name: &str) -> Vec<String> {
+        Vec::new()
     }
 
     fn instant(&self, unix_us: i64) -> String {

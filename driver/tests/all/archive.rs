@@ -159,7 +159,7 @@ fn ask_sqlite(file: &PathBuf, sql: &str) -> Table {
 fn plan(store: &Store, change: Value) -> Value {
     let mut parameters = json!({
         "stations": STATIONS, "events_per_s": 1000.0, "elements": 50, "path": "direct",
-        "segment_events": 1500, "preallocate": true, "index": "live", "compress": false,
+        "segment_events": 1500, "preallocate": true, "index": "live", "compress": false, "move": false,
         "buffer_events": 20000, "batch_events": 400, "interval_s": 0.1, "threshold_ms": 1000.0,
         "late_share": 0.02, "late_by_s": 0.3, "disorder_share": 0.01, "operators": 1, "csv": null});
     for (name, value) in change.as_object().expect("an object") {
@@ -336,6 +336,46 @@ fn indexes_are_made_at_the_close() {
         (without, indexed),
         (0, told(&run, "segment-close").len() as i64)
     );
+}
+
+#[test]
+fn closed_segments_are_moved_with_their_index() {
+    let Some(store) = Store::postgres() else {
+        return;
+    };
+    let Store::Postgres(server) = &store else {
+        unreachable!()
+    };
+    block_on(server.make_tablespace("loadstone_archive"));
+    let run = Driver::start(&plan(&store, json!({"move": true}))).finish();
+    check(&store, &run);
+    check_switches(&store, &run, 1);
+    let moved = store.ask(
+        "SELECT relname FROM pg_class c JOIN pg_tablespace t ON t.oid = reltablespace \
+         WHERE spcname = 'loadstone_archive' AND relnamespace = 'public'::regnamespace ORDER BY 1",
+    );
+    let closed = store.ask(
+        "SELECT unnest(ARRAY[name, name || '_element_ts']) FROM archive_segment \
+         WHERE state = 'closed' ORDER BY 1",
+    );
+    assert_eq!(moved, closed);
+    for data in told(&run, "segment-close") {
+        let [close_s, move_s] = ["close_s", "move_s"].map(|name| data[name].as_f64().expect(name));
+        assert!(0.0 < move_s && move_s < close_s, "{data}");
+    }
+}
+
+#[test]
+fn a_segment_that_cannot_be_moved_stays_open() {
+    let Some(store) = Store::postgres() else {
+        return;
+    };
+    let run = Driver::start(&plan(&store, json!({"move": true}))).finish();
+    check(&store, &run);
+    assert!(told(&run, "segment-close").is_empty());
+    let end = run.frames.last().expect("an end");
+    let undefined_object = &end["operations"]["close"]["errors"]["42704"];
+    assert!(undefined_object.as_u64() > Some(0), "{end}");
 }
 
 #[test]
@@ -525,6 +565,7 @@ fn what_an_engine_cannot_do_is_refused() {
     for (change, field) in [
         (json!({"path": "staged"}), "path"),
         (json!({"compress": true}), "compress"),
+        (json!({"move": true}), "move"),
     ] {
         let run = Driver::start(&plan(&store, change)).finish();
         assert_eq!(run.code, Some(2));

@@ -89,6 +89,18 @@ impl Server {
         );
     }
 
+    /// Makes a tablespace in a folder of its own.
+    pub async fn make_tablespace(&self, name: &str) {
+        let folder = self.folder.join(name);
+        std::fs::create_dir(&folder).expect("a folder for the tablespace");
+        if let Some((uid, gid)) = self.user {
+            std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).expect("chown");
+        }
+        let sql = format!("CREATE TABLESPACE {name} LOCATION '{}'", folder.display());
+        let mut connection = self.connect().await;
+        connection.run(&sql).await.expect("a tablespace");
+    }
+
     fn data(&self) -> String {
         self.folder.join("data").display().to_string()
     }

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from loadstone.errors import InterruptedTrialError, LoadstoneError, WrongInputError
+from loadstone.errors import InterruptedTrialError, LoadstoneError
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import (
     Stages,
@@ -31,6 +31,7 @@ from loadstone.factors.refusals import (
     refuse_impossible,
     refuse_shared_engine,
     refuse_unavailable,
+    refuse_unfit,
     refuse_unsafe,
 )
 from loadstone.factors.registry import apply_changes
@@ -41,7 +42,6 @@ from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.results.store import index_experiment
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
-from loadstone.workloads.registry import workload_class, workload_of
 
 
 @dataclass(frozen=True)
@@ -110,17 +110,10 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
     refuse_impossible(experiment, [change for _, change in changes_of(experiment)])
     for variant in variants:
         parts = apply_changes(experiment, variant.changes)
-        workload = workload_class(parts.workload.name)
         target = target_class(parts.target.engine)
         target.describe(parts.target)
         refuse_shared_engine(parts.profile, target)
-        lacking = workload_of(parts.workload).needs() - target.capabilities
-        if lacking:
-            raise WrongInputError(
-                f"workload {workload.name} needs {', '.join(sorted(lacking))} of its target, "
-                f"which {target.engine} does not offer",
-                advice="choose another target: loadstone list targets",
-            )
+        refuse_unfit(parts)
     refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_uncrashable(experiment)
     refuse_impossible_outage(experiment)

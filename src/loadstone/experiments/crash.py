@@ -195,5 +195,5 @@ def _storage(findings: Findings, plan: CrashPlan) -> str:
     storage = findings.plan.target.storage
     if plan.failure != "power-loss":
         return ""
-    log = f", log on {storage.log}" if storage.log else ""
-    return f"{storage.data}{log}, in place of {plan.in_place_of}"
+    apart = "".join(f", {role} on {text}" for role, text in storage.named.items() if role != "data")
+    return f"{storage.data}{apart}, in place of {plan.in_place_of}"

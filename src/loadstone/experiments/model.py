@@ -39,6 +39,16 @@ class StorageSpec(Spec):
     log: str | None = Field(
         default=None, description="Placement of the log, apart from the data; default: with them."
     )
+    archive: str | None = Field(
+        default=None,
+        description="Placement of tables that the load moves away from the data; default: a "
+        "folder beside the data.",
+    )
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What lies on a placement: `data`, `log` or `archive`, and which."""
+        return self.model_dump(exclude_none=True)
 
 
 class ProcessSpec(Spec):

@@ -25,8 +25,10 @@ from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.crashes import crash_problems
 from loadstone.factors.outages import outage_problems
 from loadstone.factors.profile import decided_by
+from loadstone.factors.refusals import refuse_unfit
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
+from loadstone.targets.capabilities import SECOND_PLACE
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9")
 """Of the response time of an operation: `new-order p95` is a metric too."""
@@ -43,6 +45,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems += of_host or _factor_problems(experiment)
     if not problems:
         problems += _variant_problems(experiment)
+    if not problems:
+        problems += _archive_problems(experiment)
     if not problems:
         problems += crash_problems(experiment)
     if not problems:
@@ -159,22 +163,33 @@ def _variant_problems(experiment: Experiment) -> list[Problem]:
     for path, step in _steps(experiment):
         problems += [Problem(path, message) for _, message in sysctl.exclusive(step)]
     for variant in design_of(experiment).variants(experiment):
-        found = _said(("design",), partial(_refuse_unfit, experiment, variant))
+        found = _said(("design",), partial(_refuse_unfit_variant, experiment, variant))
         problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
     return problems
 
 
-def _refuse_unfit(experiment: Experiment, variant: Variant) -> None:
-    from loadstone.targets.registry import target_class
+def _archive_problems(experiment: Experiment) -> list[Problem]:
+    """A placement for what moves away from the data, where no variant moves anything."""
     from loadstone.workloads.registry import workload_of
 
+    variants = design_of(experiment).variants(experiment)
+    parts = [apply_changes(experiment, variant.changes) for variant in variants]
+    named = any(each.target.storage.archive for each in parts)
+    if not named or any(SECOND_PLACE in workload_of(each.workload).needs() for each in parts):
+        return []
+    of_base = experiment.target.storage.archive is not None
+    message = (
+        f"nothing would lie on storage.archive: workload {experiment.workload.name} moves no "
+        "tables as it is set (workload archive does with move: true)"
+    )
+    return [Problem(("target", "storage", "archive") if of_base else ("design",), message)]
+
+
+def _refuse_unfit_variant(experiment: Experiment, variant: Variant) -> None:
     parts = apply_changes(experiment, variant.changes)
-    workload, target = workload_of(parts.workload), target_class(parts.target.engine)
     for _, path in _missing_files(parts.workload):
         raise WrongInputError(_no_file(path))
-    lacking = workload.needs() - target.capabilities
-    if lacking:
-        raise WrongInputError(f"{target.engine} does not offer {', '.join(sorted(lacking))}")
+    refuse_unfit(parts)
 
 
 def _steps(experiment: Experiment) -> Iterator[tuple[Path, list[str]]]:

@@ -83,6 +83,5 @@ def _storage_reasons(experiment: Experiment, failure: Failure) -> list[str]:
 
 
 def _unavailable(spec: TargetSpec) -> Sequence[str]:
-    texts = [text for text in (spec.storage.data, spec.storage.log) if text]
-    found = {text: support.unavailable(parse(text)) for text in texts}
+    found = {text: support.unavailable(parse(text)) for text in spec.storage.named.values()}
     return [f"{text} cannot be made here: {reason}" for text, reason in found.items() if reason]

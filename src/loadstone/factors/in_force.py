@@ -16,8 +16,7 @@ def in_force(parts: Parts) -> Iterator[Change]:
     for name, level in target.settings.items():
         yield Change(factor=f"target.{name}", level=level)
     optional: dict[str, Level | None] = {
-        "storage.data": target.storage.data,
-        "storage.log": target.storage.log,
+        **{f"storage.{role}": text for role, text in target.storage.named.items()},
         "host.server.cpus": target.process.cpus,
         "host.server.nofile": target.process.nofile,
         "host.generator.cpus": parts.profile.cpus,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from loadstone.errors import RefusedError
+from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.model import Change, Experiment, ProfileSpec, Variant
+from loadstone.factors.base import Parts
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
 from loadstone.host.claim import Claim
+from loadstone.host.place import at_address
 from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
 from loadstone.targets.base import Target
+from loadstone.targets.capabilities import explained
 
 
 def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
@@ -51,6 +54,26 @@ def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None
         info = examine(experiment, change)
         if info.refused:
             raise RefusedError(f"{change.factor} cannot be changed: {info.refused}")
+
+
+def refuse_unfit(parts: Parts) -> None:
+    """Stops before a workload that needs, as it is set, what its target does not offer.
+
+    Raises:
+        WrongInputError: With what it lacks.
+    """
+    from loadstone.targets.registry import target_class
+    from loadstone.workloads.registry import workload_of
+
+    spec = parts.target
+    lacking = workload_of(parts.workload).needs() - target_class(spec.engine).offers(spec)
+    if lacking:
+        where = " at an address" if at_address(spec) else ""
+        raise WrongInputError(
+            f"{spec.engine}{where} does not offer {explained(lacking)}, which workload "
+            f"{parts.workload.name} needs as it is set",
+            advice="change its parameters, or choose another target: loadstone list targets",
+        )
 
 
 def refuse_shared_engine(profile: ProfileSpec, target: type[Target]) -> None:

@@ -1,4 +1,4 @@
-"""Factors `storage.data` and `storage.log`: where the data of an owned server lie."""
+"""Factors `storage.data`, `storage.log`, `storage.archive`: where an owned server has its data."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.host.place import at_address
 from loadstone.storage import support
 from loadstone.storage.place import KINDS, Place, parse
+from loadstone.targets.capabilities import SECOND_PLACE
 
 DEFAULT = "default"
 """The level that means: as without the factor (a plain folder; the log with the data)."""
@@ -20,10 +21,10 @@ _NEXT = re.compile(rf",(?=(?:{'|'.join([*KINDS, DEFAULT])})(?:[:,]|$))")
 
 
 class StorageFactor(FactorKind):
-    """A placement of the data, or of the log apart from them."""
+    """A placement of the data, of the log apart from them, or of what moves away from them."""
 
     prefix: ClassVar[str] = "storage"
-    about: ClassVar[str] = "where the data or the log lie: storage.data=loop:ext4,noatime"
+    about: ClassVar[str] = "where data, log or archive lie: storage.data=loop:ext4,noatime"
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
         """Reads the placement and asks whether this machine can make it."""
@@ -34,7 +35,7 @@ class StorageFactor(FactorKind):
             level,
             "restart",
             unsafe=place is not None and support.unsafe_here(place) is not None,
-            refused=_refused(parts.target),
+            refused=_refused(parts.target, name),
             unavailable=support.unavailable(place) if place is not None else None,
         )
 
@@ -66,7 +67,11 @@ def _place(level: Level) -> Place | None:
     return None if level == DEFAULT else parse(level)
 
 
-def _refused(target: TargetSpec) -> str | None:
+def _refused(target: TargetSpec, name: str) -> str | None:
+    from loadstone.targets.registry import target_class
+
     if at_address(target):
         return "the server at an address keeps its data where it does; Loadstone did not start it"
+    if name == "archive" and SECOND_PLACE not in target_class(target.engine).offers(target):
+        return f"{target.engine} cannot move a table to another place"
     return None

@@ -26,6 +26,7 @@ _PASSING = re.compile(r"^host\.disks\.(loop|zram)\d+(\.|$)")
 
 _CHANCE = re.compile(
     r"(?<=/dev/loop)\d+|\b7:\d+$|(?<=/loadstone-)[0-9a-f]{12}|(?<=/data-)[0-9a-f]{6}|(?<=/log-)[0-9a-f]{6}"
+    r"|(?<=/archive-)[0-9a-f]{6}"
 )
 """Parts of names that are drawn anew for each placement: number of a loop device, folders."""
 

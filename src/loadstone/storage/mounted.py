@@ -166,7 +166,7 @@ class MountedPlace:
         """The placement as asked for and as the kernel shows it.
 
         Args:
-            factor: `storage.data` or `storage.log`.
+            factor: `storage.data`, `storage.log` or `storage.archive`.
         """
         found = self.place
         if self._folder is not None and self.place.kind != "folder":

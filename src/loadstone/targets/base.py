@@ -71,9 +71,7 @@ class Target(ABC):
 
     engine: ClassVar[str]
     capabilities: ClassVar[frozenset[str]]
-    """`sql`; `transactions`: many small ones at a time, in which those that change the same rows
-    wait for each other; `procedures` stored in the server; `bulk`: the load generator stores rows
-    in bulk; `table-compression`: a table that is not written any more can be compressed."""
+    """Names of `targets.capabilities`."""
     dialect: ClassVar[Dialect]
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
@@ -100,6 +98,11 @@ class Target(ABC):
         Raises:
             WrongInputError: If there is no such setting, or the level is not one of its values.
         """
+
+    @classmethod
+    def offers(cls, spec: TargetSpec) -> frozenset[str]:
+        """The capabilities of a target as `spec` has it."""
+        return cls.capabilities
 
     @classmethod
     def layout(cls, spec: TargetSpec) -> dict[str, Level]:
@@ -237,6 +240,20 @@ class Target(ABC):
     @abstractmethod
     def index_names(self, table: str) -> set[str]:
         """Names of the indexes of a table that are complete and in use."""
+
+    def make_second_place(self) -> None:
+        """Makes the place that tables can be moved to, empty; the next `restore` removes it.
+
+        It lies where the spec of the last `restore` has its archive.
+
+        Raises:
+            TargetError: If the target does not offer `second-place`.
+        """
+        raise TargetError(f"{self.engine} has no second place for tables")
+
+    def moved(self, table: str) -> set[str]:
+        """Of a table and its indexes, the names of those that lie in the second place."""
+        return set()
 
     def log_bytes(self) -> int | None:
         """How much the engine has written to its log so far; None where that is not known.

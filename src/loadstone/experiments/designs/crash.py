@@ -17,6 +17,7 @@ from loadstone.experiments.model import (
     CrashPlan,
     Experiment,
     Failure,
+    StorageSpec,
     TargetSpec,
     TrialPlan,
     Variant,
@@ -148,16 +149,14 @@ def _crashed(plan: TrialPlan, failure: Failure) -> TrialPlan:
 
 
 def on_volatile_devices(target: TargetSpec) -> TargetSpec:
-    """The target with its data, and its log if that lies apart, where a power loss can be made.
+    """The target with its data, and what lies apart from them, where a power loss can be made.
 
     Raises:
         WrongInputError: If there is no such form of a placement, with the reason.
     """
-    storage = target.storage
-    data = place.parse(storage.data or PLAIN_FOLDER).volatile().text
-    log = place.parse(storage.log).volatile().text if storage.log else None
-    moved = storage.model_copy(update={"data": data, "log": log})
-    return target.model_copy(update={"storage": moved})
+    texts = {"data": PLAIN_FOLDER, **target.storage.named}
+    volatile = {role: place.parse(text).volatile().text for role, text in texts.items()}
+    return target.model_copy(update={"storage": StorageSpec(**volatile)})
 
 
 def _crash(experiment: Experiment) -> CrashDesign:

@@ -1,10 +1,11 @@
-"""Where an owned server keeps its data and its log: plain folders, or placements.
+"""Where an owned server keeps its data, its log and what moves away: plain folders, or placements.
 
 What an engine does with it::
 
     places = Places(journal, root, account, owner)      # root: the engine's own marked folder
     layout = places.use(spec.storage, data_bytes)       # before data are put back; server stopped
     ... put data into layout.data and, if it is not None, the log into layout.log ...
+    folder = places.make_archive()                      # only if tables are to be moved there
     places.make_durable()                               # the last thing of `settle`
     places.power_loss()                                 # crash("power-loss"); then kill the server
     places.recover()                                    # first thing of the next `start`
@@ -77,10 +78,23 @@ class Places:
             _files(data.folder) if data else self._plain, _files(log.folder) if log else None
         )
 
+    def make_archive(self) -> Path:
+        """Makes the folder for what moves away from the data, once after each `use`.
+
+        It lies on the placement of the archive, or else beside the data, on theirs. It is empty,
+        and the next `use` removes it with all that is in it.
+        """
+        place = self._open.get("archive") or self._open.get("data")
+        folder = _archive(place.folder if place else self._root)
+        folder.mkdir(mode=0o700)
+        self._account.own(folder)
+        return folder
+
     def use(self, spec: StorageSpec, data_bytes: int = 0) -> Layout:
         """Makes the placements that are asked for; those that are already in use stay as they are.
 
-        The server must be stopped. A new placement is empty; the data on an old one are gone.
+        The server must be stopped. A new placement is empty; the data on an old one are gone, and
+        so is the archive.
 
         Args:
             spec: Of the trial.
@@ -91,14 +105,11 @@ class Places:
             TargetError: If one cannot be made; none of the wanted is left half made.
             WrongInputError: If a placement cannot be read.
         """
-        wanted = {
-            role: parse(text)
-            for role, text in (("data", spec.data), ("log", spec.log))
-            if text is not None
-        }
+        wanted = {role: parse(text) for role, text in spec.named.items()}
         for role, held in list(self._open.items()):
             if wanted.get(role) != held.place or held.powerless:
                 self._close(role)
+        self._remove_archive()
         for role, place in wanted.items():
             if role not in self._open:
                 self._make(role, MountedPlace(self._journal, place, self._account), data_bytes)
@@ -120,14 +131,14 @@ class Places:
         The server's reads and writes fail from now on: kill it, then call `recover`.
 
         Raises:
-            TargetError: If data or log lie on a device whose power cannot be cut; nothing is lost.
+            TargetError: If any lies on a device whose power cannot be cut; nothing is lost.
         """
         kinds = {role: each.place for role, each in self._open.items()}
         firm = [place.text for place in kinds.values() if place.kind != "volatile"]
         if "data" not in kinds or firm:
             raise TargetError(
                 f"the power of {firm[0] if firm else 'the plain data folder'} cannot be cut",
-                advice="put the data, and the log if it lies apart, on volatile placements: "
+                advice="put the data, and what lies apart from them, on volatile placements: "
                 "storage.data: volatile:ext4",
             )
         for each in self._open.values():
@@ -219,6 +230,11 @@ class Places:
         self._open[role].close()
         del self._open[role]
 
+    def _remove_archive(self) -> None:
+        for folder in (self._root, *(place.folder for place in self._open.values())):
+            if _archive(folder).exists():
+                shutil.rmtree(_archive(folder))
+
     def _make_plain(self, *, needed: bool) -> None:
         """The plain data folder is there exactly when it is used, so that none is used unseen."""
         if not needed:
@@ -232,3 +248,8 @@ class Places:
 def _files(folder: Path) -> Path:
     """Within the root of a file system, which may hold a lost+found."""
     return folder / "files"
+
+
+def _archive(folder: Path) -> Path:
+    """What moves away from the data, in the same folder as they or in one apart."""
+    return folder / "archive"

@@ -23,6 +23,7 @@ from loadstone.targets.postgresql import (
     settings,
     snapshot,
     state,
+    tablespace,
 )
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.cluster import INITDB_OPTIONS, Cluster
@@ -166,6 +167,10 @@ class OwnedServer(Server):
         self._premises.places.make_durable()
         laps.end("settle_s")
         self._premises.last_reset |= {"cache": done, **laps.seconds}
+
+    def make_tablespace(self) -> None:
+        """In a folder on its placement, or beside the data."""
+        tablespace.make(self.client, self._premises.places.make_archive())
 
     def check_alive(self) -> None:
         """Looks at the process."""

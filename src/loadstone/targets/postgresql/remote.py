@@ -100,6 +100,10 @@ class AddressServer(served.AddressServer, Server):
         state.reset_statistics(self.client, self.major)
         self.client.query("CHECKPOINT")
 
+    def make_tablespace(self) -> None:
+        """Cannot be: its folder would have to be made on the server's machine."""
+        raise self._not_ours("given a tablespace")
+
     # -- inside --------------------------------------------------------------------------------
     def _refuse(self) -> None:
         """Refuses a database with foreign contents, or in use."""

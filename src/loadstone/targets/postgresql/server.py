@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from loadstone.targets import served
 from loadstone.targets.postgresql.client import Client
 
@@ -12,3 +14,7 @@ class Server(served.Server):
     client: Client
     major: int
     """Major version, known after `open`."""
+
+    @abstractmethod
+    def make_tablespace(self) -> None:
+        """Makes the tablespace that tables can be moved to; the next `restore` removes it."""

@@ -9,6 +9,7 @@ from loadstone.errors import TargetError
 from loadstone.targets.local import copies
 from loadstone.targets.local.account import Account
 from loadstone.targets.local.copies import Restored
+from loadstone.targets.postgresql import tablespace
 
 _WAL_SEGMENT_NAME_LENGTH = 24
 KEPT_WAL_BYTES = 80 * 1024**2
@@ -33,11 +34,14 @@ def take(data: Path, kept: Path, wal_in_use: str) -> None:
 def restore(kept: Path, data: Path, account: Account) -> Restored:
     """Makes the data folder of a stopped server equal to the copy, and has it on the disk.
 
+    Tablespaces that were made since are out of it; their files are for `Places.use` to remove.
+
     Raises:
         TargetError: If a server still runs there.
     """
     if (data / "postmaster.pid").exists():
         raise TargetError(f"{data} is in use: stop the server before its data are replaced")
+    tablespace.forget_links(data)
     return copies.restore(kept, data, account)
 
 

@@ -9,8 +9,17 @@ from loadstone.experiments.model import Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import SettingInfo, TargetContext
+from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.postgresql import address, binaries, catalog, ddl, fingerprint, remote
+from loadstone.targets.postgresql import (
+    address,
+    binaries,
+    catalog,
+    ddl,
+    fingerprint,
+    remote,
+    tablespace,
+)
 from loadstone.targets.postgresql.owned import OwnedServer
 from loadstone.targets.postgresql.remote import AddressServer
 from loadstone.targets.postgresql.server import Server
@@ -32,7 +41,7 @@ class PostgreSQL(ServedTarget):
 
     engine = "postgresql"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        {"sql", "transactions", "procedures", "bulk"}
+        {"sql", "transactions", "procedures", "bulk", SECOND_PLACE}
     )
     dialect = Dialect("postgresql")
 
@@ -51,6 +60,12 @@ class PostgreSQL(ServedTarget):
             return {"engine": cls.engine, "address": address.parse(spec).shown}
         found = binaries.find(spec.server)
         return {"engine": cls.engine, "version": found.version, "binaries": str(found.folder)}
+
+    @classmethod
+    def offers(cls, spec: TargetSpec) -> frozenset[str]:
+        """No second place at an address: its folder would be made on the server's machine."""
+        at_address = address.is_address(spec.server)
+        return cls.capabilities - {SECOND_PLACE} if at_address else cls.capabilities
 
     @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
@@ -92,6 +107,14 @@ class PostgreSQL(ServedTarget):
             (table,),
         )
         return {name for (name,) in rows}
+
+    def make_second_place(self) -> None:
+        """Makes a tablespace."""
+        self._server.make_tablespace()
+
+    def moved(self, table: str) -> set[str]:
+        """Those in the tablespace."""
+        return tablespace.held(self._server.client, table)
 
     def log_bytes(self) -> int:
         """Where the next record of the WAL comes."""

@@ -17,6 +17,7 @@ from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.segments import (
     Query,
     check_indexes,
+    check_moved,
     check_order,
     read_segments,
 )
@@ -44,6 +45,8 @@ def check_history(
         check_indexes(segments, target.index_names, live=parameters.index == "live"),
         check_view(target.query, target.dialect, contents, parameters.elements),
     ]
+    if parameters.move:
+        checks.append(check_moved(segments, target.moved))
     return checks, contents
 
 

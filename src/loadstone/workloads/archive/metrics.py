@@ -12,7 +12,7 @@ from loadstone.workloads.archive.parameters import INSERT, VISIBLE
 from loadstone.workloads.base import Measured, MetricSpec
 
 HEADLINE = "events_stored_per_s"
-SWITCHED = "segment-switch"
+SWITCHED, CLOSED = "segment-switch", "segment-close"
 AROUND_S = 5.0
 """So long before and after a switch its effect on bulk inserts is looked for."""
 
@@ -34,6 +34,8 @@ METRICS = (
     MetricSpec("insert_before_switch_p99_ms", "bulk insert 5 s before a switch, 99 %", "ms", False),
     MetricSpec("insert_at_switch_p99_ms", "bulk insert during a switch, 99 %", "ms", False),
     MetricSpec("insert_after_switch_p99_ms", "bulk insert 5 s after a switch, 99 %", "ms", False),
+    MetricSpec("close_median_ms", "closing a segment, median", "ms", False),
+    MetricSpec("close_max_ms", "closing a segment, longest", "ms", False),
     MetricSpec("bytes_per_event", "database per event", "bytes", False),
     MetricSpec("log_bytes_per_event", "log per event", "bytes", False),
     MetricSpec("server_cpu_us", "server CPU per event", "us", False),
@@ -48,7 +50,7 @@ def metric_values(measured: Measured) -> list[MetricValue]:
         for name in ("offered", "accepted", "stored", "lost")
         if f"events_{name}" in measured.counters
     }
-    values |= _inserts(measured) | _switches(measured) | _per_event(measured)
+    values |= _inserts(measured) | _switches(measured) | _closes(measured) | _per_event(measured)
     return [spec.of(values[spec.name]) for spec in METRICS if spec.name in values]
 
 
@@ -74,20 +76,12 @@ def _switches(measured: Measured) -> dict[str, float]:
     """Switches of the measured phase, and bulk inserts around them."""
     if not measured.ticks:
         return {}
-    begin_s, end_s = measured.ticks[0].from_s, max(tick.to_s for tick in measured.ticks)
-    told = [
-        event
-        for event in measured.events
-        if event.name == SWITCHED and begin_s <= event.t_s < end_s
-    ]
+    told = _told(measured, SWITCHED)
     values: dict[str, float] = {"segment_switches": len(told)}
     if not told:
         return values
     lengths_s = [_length_s(event) for event in told]
-    values |= {
-        "switch_median_ms": median(lengths_s) * 1e3,
-        "switch_max_ms": max(lengths_s) * 1e3,
-    }
+    values |= _median_and_max("switch", lengths_s)
     spans = [(event.t_s - _length_s(event), event.t_s) for event in told]
     stretches = {
         "insert_before_switch_p99_ms": [(begin - AROUND_S, begin) for begin, _ in spans],
@@ -101,6 +95,26 @@ def _switches(measured: Measured) -> dict[str, float]:
         if response := _response(chosen, INSERT):
             values[name] = response.p99_s * 1e3
     return values
+
+
+def _closes(measured: Measured) -> dict[str, float]:
+    """Segments that were closed in the measured phase."""
+    lengths_s = [float(event.data["close_s"]) for event in _told(measured, CLOSED)]
+    return _median_and_max("close", lengths_s) if lengths_s else {}
+
+
+def _told(measured: Measured, name: str) -> list[Event]:
+    """What was told by that name in the measured phase."""
+    if not measured.ticks:
+        return []
+    begin_s, end_s = measured.ticks[0].from_s, max(tick.to_s for tick in measured.ticks)
+    return [
+        event for event in measured.events if event.name == name and begin_s <= event.t_s < end_s
+    ]
+
+
+def _median_and_max(name: str, lengths_s: Sequence[float]) -> dict[str, float]:
+    return {f"{name}_median_ms": median(lengths_s) * 1e3, f"{name}_max_ms": max(lengths_s) * 1e3}
 
 
 def _per_event(measured: Measured) -> dict[str, float]:

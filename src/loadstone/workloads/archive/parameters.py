@@ -62,6 +62,11 @@ class ArchiveParameters(BaseModel):
         description="The index by element and time: kept while events come, or made at the close.",
     )
     compress: bool = Field(default=False, description="Compress a segment when it is closed.")
+    move: bool = Field(
+        default=False,
+        description="Move a segment with its index to a second place when it is closed; where "
+        "that is says target.storage.archive.",
+    )
     buffer_events: int = Field(
         default=60_000, ge=1, description="Events that a station can hold back; more are lost."
     )
@@ -123,6 +128,7 @@ class ArchiveParameters(BaseModel):
             "preallocate": self.preallocate,
             "index": self.index,
             "compress": self.compress,
+            "move": self.move,
             "buffer_events": self.buffer_events,
             "batch_events": self.batch_events,
             "interval_s": self.interval,

@@ -83,6 +83,24 @@ def check_indexes(
     )
 
 
+def check_moved(segments: Sequence[Segment], moved: Callable[[str], set[str]]) -> CheckResult:
+    """Every closed segment lies in the second place, with its index.
+
+    Args:
+        segments: All of them.
+        moved: Of a table and its indexes, the names of those that lie there.
+    """
+    closed = [each.name for each in segments if each.state == CLOSED]
+    left = [name for name in closed if not {name, index_name(name)} <= moved(name)]
+    return CheckResult(
+        name="closed segments have moved",
+        passed=not left,
+        detail=f"still at the first place, or their index is: {', '.join(left)}"
+        if left
+        else f"{len(closed)} closed segments lie in the second place, with their index",
+    )
+
+
 def _disorder(segments: Sequence[Segment]) -> list[str]:
     wrong = []
     numbers = [each.number for each in segments]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
+from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import lost_inserts
@@ -45,12 +46,13 @@ class EventArchive(Workload):
     parameters: ArchiveParameters
 
     def needs(self) -> frozenset[str]:
-        """The staged path calls a procedure; compression is not to be had everywhere."""
+        """The staged path calls a procedure; not every engine compresses or moves a table."""
         own = self.parameters
         return (
             self.requires
             | ({"procedures"} if own.path == "staged" else set())
             | ({"table-compression"} if own.compress else set())
+            | ({SECOND_PLACE} if own.move else set())
         )
 
     def files(self) -> Mapping[str, str]:
@@ -90,10 +92,12 @@ class EventArchive(Workload):
         }
 
     def prepare(self, target: Target) -> None:
-        """Makes the view of all segments, and the procedure of path `staged`."""
+        """Makes the view of all segments, the procedure of path `staged`, and the second place."""
         target.execute(CREATE_VIEW)
         if self.parameters.path == "staged":
             target.execute(_script(f"procedures.{target.dialect.name}.sql"))
+        if self.parameters.move:
+            target.make_second_place()
 
     def driver_workload(self) -> dict[str, Any]:
         """The plan's `workload` object."""

@@ -1,0 +1,23 @@
+"""What a workload can need of a target, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SECOND_PLACE = "second-place"
+
+CAPABILITIES = {
+    "sql": "it answers SQL",
+    "transactions": "many small ones at a time, in which those that change the same rows wait for "
+    "each other",
+    "procedures": "stored in the server",
+    "bulk": "the load generator stores rows in bulk",
+    "table-compression": "a table can be compressed when it is not written any more",
+    SECOND_PLACE: "a table can be moved to other storage",
+}
+"""Each with what it means."""
+
+
+def explained(names: Iterable[str]) -> str:
+    """The capabilities as one text, each with what it means."""
+    return ", ".join(f"{name} ({CAPABILITIES[name]})" for name in sorted(names))
