@@ -31,6 +31,7 @@ def test_a_level_is_spelled_as_duckdb_gives_it_back(name, level, value):
         ("threads", "many", "threads cannot be 'many'"),
         ("fsync_mode", "often", "FileSyncMode"),
         ("default_block_size", 5000, "power of two"),
+        ("memory_limit", "50%", "another size on each machine"),
         ("treads", 2, "no setting 'treads'.*threads"),
         ("threads", "2'; DROP TABLE x; --", "threads cannot be"),
     ],

@@ -79,7 +79,13 @@ def canonical(name: str, level: Level) -> str:
     Raises:
         WrongInputError: If it is not a value of the setting.
     """
-    return _canonical(name.lower(), written(level))
+    text = written(level)
+    if text.endswith("%"):
+        raise WrongInputError(
+            f"{name} cannot be {text!r} here: a share means another size on each machine",
+            advice="write a size such as 2GB",
+        )
+    return _canonical(name.lower(), text)
 
 
 def canonical_all(settings: Mapping[str, Level]) -> dict[str, str]:
