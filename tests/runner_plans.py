@@ -44,6 +44,7 @@ def archive_plan(
                 "preallocate": True,
                 "index": "live",
                 "compress": False,
+                "move": False,
                 "buffer_events": 20_000,
                 "batch_events": 400,
                 "interval_s": 0.1,

@@ -40,6 +40,7 @@ def say(maker: Maker, first: int, count: int) -> Said:
     [
         ("path", "staged"),
         ("compress", True),
+        ("move", True),
         ("stations", 0),
         ("elements", 10**6),
         ("late_share", 1.5),

@@ -50,3 +50,4 @@ class Lab:
         target.settle(plan.cache)
         folder.write_inventory({"host": host_inventory(folder.path), "target": target.inventory()})
         findings.counters = workload.observe(target)
+        target.make_way()

@@ -195,6 +195,9 @@ class Target(ABC):
                 from the page cache, where allowed).
         """
 
+    def make_way(self) -> None:
+        """The load comes next: an engine that lives in its process is left to it alone."""
+
     @abstractmethod
     def check_alive(self) -> None:
         """Looks whether the server still runs; cheap enough for once a second.

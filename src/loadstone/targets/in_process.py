@@ -165,6 +165,10 @@ class InProcessTarget(Target):
         self.stop()
         self.store.settle(cache)
 
+    def make_way(self) -> None:
+        """Closes Loadstone's own connection."""
+        self.stop()
+
     def check_alive(self) -> None:
         """Nothing runs that could end: the generator's end is noticed by who started it."""
 
@@ -182,16 +186,14 @@ class InProcessTarget(Target):
         return self.data.query(sql, parameters)
 
     def inventory(self) -> dict[str, Any]:
-        """Settings, layout, build, size, and where the file lies; no connection stays open."""
-        found = {
+        """Settings, layout, build, size, and where the file lies."""
+        return {
             "engine": self.engine,
             "runs in": self.runs_in,
             **self.facts(),
             "size_bytes": self.size_bytes(),
             **self.store.inventory(),
         }
-        self.stop()
-        return found
 
     def log_path(self) -> Path | None:
         """The engine writes no log for people."""

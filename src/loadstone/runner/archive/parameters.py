@@ -33,6 +33,7 @@ class Parameters(Strict):
     preallocate: bool
     index: Literal["live", "on-close"]
     compress: bool
+    move: bool
     buffer_events: int = Field(ge=1, le=10**10)
     batch_events: int = Field(ge=1, le=10**7)
     interval_s: float = Field(ge=1e-3, le=3600.0)
@@ -89,6 +90,8 @@ def read_parameters(plan: Plan) -> Parameters:
         raise _refuse("path", 'DuckDB has no stored procedures; write "direct"')
     if parameters.compress:
         raise _refuse("compress", "DuckDB compresses every table by itself; write false")
+    if parameters.move:
+        raise _refuse("move", "DuckDB keeps all tables in one file; write false")
     return parameters
 
 
