@@ -96,7 +96,7 @@ describe("the execution-time graph", () => {
     const chart = { lines: executionLines(["stations"]), limit: { value: 1000, label: "" } };
     const logarithmic = draw({ ...chart, logarithmic: true });
     expect(logarithmic.yAxis[0]).toMatchObject({ type: "log", min: 10, max: 10_000 });
-    expect(logarithmic.series[0]?.data).toEqual([[0.5, 20], [1.5, null], [2.5, 30]]);
+    expect(logarithmic.series[0]?.data).toEqual([[0.5, 20], [2.5, 30]]);
     expect(draw(chart).yAxis[0]).toMatchObject({ min: 0, max: 1150 });
   });
 });
@@ -120,6 +120,11 @@ describe("marks", () => {
     };
     expect(written(3, 800)).toEqual([[true, 0], [true, 3], [true, 0]]);
     expect(written(40, 800)).toEqual([[false, 0], [false, 40], [false, 0]]);
+  });
+  it("that lasted interrupt lines that have no value in them", () => {
+    const lines = [{ column: "stations p99_ms", label: "" }];
+    expect(draw({ lines }).series[0]?.data).toEqual([[0.5, 40], [2.5, 60]]);
+    expect(draw({ lines, marks: [OUTAGE] }).series[0]?.data).toEqual([[0.5, 40], [1.5, null], [2.5, 60]]);
   });
   it("that lasted are bands with their name, on every chart and at first", () => {
     const marks = [...MARKS, OUTAGE];

@@ -1,6 +1,7 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { Mark, PhaseSpan, Series } from "../lib/document";
 import { number } from "../lib/format";
+import { isBand } from "../lib/marks";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import { markBands, markLines } from "./marks";
@@ -89,13 +90,13 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
     ],
     series: [
       ...shown.map((line, index) => ({
-        ...drawn(chart.series, line, colours, chart.logarithmic === true),
+        ...drawn(chart.series, line, chart, colours),
         color: colours.series[labels.indexOf(line.label) % colours.series.length],
         ...(line.stacked ? { stack: "all", areaStyle: { opacity: 0.35 } } : {}),
         ...(index === 0 ? { markArea: shading(chart, colours), ...limitLine(chart.limit, colours) } : {}),
       })),
       ...second.map((line, index) => ({
-        ...drawn(chart.second?.series ?? chart.series, line, colours, false),
+        ...drawn(chart.second?.series ?? chart.series, line, { marks: chart.marks }, colours),
         yAxisIndex: 1,
         color: line.quiet ? colours.quiet : colours.series[(labels.length + index) % colours.series.length],
       })),
@@ -104,12 +105,13 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
   };
 }
 
-function drawn(series: Series, line: Line, colours: Palette, logarithmic: boolean) {
+function drawn(series: Series, line: Line, { logarithmic = false, marks = [] }: Partial<TimeChart>, colours: Palette) {
+  const all = points(series, line, logarithmic);
   return {
     name: line.label,
     type: "line",
     showSymbol: series.t_s.length < 3,
-    connectNulls: true,
+    connectNulls: line.stacked === true,
     step: line.step ? "middle" : false,
     lineStyle: {
       width: line.quiet || line.dotted ? 1.2 : 1.6,
@@ -117,8 +119,13 @@ function drawn(series: Series, line: Line, colours: Palette, logarithmic: boolea
       ...(line.quiet ? { color: colours.quiet } : {}),
     },
     z: line.quiet ? 1 : 2,
-    data: points(series, line, logarithmic),
+    data: line.stacked ? all : all.filter(([t, value]) => value !== null || isWithin(t, marks)),
   };
+}
+
+/** Whether a moment lies in a band: a line has a gap there if there is nothing to draw, elsewhere it goes on. */
+function isWithin(t: number, marks: Mark[]): boolean {
+  return marks.filter(isBand).some(({ t_s, to_s }) => t >= t_s && t <= to_s);
 }
 
 function points(series: Series, line: Line, logarithmic: boolean): [number, number | null][] {
