@@ -185,7 +185,7 @@ def test_completion_is_installed_where_it_is_told(tmp_path: Path):
         (["show", "nothing"], ["there are no results"]),
         (["export", "nothing"], ["--csv"]),
         (["init", "nop"], ["did you mean 'noop'?"]),
-        (["init", "oltp", "--target", "none"], ["needs sql of its target"]),
+        (["init", "oltp", "--target", "none"], ["needs sql, transactions of its target"]),
         (["reindex", "--results", "nowhere"], ["no folder nowhere"]),
     ],
 )  # fmt: skip

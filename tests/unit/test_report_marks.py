@@ -79,6 +79,7 @@ CHECKPOINTS = {
         "database_written_count": (0.0, 0.0, 1.0, 0.0),
         "wal_bytes": (4e6, 4e6, 4e6, 4e6),
     },
+    "duckdb": {"wal_bytes": (4e6, 8e6, 1e6, 2e6)},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""

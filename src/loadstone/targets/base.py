@@ -195,7 +195,7 @@ class Target(ABC):
                 from the page cache, where allowed).
         """
 
-    def make_way(self) -> None:
+    def make_way(self) -> None:  # noqa: B027 - a server makes way by itself
         """The load comes next: an engine that lives in its process is left to it alone."""
 
     @abstractmethod

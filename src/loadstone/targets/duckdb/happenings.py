@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from loadstone.probes.marks import Mark, SampleTable, marks
+from loadstone.targets.happenings import CHECKPOINT
 
 
 def happenings(samples: SampleTable) -> list[Mark]:
@@ -19,4 +20,4 @@ def happenings(samples: SampleTable) -> list[Mark]:
     if not len(wal):
         return []
     fell = np.concatenate(([False], np.diff(wal.values) < 0))
-    return marks("checkpoint", wal.spans(fell))
+    return marks(CHECKPOINT, wal.spans(fell))
