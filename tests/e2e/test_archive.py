@@ -12,6 +12,7 @@ from conftest import Session, until
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.model import TargetSpec
+from loadstone.results.frames import read_frames
 from loadstone.storage import support
 from loadstone.storage.place import parse
 from loadstone.targets.registry import TARGETS
@@ -26,10 +27,10 @@ workload:
   name: archive
   parameters: {{rate: 2000, segment_events: 4000, late_by: 1s, move: true}}
 target: {{engine: postgresql{storage}}}
-profile: {{warm_up: 1s, measure: 8s}}
-repeats: 2
+profile: {{warm_up: 1s, measure: {measure}}}
 extra_trials: 0
 """
+PLACE = "loop:ext4,size=1GB"
 EXPERIMENT = """\
 version: 1
 name: outage
@@ -83,15 +84,20 @@ def test_no_event_is_lost_while_segments_are_switched(
     assert ("log_bytes_per_event" in found) != TARGETS[engine].in_process
 
 
-@pytest.mark.parametrize("archive", [None, "loop:ext4,size=1GB"])
-def test_closed_segments_move_to_the_second_place(session: Session, archive: str | None) -> None:
-    """Two trials: the second must not find what the first has moved."""
-    storage = f', storage: {{archive: "{archive}"}}' if archive else ""
+def moving(session: Session, archive: str | None, measure: str) -> Path:
+    """An experiment that moves segments, as a file; skips where the placement cannot be made."""
     if archive is not None and (reason := support.unavailable(parse(archive))):
         pytest.skip(reason)
+    storage = f', storage: {{archive: "{archive}"}}' if archive else ""
     path = session.folder / "move.yaml"
-    path.write_text(MOVE.format(storage=storage))
-    ended = session.run("run", str(path), "--json")
+    path.write_text(MOVE.format(storage=storage, measure=measure))
+    return path
+
+
+@pytest.mark.parametrize("archive", [None, PLACE])
+def test_closed_segments_move_to_the_second_place(session: Session, archive: str | None) -> None:
+    """Two trials: the second must not find what the first has moved."""
+    ended = session.run("run", str(moving(session, archive, "8s")), "--repeats", "2", "--json")
     assert ended.returncode in {0, 3}, ended.stderr
     for trial in json.loads(ended.stdout)["trials"]:
         checks = {each["name"]: each for each in trial["result"]["checks"]}
@@ -102,6 +108,24 @@ def test_closed_segments_move_to_the_second_place(session: Session, archive: str
         assert found["close_max_ms"] >= found["close_median_ms"] > 0
         readings = {each["factor"]: each["read_back"] for each in trial["result"]["factors"]}
         assert readings.get("storage.archive") == archive
+    session.assert_nothing_left()
+
+
+@pytest.mark.parametrize("archive", [None, PLACE])
+def test_a_run_killed_after_segments_have_moved_leaves_nothing(
+    session: Session, archive: str | None
+) -> None:
+    run = session.start("run", str(moving(session, archive, "90s")))
+    trial = session.measuring()
+
+    def moved() -> bool:
+        return any(frame.get("name") == "segment-close" for frame in read_frames(trial))
+
+    until("a segment that was moved", moved)
+    run.kill()
+    run.communicate()
+    recovered = session.run("recover")
+    assert recovered.returncode == 0, recovered.stderr
     session.assert_nothing_left()
 
 
