@@ -88,6 +88,7 @@ class Closer(Actor):
             "index_s": index_s,
             "analyse_s": analyse_s,
             "compress_s": 0.0,
+            "move_s": 0.0,
         }
         self.told.append(Tiding("segment-close", data))
         return DONE
