@@ -101,9 +101,10 @@ class DuckDB(InProcessTarget):
         return fingerprint_of(rows, sums, self.size_bytes())
 
     def size_bytes(self) -> int:
-        """Size of the database: all its blocks, without the WAL."""
+        """Size of the database: all its blocks, and the WAL, where rows are until a checkpoint."""
         ((size,),) = self.query("SELECT total_blocks * block_size FROM pragma_database_size()")
-        return int(size)
+        wal = self.store.database.with_name(self.file_name + ".wal")
+        return int(size) + (wal.stat().st_size if wal.exists() else 0)
 
     def connection(self) -> Connection:
         """The file, and the settings with which the runner opens it."""
