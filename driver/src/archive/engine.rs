@@ -5,6 +5,7 @@ use std::future::Future;
 
 use super::book::{Batch, SharedBook};
 use super::parameters::Path;
+use super::segments::index_name;
 use crate::session::{ErrorClass, Failure};
 
 /// Rows of an answer, as text.
@@ -15,30 +16,48 @@ pub trait Engine: Debug + Send + Sync + 'static {
     /// A connection.
     type Link: Link;
 
+    /// What the engine calls the types of a moment, a floating point number and a text.
+    const TYPES: [&'static str; 3];
+
     /// Opens a connection; one that `stores` gets what the path of its events needs.
     fn connect(&self, stores: Option<Path>) -> impl Future<Output = Result<Self::Link, Failure>>;
 
     /// Statements that make the table of a segment, with its index if it is to have it at once.
-    fn create_segment(&self, name: &str, indexed: bool) -> Vec<String>;
+    fn create_segment(&self, name: &str, indexed: bool) -> Vec<String> {
+        let table = table_sql(name, "CREATE TABLE IF NOT EXISTS", Self::TYPES);
+        let index = indexed.then(|| self.create_index(name));
+        [table].into_iter().chain(index).collect()
+    }
 
     /// The statement that makes the index of a segment that has none.
-    fn create_index(&self, name: &str) -> String;
+    fn create_index(&self, name: &str) -> String {
+        let index = index_name(name);
+        format!("CREATE INDEX IF NOT EXISTS {index} ON {name} (element_id, ts)")
+    }
 
     /// Statements that let the view `event_history` be `select`.
-    fn replace_view(&self, select: &str) -> Vec<String>;
+    fn replace_view(&self, select: &str) -> Vec<String> {
+        vec![format!("CREATE OR REPLACE VIEW event_history AS {select}")]
+    }
 
     /// Statements that begin a transaction for which whoever reads the routes of events must wait: a station
     /// reads them before the keeper has this right, or after the keeper's commit.
     fn begin_switch(&self) -> Vec<String>;
 
     /// The statement that renews the statistics of a segment.
-    fn analyse(&self, name: &str) -> String;
+    fn analyse(&self, name: &str) -> String {
+        format!("ANALYZE {name}")
+    }
 
     /// The statement that compresses a segment; none when the engine cannot.
-    fn compress(&self, name: &str) -> Option<String>;
+    fn compress(&self, _name: &str) -> Option<String> {
+        None
+    }
 
     /// Statements that move a segment with its index to the second place; none when the engine cannot.
-    fn move_away(&self, name: &str) -> Vec<String>;
+    fn move_away(&self, _name: &str) -> Vec<String> {
+        Vec::new()
+    }
 
     /// A moment as a literal of SQL, from microseconds since 1970.
     fn instant(&self, unix_us: i64) -> String;
@@ -93,13 +112,8 @@ pub(super) fn move_staged(batch: &Batch) -> String {
 }
 
 /// The table of a segment, with the engine's words for its types.
-pub(super) fn table_sql(
-    name: &str,
-    create: &str,
-    instant: &str,
-    double: &str,
-    text: &str,
-) -> String {
+pub(super) fn table_sql(name: &str, create: &str, types: [&str; 3]) -> String {
+    let [instant, double, text] = types;
     format!(
         "{create} {name} (element_id integer NOT NULL, ts {instant} NOT NULL, value {double}, \
          text {text}, status integer NOT NULL, station integer NOT NULL, seq bigint NOT NULL)"

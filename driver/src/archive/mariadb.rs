@@ -5,7 +5,7 @@ use std::io::Write as _;
 use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, mark, move_staged, table_sql};
 use super::parameters::{Parameters, Path};
-use super::segments::{Part, ROUTES, Routes, index_name};
+use super::segments::{Part, ROUTES, Routes};
 use super::session::{Abilities, refuse_beyond};
 use super::source::Event;
 use crate::mysql::{Config, Connection, Error, LoadData};
@@ -13,7 +13,6 @@ use crate::oltp::load::Timestamp;
 use crate::plan::Refusal;
 use crate::session::Failure;
 
-const TYPES: [&str; 3] = ["datetime(6)", "double", "varchar(80)"];
 const SECOND_US: i64 = 1_000_000;
 
 /// A MariaDB server.
@@ -29,6 +28,7 @@ impl MariaDb {
         let abilities = Abilities {
             procedures: true,
             compression: true,
+            // ALTER TABLE ignores DATA DIRECTORY.
             second_place: false,
         };
         refuse_beyond(parameters, "MariaDB", abilities)?;
@@ -38,36 +38,18 @@ impl MariaDb {
 
 impl Engine for MariaDb {
     type Link = MariaDbLink;
+    const TYPES: [&'static str; 3] = ["datetime(6)", "double", "varchar(80)"];
 
     async fn connect(&self, stores: Option<Path>) -> Result<MariaDbLink, Failure> {
         let mut connection = Connection::connect(&self.0).await?;
         if stores == Some(Path::Staged) {
-            let [instant, double, text] = TYPES;
-            let create = "CREATE TEMPORARY TABLE";
-            let table = table_sql("archive_staging", create, instant, double, text);
+            let table = table_sql("archive_staging", "CREATE TEMPORARY TABLE", Self::TYPES);
             connection.run(&table).await?;
         }
         Ok(MariaDbLink {
             connection,
             path: stores.unwrap_or(Path::Direct),
         })
-    }
-
-    fn create_segment(&self, name: &str, indexed: bool) -> Vec<String> {
-        let [instant, double, text] = TYPES;
-        let create = "CREATE TABLE IF NOT EXISTS";
-        let table = table_sql(name, create, instant, double, text);
-        let index = indexed.then(|| self.create_index(name));
-        [table].into_iter().chain(index).collect()
-    }
-
-    fn create_index(&self, name: &str) -> String {
-        let index = index_name(name);
-        format!("CREATE INDEX IF NOT EXISTS {index} ON {name} (element_id, ts)")
-    }
-
-    fn replace_view(&self, select: &str) -> Vec<String> {
-        vec![format!("CREATE OR REPLACE VIEW event_history AS {select}")]
     }
 
     /// Does not conflict with plain readers, only with the share locks of [`MariaDbLink::routes`].
@@ -84,11 +66,6 @@ impl Engine for MariaDb {
 
     fn compress(&self, name: &str) -> Option<String> {
         Some(format!("ALTER TABLE {name} PAGE_COMPRESSED = 1, FORCE"))
-    }
-
-    /// `ALTER TABLE` ignores `DATA DIRECTORY`.
-    fn move_away(&self, _name: &str) -> Vec<String> {
-        Vec::new()
     }
 
     fn instant(&self, unix_us: i64) -> String {

@@ -10,7 +10,6 @@ use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, Error};
 use crate::session::Failure;
 
-const TYPES: [&str; 3] = ["timestamp(6)", "double precision", "varchar(80)"];
 /// The tablespace to which closed segments are moved.
 const SECOND_PLACE: &str = "loadstone_archive";
 /// Microseconds from 1970 to 2000, from where PostgreSQL counts.
@@ -40,13 +39,12 @@ impl Postgres {
 
 impl Engine for Postgres {
     type Link = PostgresLink;
+    const TYPES: [&'static str; 3] = ["timestamp(6)", "double precision", "varchar(80)"];
 
     async fn connect(&self, stores: Option<Path>) -> Result<PostgresLink, Failure> {
         let mut connection = Connection::connect(&self.0).await?;
         if stores == Some(Path::Staged) {
-            let [instant, double, text] = TYPES;
-            let create = "CREATE TEMPORARY TABLE";
-            let table = table_sql("archive_staging", create, instant, double, text);
+            let table = table_sql("archive_staging", "CREATE TEMPORARY TABLE", Self::TYPES);
             connection
                 .run(&format!("{table} ON COMMIT DELETE ROWS"))
                 .await?;
@@ -57,37 +55,12 @@ impl Engine for Postgres {
         })
     }
 
-    fn create_segment(&self, name: &str, indexed: bool) -> Vec<String> {
-        let [instant, double, text] = TYPES;
-        let create = "CREATE TABLE IF NOT EXISTS";
-        let table = table_sql(name, create, instant, double, text);
-        let index = indexed.then(|| self.create_index(name));
-        [table].into_iter().chain(index).collect()
-    }
-
-    fn create_index(&self, name: &str) -> String {
-        let index = index_name(name);
-        format!("CREATE INDEX IF NOT EXISTS {index} ON {name} (element_id, ts)")
-    }
-
-    fn replace_view(&self, select: &str) -> Vec<String> {
-        vec![format!("CREATE OR REPLACE VIEW event_history AS {select}")]
-    }
-
     /// Does not conflict with plain readers, only with [`FENCE`].
     fn begin_switch(&self) -> Vec<String> {
         vec![
             "BEGIN".into(),
             "LOCK TABLE archive_segment IN EXCLUSIVE MODE".into(),
         ]
-    }
-
-    fn analyse(&self, name: &str) -> String {
-        format!("ANALYZE {name}")
-    }
-
-    fn compress(&self, _name: &str) -> Option<String> {
-        None
     }
 
     fn move_away(&self, name: &str) -> Vec<String> {

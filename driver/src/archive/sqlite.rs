@@ -8,15 +8,14 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use super::book::{Batch, SharedBook};
-use super::engine::{Engine, Link, Table, mark, table_sql};
+use super::engine::{Engine, Link, Table, mark};
 use super::parameters::{Parameters, Path};
-use super::segments::{Part, ROUTES, Routes, index_name};
+use super::segments::{Part, ROUTES, Routes};
 use super::session::{Abilities, refuse_beyond};
 use crate::plan::Refusal;
 use crate::session::Failure;
 use crate::sqlite::{Clerk, Config, CpuMeter, EngineThread, Error};
 
-const TYPES: [&str; 3] = ["integer", "real", "varchar(80)"];
 /// How long a connection waits for another that writes, in milliseconds, unless the plan says it.
 const BUSY_TIMEOUT_MS: &str = "5000";
 /// Bytes of the columns of a row but its text.
@@ -47,23 +46,11 @@ impl Sqlite {
 
 impl Engine for Sqlite {
     type Link = SqliteLink;
+    const TYPES: [&'static str; 3] = ["integer", "real", "varchar(80)"];
 
     async fn connect(&self, _stores: Option<Path>) -> Result<SqliteLink, Failure> {
         let thread = EngineThread::start(Arc::clone(&self.config), Arc::clone(&self.meter));
         Ok(SqliteLink(thread.await?))
-    }
-
-    fn create_segment(&self, name: &str, indexed: bool) -> Vec<String> {
-        let [instant, double, text] = TYPES;
-        let create = "CREATE TABLE IF NOT EXISTS";
-        let table = table_sql(name, create, instant, double, text);
-        let index = indexed.then(|| self.create_index(name));
-        [table].into_iter().chain(index).collect()
-    }
-
-    fn create_index(&self, name: &str) -> String {
-        let index = index_name(name);
-        format!("CREATE INDEX IF NOT EXISTS {index} ON {name} (element_id, ts)")
     }
 
     fn replace_view(&self, select: &str) -> Vec<String> {
@@ -75,18 +62,6 @@ impl Engine for Sqlite {
 
     fn begin_switch(&self) -> Vec<String> {
         vec!["BEGIN IMMEDIATE".into()]
-    }
-
-    fn analyse(&self, name: &str) -> String {
-        format!("ANALYZE {name}")
-    }
-
-    fn compress(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn move_away(&self, _name: &str) -> Vec<String> {
-        Vec::new()
     }
 
     fn instant(&self, unix_us: i64) -> String {
