@@ -11,7 +11,13 @@ import pytest
 from loadstone.experiments.designs import DESIGNS, design_of
 from loadstone.experiments.designs.search import SearchStages, rules_of
 from loadstone.experiments.model import Experiment, LevelPlan, TrialPlan
-from loadstone.results.record import LevelReason, LevelRecord, Status, TrialResult
+from loadstone.results.record import (
+    DriftRecord,
+    LevelReason,
+    LevelRecord,
+    Status,
+    TrialResult,
+)
 from loadstone.results.searching import SearchOutcome, outcome_of
 
 OPEN = {"load": "open", "rate_per_s": 100}
@@ -117,6 +123,31 @@ def test_no_level_holds():
     seen = found(given, results)
     assert (seen.status, seen.level, seen.low, seen.high) == ("no level holds", None, None, 1)
     assert "At 1: p99 < 50 ms" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("status", "holds", "moved_percent", "again"),
+    [
+        (Status.VALID, False, 0.0, False),
+        (Status.DISTURBED, False, 40.0, True),
+        (Status.DISTURBED, True, 40.0, False),
+        (Status.DISTURBED, True, -40.0, True),
+    ],
+)
+def test_a_level_that_held_on_a_slower_machine_is_not_tried_again(
+    status: Status, holds: bool, moved_percent: float, again: bool
+):
+    stages = design_of(search()).stages(search())
+    (plan,) = stages.next([])
+    speed = {"cpu_work_us": 1.0}
+    drift = DriftRecord(
+        before=speed, after=speed, moved_percent=moved_percent, disturbed=bool(moved_percent)
+    )
+    result = outcome(plan, holds=holds, status=status).model_copy(update={"drift": drift})
+    assert stages.makes_again(result) is again
+    following = stages.next([result])[0].level
+    assert following is not None
+    assert following.level == (200 if holds else 100)
 
 
 def test_what_degrades_is_caught_by_the_soak():

@@ -191,7 +191,7 @@ class _Climb:
                 result = self._trial(plan)
                 if self.lab.interrupts.requested or _hopeless(self.results):
                     return
-                if result.status is Status.DISTURBED and self._extra > 0:
+                if self._extra > 0 and self.stages.makes_again(result):
                     self._extra -= 1
                     self._planned += 1
                     self.lab.observer.notice(_disturbed(result))

@@ -274,7 +274,8 @@ class Findings:
                     severity="warning",
                     message=f"the machine's own speed moved by {moved.moved_percent:+.0f} % "
                     "around this trial",
-                    advice="it is kept and repeated; use a quieter machine for a better figure",
+                    advice="it is kept, and made again where that may change what is found; use a "
+                    "quieter machine for a better figure",
                 )
             )
         if steady is not None and steady.steady is False and self.plan.level is None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
 from loadstone.experiments.problems import Problem
-from loadstone.results.record import SkippedRung, TrialResult
+from loadstone.results.record import SkippedRung, Status, TrialResult
 
 BASELINE = "baseline"
 """Name of the first variant where a design has no better one."""
@@ -55,6 +55,10 @@ class Stages(ABC):
         Args:
             results: Of all trials so far.
         """
+
+    def makes_again(self, result: TrialResult) -> bool:
+        """Whether a trial is to be made again, because the machine disturbed it."""
+        return result.status is Status.DISTURBED
 
 
 class AllAtOnce(Stages):
