@@ -20,10 +20,10 @@ from loadstone.workloads.base import Flow
 
 LEAST_RISE_SHARE = 0.2
 """A rise of the response time below this share of where it began does not matter."""
-LEAST_RISE_OF_LIMIT = 0.002
-"""Nor does one below this share of the tightest limit of the objective."""
+FORESEEN_S = 3600.0
+"""Nor does one that would not reach the tightest limit of the objective within this time."""
 LEAST_RISE_S = 0.0005
-"""The same where no term of the objective is about a response time."""
+"""Nor does one below this."""
 LEAST_BACKLOG_S = 0.05
 """A backlog that rises by less than what is offered in that time does not matter."""
 LEAST_BACKLOG = 5.0
@@ -170,8 +170,10 @@ class Judge:
         first = sorted(series[: max(1, len(series) // 4)])
         begin_s = first[len(first) // 2]
         limit_s = tightest_limit_s(terms)
-        floor_s = LEAST_RISE_S if limit_s is None else LEAST_RISE_OF_LIMIT * limit_s
-        found = rise_of(series, max(floor_s, LEAST_RISE_SHARE * begin_s))
+        least_s = max(LEAST_RISE_S, LEAST_RISE_SHARE * begin_s)
+        if limit_s is not None:
+            least_s = max(least_s, (limit_s - begin_s) * stretch.duration_s / FORESEEN_S)
+        found = rise_of(series, least_s)
         if not found.rising or found.from_index is None:
             return []
         at_s = known[found.from_index][0].from_s - stretch.from_s
