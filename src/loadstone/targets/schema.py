@@ -28,6 +28,7 @@ class ColumnType:
         "varchar",
         "decimal",
         "double",
+        "date",
         "timestamp",
         "instant",
     ]

@@ -1,0 +1,117 @@
+"""Answers of queries: as they are kept, and whether two are the same.
+
+The specification (clause 2.1.3.5) takes sums within 100 dollars and averages and ratios within 1 %
+of its own; that would not notice a changed row. Here counts, keys and texts must be equal, and
+numbers be the same when they are rounded as the published answers are printed: to two decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from itertools import groupby, zip_longest
+
+Row = tuple[str, ...]
+"""A row of an answer, each value as text."""
+
+HALF_A_CENT = Decimal("0.005")
+RELATIVE = Decimal("1e-12")
+"""Sums of doubles (ClickHouse's averages, for one) differ in their last digits."""
+
+
+def kept(rows: Iterable[Sequence[object]]) -> list[Row]:
+    """Rows as texts: numbers in full, dates as ISO 8601, `char` without its padding.
+
+    Args:
+        rows: As an engine's client returned them.
+    """
+    return [tuple(_text(value) for value in row) for row in rows]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float):
+        return repr(value)
+    return str(value).rstrip()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place in which two answers differ."""
+
+    row: int
+    """From 1."""
+    column: int
+    """From 1; 0: the row is missing in one of them."""
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        if self.column == 0:
+            return f"row {self.row}: expected {self.expected}, found {self.found}"
+        return f"row {self.row}, column {self.column}: expected {self.expected}, found {self.found}"
+
+
+def difference(
+    expected: Sequence[Row], found: Sequence[Row], tied: Sequence[int] = ()
+) -> Difference | None:
+    """Where an answer differs from the expected one.
+
+    Args:
+        expected: Rows in their order.
+        found: Likewise.
+        tied: Columns (from 0) that the query sorts by. Rows equal in all of them may come in any
+            order, and the last such group may be cut off anywhere by the query's limit. Without
+            any, the order of all rows counts.
+
+    Returns:
+        The first difference, or None.
+    """
+    if tied:
+        expected, found = _settled(expected, tied), _settled(found, tied)
+    for number, (wanted, given) in enumerate(zip_longest(expected, found), start=1):
+        if wanted is None or given is None:
+            return Difference(number, 0, _or_nothing(wanted), _or_nothing(given))
+        for column, (one, other) in enumerate(zip_longest(wanted, given), start=1):
+            if not same(one, other):
+                return Difference(number, column, str(one), str(other))
+    return None
+
+
+def same(one: str | None, other: str | None) -> bool:
+    """Whether two values are the same, numbers as they are printed with two decimals."""
+    if one == other:
+        return True
+    if one is None or other is None:
+        return False
+    try:
+        first, second = Decimal(one), Decimal(other)
+    except InvalidOperation:
+        return False
+    if not (first.is_finite() and second.is_finite()):
+        return False
+    return abs(first - second) <= HALF_A_CENT + RELATIVE * abs(first)
+
+
+def _settled(rows: Sequence[Row], tied: Sequence[int]) -> list[Row]:
+    """The rows with those that the query leaves in any order sorted among themselves."""
+    groups = groupby(rows, key=lambda row: tuple(_rounded(row[column]) for column in tied))
+    return [row for _, group in groups for row in sorted(group)]
+
+
+def _rounded(value: str) -> str:
+    try:
+        return str(Decimal(value).quantize(Decimal("0.01")))
+    except InvalidOperation:
+        return value
+
+
+def _or_nothing(row: Row | None) -> str:
+    return "no row" if row is None else " | ".join(row)
