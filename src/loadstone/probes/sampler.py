@@ -108,7 +108,7 @@ class _Runner(threading.Thread):
             self._problem(
                 "samples-missed",
                 f"missed {self._missed} of {self._taken + self._missed} samples: "
-                "the host had no time for it",
+                "the host had no time for it, or the target did not answer",
             )
         return found + self._problems
 

@@ -97,7 +97,7 @@ def _of_trials(trials: Sequence[TrialFolder]) -> list[Notice]:
     found = []
     for members in grouped.values():
         name, first = members[0]
-        more = len(members) - 1
+        more = len({trial for trial, _ in members}) - 1
         others = f" (and {more} more trial{'s' if more > 1 else ''})" if more else ""
         found.append(first.model_copy(update={"message": f"{name}{others}: {first.message}"}))
     return found
