@@ -218,7 +218,11 @@ async fn noting_waits<T>(future: impl Future<Output = T>) -> (T, bool) {
 
 fn settle<S>(user: &mut User<S>, recorder: &impl Record, outcome: &Outcome) {
     match outcome {
-        Outcome::Done | Outcome::DoneSince { .. } | Outcome::RolledBack | Outcome::Idle => {
+        Outcome::Done
+        | Outcome::DoneSince { .. }
+        | Outcome::DoneLate { .. }
+        | Outcome::RolledBack
+        | Outcome::Idle => {
             user.failures = 0;
         }
         Outcome::Failed(failure) if failure.class.is_fatal() => {

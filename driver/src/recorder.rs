@@ -141,12 +141,17 @@ impl Recorder {
             Outcome::Exhausted | Outcome::Idle => return,
             Outcome::Failed(failure) => return count(&mut tally.errors, &failure.class),
             Outcome::RolledBack => tally.rolled_back += 1,
-            Outcome::Done | Outcome::DoneSince { .. } => {}
+            Outcome::Done | Outcome::DoneSince { .. } | Outcome::DoneLate { .. } => {}
         }
         let times = match *outcome {
             Outcome::DoneSince { from_ns } => Times {
                 intended_ns: from_ns,
                 sent_ns: from_ns,
+                ..times
+            },
+            Outcome::DoneLate { from_ns } => Times {
+                intended_ns: from_ns.min(times.intended_ns),
+                sent_ns: from_ns.min(times.sent_ns),
                 ..times
             },
             _ => times,

@@ -17,6 +17,12 @@ pub enum Outcome {
         /// From when its times are counted.
         from_ns: u64,
     },
+    /// It ended well after an operation before it had failed to: it counts as due and begun at
+    /// `from_ns`, nanoseconds since the driver's start, or when it was if that is earlier.
+    DoneLate {
+        /// When it was first begun.
+        from_ns: u64,
+    },
     /// It ended well, by a rollback that the workload asks for.
     RolledBack,
     /// There was nothing to do now: nothing is recorded.

@@ -11,7 +11,7 @@ import pytest
 from runner_plans import changed, encoded, noop_plan
 
 from loadstone.load.frames import End, Event, Frame, Tick, parse_frame
-from loadstone.results.latency import decode
+from loadstone.results.latency import decode, merge
 from loadstone.runner.clock import Clock
 from loadstone.runner.conductor import Run
 from loadstone.runner.messages import Inbox, SetUsers, Stop
@@ -21,6 +21,7 @@ from loadstone.runner.session import (
     DONE,
     EXHAUSTED,
     LOST,
+    Ending,
     FailureError,
     Outcome,
     Tiding,
@@ -122,6 +123,16 @@ def ticks_of(frames: list[Frame]) -> list[Tick]:
 
 def events_of(frames: list[Frame], kind: str) -> list[Event]:
     return [frame for frame in frames if isinstance(frame, Event) and frame.kind == kind]
+
+
+def test_what_was_done_late_is_timed_from_when_it_was_first_begun() -> None:
+    long_ago, just_now = (Outcome(Ending.DONE, first_ns=each) for each in (0, 2**62))
+    frames = run(plan_of(), Script(DONE, DONE, DONE, long_ago, just_now))
+    ticks = [tick.operations["work"].response for tick in ticks_of(frames)]
+    times = merge(each for each in ticks if each is not None)
+    assert times.get_total_count() == 5
+    assert times.get_max_value() > 20e6
+    assert times.get_value_at_percentile(80.0) < times.get_max_value()
 
 
 def test_the_iterations_are_made_and_told() -> None:

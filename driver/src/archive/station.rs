@@ -21,9 +21,8 @@ pub struct Station {
     acknowledger: Option<Acknowledger>,
     /// Whether more waits than one bulk insert takes: the next is due at once.
     hurries: bool,
-    /// Whether the mark must be read before the next batch, because the last one failed.
-    unsure: bool,
-    /// When the batch that waits was first begun.
+    /// When the batch that waits was first begun, if storing it failed: the mark must be read before
+    /// the next attempt.
     begun_ns: Option<u64>,
 }
 
@@ -51,7 +50,6 @@ impl Station {
             book,
             acknowledger,
             hurries: false,
-            unsure: false,
             begun_ns: None,
         })
     }
@@ -77,19 +75,20 @@ impl Station {
         timer: &Timer,
     ) -> Result<Outcome, Failure> {
         let hurried = std::mem::take(&mut self.hurries);
-        if self.unsure {
+        let failed_ns = self.begun_ns;
+        if failed_ns.is_some() {
             let mark = enlist(link, self.source.station()).await?;
             self.settle(mark, timer.now_ns())?;
-            self.unsure = false;
         }
+        let done = failed_ns.map_or(Outcome::Done, |from_ns| Outcome::DoneLate { from_ns });
         let now_ns = timer.now_ns();
         let Some(batch) = self.cut(common, now_ns) else {
-            return Ok(Outcome::Idle);
+            // What failed was stored none the less, and nothing has come since.
+            let failed = self.begun_ns.take().is_some();
+            return Ok(if failed { done } else { Outcome::Idle });
         };
         let begun_ns = *self.begun_ns.get_or_insert(now_ns);
-        self.unsure = true;
         common.sent(link.store(&batch, &self.book).await?);
-        self.unsure = false;
         let at_ns = timer.now_ns();
         self.settle(batch.last_seq(), at_ns)?;
         if at_ns - begun_ns > to_ns(common.parameters.threshold_ms / 1e3) {
@@ -101,7 +100,7 @@ impl Station {
             common,
             hurried || batch.count() == common.parameters.batch_events,
         );
-        Ok(Outcome::Done)
+        Ok(done)
     }
 
     /// The oldest events that wait now.

@@ -35,6 +35,7 @@ fn any_note() -> impl Strategy<Value = Note> {
         1 => Just(Outcome::Exhausted),
         1 => Just(Outcome::Idle),
         1 => Just(Outcome::DoneSince { from_ns: 7 }),
+        1 => Just(Outcome::DoneLate { from_ns: 7 }),
         1 => class().prop_map(failed),
     ];
     prop_oneof![
@@ -185,4 +186,22 @@ fn what_was_done_since_a_moment_is_timed_from_there_and_what_was_idle_not_at_all
         (tally.count, tally.response.max(), tally.service.max()),
         (1, 900, 900)
     );
+}
+
+#[test]
+fn what_was_done_late_is_timed_from_when_it_was_first_due_or_begun() {
+    let times = Times {
+        intended_ns: 500,
+        sent_ns: 600,
+        done_ns: 1_000,
+    };
+    for (from_ns, response, service) in [(100, 900, 900), (550, 500, 450), (700, 500, 400)] {
+        let mut recorder = Recorder::new(1);
+        recorder.ended(0, times, &Outcome::DoneLate { from_ns });
+        let tally = &recorder.operations[0];
+        assert_eq!(
+            (tally.count, tally.response.max(), tally.service.max()),
+            (1, response, service)
+        );
+    }
 }

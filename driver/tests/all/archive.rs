@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::host::block_on;
-use crate::support::{Driver, Finished, of_kind};
+use crate::support::{Driver, Finished, histogram, of_kind};
 use crate::{mariadb_server, pg_server};
 use serde_json::{Value, json};
 
@@ -403,6 +403,33 @@ fn a_station_that_fell_behind_catches_up() {
     let facts = facts(&run);
     assert_eq!(facts["events_lost"], 0);
     assert!(facts["events_buffered"] < 1000, "{facts:?}");
+}
+
+#[test]
+fn inserts_that_were_refused_count_from_the_first_attempt() {
+    let Some(store) = Store::postgres() else {
+        return;
+    };
+    store.ask(
+        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql \
+         AS $$ BEGIN RAISE disk_full; END $$",
+    );
+    let mut driver = Driver::start(&plan(&store, json!({"threshold_ms": 500.0})));
+    driver.wait_for("phase-begin");
+    std::thread::sleep(Duration::from_millis(300));
+    store.ask("CREATE TRIGGER refuse BEFORE UPDATE ON archive_station EXECUTE FUNCTION refuse()");
+    std::thread::sleep(Duration::from_millis(800));
+    store.ask("DROP TRIGGER refuse ON archive_station");
+    let run = driver.finish();
+    check(&store, &run);
+    let inserts = || of_kind(&run.frames, "tick").map(|tick| &tick["operations"]["insert"]);
+    let refused = inserts().filter_map(|tick| tick["errors"]["53100"].as_u64());
+    assert!(refused.sum::<u64>() > STATIONS.into());
+    let slow = inserts().map(|tick| histogram(&tick["response"]));
+    let slow = slow.map(|times| times.count_between(700_000_000, u64::MAX));
+    let slow: u64 = slow.sum();
+    assert_eq!(slow, u64::from(STATIONS), "one of each station");
+    assert_eq!(facts(&run)["inserts_over_threshold"], i64::from(STATIONS));
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub async fn drive<W: Workload>(
                 let operation = session.choose();
                 let name = match attempt(&mut session, operation).await {
                     Outcome::Exhausted => break,
-                    Outcome::Done | Outcome::DoneSince { .. } => {
+                    Outcome::Done | Outcome::DoneSince { .. } | Outcome::DoneLate { .. } => {
                         workload.operations()[operation].to_owned()
                     }
                     Outcome::Idle => continue,

@@ -81,9 +81,7 @@ class Ledger:
             self._in_flight -= 1
             if outcome.ending is not Ending.DONE:
                 return
-            since_ns = outcome.since_ns
-            if since_ns is not None:
-                times = Times(since_ns, since_ns, times.done_ns)
+            times = times.since(outcome.since_ns).at_latest(outcome.first_ns)
             recorder = self._of(due.phase)
             recorder.due += 1
             recorder.operations[operation].done(times)

@@ -21,6 +21,16 @@ class Times:
     sent_ns: int
     done_ns: int
 
+    def since(self, moment_ns: int | None) -> Times:
+        """As if it had been due and begun at a moment, if one is given."""
+        return self if moment_ns is None else Times(moment_ns, moment_ns, self.done_ns)
+
+    def at_latest(self, moment_ns: int | None) -> Times:
+        """As if it had been due and begun at a moment, if one is given and it was not before."""
+        if moment_ns is None:
+            return self
+        return Times(min(moment_ns, self.intended_ns), min(moment_ns, self.sent_ns), self.done_ns)
+
 
 @dataclass
 class Tally:

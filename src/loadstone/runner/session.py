@@ -48,6 +48,9 @@ class Outcome:
 
     ending: Ending
     since_ns: int | None = None
+    """It counts as due and begun then."""
+    first_ns: int | None = None
+    """It counts as due and begun then at the latest: an operation before it failed to do it."""
 
 
 DONE = Outcome(Ending.DONE)

@@ -10,7 +10,7 @@ from loadstone.runner.archive.parameters import INSERT
 from loadstone.runner.archive.source import Maker, Source
 from loadstone.runner.clock import to_ns
 from loadstone.runner.database import Link
-from loadstone.runner.session import DONE, IDLE, Outcome
+from loadstone.runner.session import DONE, IDLE, Ending, Outcome
 
 
 class Station(Actor):
@@ -29,10 +29,9 @@ class Station(Actor):
         self._source: Source = common.replay or Maker(number, parameters, common.seed)
         self._book = Book(self._source, parameters.buffer_events, _enlist(link, number))
         common.add(self._book)
-        self._is_unsure = False
-        """The mark must be read before the next batch, because the last one failed."""
         self._begun_ns: int | None = None
-        """When the batch that waits was first begun."""
+        """When the batch that waits was first begun, if storing it failed: the mark must be read
+        before the next attempt."""
 
     def stop(self) -> None:
         """No events come any more."""
@@ -50,27 +49,27 @@ class Station(Actor):
         """
         hurried, self.hurries = self.hurries, False
         clock = self._common.clock
-        if self._is_unsure:
+        failed_ns = self._begun_ns
+        if failed_ns is not None:
             self._settle(_enlist(link, self._number), clock.now_ns())
-            self._is_unsure = False
+        done = DONE if failed_ns is None else Outcome(Ending.DONE, first_ns=failed_ns)
         now_ns = clock.now_ns()
         batch = self._cut(now_ns)
         if batch is None:
-            return IDLE
-        if self._begun_ns is None:
-            self._begun_ns = now_ns
-        self._is_unsure = True
+            # What failed may have been stored none the less, and nothing has come since.
+            self._begun_ns = None
+            return IDLE if failed_ns is None else done
+        begun_ns = self._begun_ns = now_ns if failed_ns is None else failed_ns
         self._store(link, batch)
-        self._is_unsure = False
         at_ns = clock.now_ns()
         self._settle(batch.last.seq, at_ns)
-        self._judge(at_ns - self._begun_ns)
+        self._judge(at_ns - begun_ns)
         self._begun_ns = None
         last = batch.last
         self._common.latest.publish(Acknowledged(last.element, last.ts_us, last.seq, at_ns))
         full = batch.count == self._common.parameters.batch_events
         self.hurries = (hurried or full) and self._is_behind()
-        return DONE
+        return done
 
     def _cut(self, now_ns: int) -> Batch | None:
         """The oldest events that wait now."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MINE = "/* loadstone */ "
 """Begins every statement of Loadstone's own, so that probes can tell it from load."""
-_SESSION = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_UNSIGNED_SUBTRACTION')"
+_SESSION = f"{MINE.strip()} SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_UNSIGNED_SUBTRACTION')"
 _LOST = (0, 2006, 2013, 2055)
 """Client errors after which the connection is of no use."""
 
