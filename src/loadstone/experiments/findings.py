@@ -14,6 +14,7 @@ from loadstone.experiments.model import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import MEASURE, LoadLog
+from loadstone.probes.host import STRETCH_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.record import (
     CheckResult,
@@ -71,6 +72,8 @@ class Findings:
     raised: list[tuple[float, float, float]] = field(default_factory=list)
     """Levels of a search that the load of this trial was raised to: level, begin and end."""
     outages: list[OutageRecord] = field(default_factory=list)
+    stolen_percent: float = 0.0
+    """The most CPU time that other guests took for a stretch of the measured phase."""
 
     def failed(self, error: LoadstoneError | OSError) -> None:
         """Notes what ended the trial, in which step, and where to look."""
@@ -121,7 +124,9 @@ class Findings:
         measures = self.plan.crash is None
         health = self.load.health() if measures else None
         levels = [] if self.interrupted else levels_of(self, health)
+        robbed = self.stolen_percent > disturbance and not all(level.holds for level in levels)
         notices = [*self.notices, *self._notices(health, moved, steady)]
+        notices += [self._robbed()] if robbed else []
         notices += self.workload.notices(measured) if measured else []
         return TrialResult(
             experiment=self.plan.experiment,
@@ -129,7 +134,9 @@ class Findings:
             variant=self.plan.variant.name,
             block=self.plan.block,
             order=self.plan.order,
-            status=self._status(notices, moved),
+            status=self._status(
+                notices, disturbed=robbed or (moved is not None and moved.disturbed)
+            ),
             notices=notices,
             unsafe=unsafe_in(parts_of(self.plan)),
             started_at=self.started_at,
@@ -151,7 +158,7 @@ class Findings:
             repeat_command=f"loadstone run {shlex.quote(str(self.path / 'plan.json'))}",
         )
 
-    def _status(self, notices: Sequence[Notice], moved: DriftRecord | None) -> Status:
+    def _status(self, notices: Sequence[Notice], *, disturbed: bool) -> Status:
         if self.interrupted:
             return Status.INTERRUPTED
         if self.failure is not None:
@@ -160,7 +167,7 @@ class Findings:
             return Status.VALID if self.durability.acknowledged else Status.INVALID
         if any(notice.severity == "error" for notice in notices):
             return Status.INVALID
-        return Status.DISTURBED if moved and moved.disturbed else Status.VALID
+        return Status.DISTURBED if disturbed else Status.VALID
 
     def _operations(self) -> list[OperationSummary]:
         return self.load.operations() if self.load.measured().duration_s > 0 else []
@@ -288,6 +295,15 @@ class Findings:
                 )
             )
         return found
+
+    def _robbed(self) -> Notice:
+        return Notice(
+            code="machine-moved",
+            severity="warning",
+            message=f"a level did not hold, but other guests of this host took "
+            f"{self.stolen_percent:.0f} % of the CPU time for {STRETCH_S} s",
+            advice="it is kept, and tried again; use a quieter machine for a better figure",
+        )
 
     def _errors(self, errors: int, count: int) -> Notice:
         share = errors / (errors + count)

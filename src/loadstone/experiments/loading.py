@@ -34,6 +34,7 @@ class Load:
 
     driver: Generator
     sampler: Sampler
+    host: HostProbe
     marks: queue.SimpleQueue[Event | None]
     """Events of the measured phase; None when the driver has ended."""
     ended: threading.Event
@@ -119,6 +120,6 @@ def running_load(
             readings = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in driver.pids]
             findings.readings += readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
-        probes = [HostProbe(folder.path), *target.probes()]
-        with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
-            yield Load(driver, sampler, marks, ended)
+        host = HostProbe(folder.path)
+        with Sampler([host, *target.probes()], driver.clock_s, folder.samples.put) as sampler:
+            yield Load(driver, sampler, host, marks, ended)

@@ -79,6 +79,7 @@ def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
         measured = findings.load.measured()
         findings.waits = load.sampler.waits(measured.from_s, measured.to_s)
         findings.notices += load.sampler.notices()
+        findings.stolen_percent = load.host.stolen_percent(measured.from_s, measured.to_s)
         load.driver.wait()
     lab.interrupts.check()
 

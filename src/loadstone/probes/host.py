@@ -7,6 +7,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from loadstone.probes.base import Probe, Sample
 from loadstone.probes.mounts import block_device, whole_disks
@@ -23,6 +24,8 @@ from loadstone.probes.proc import (
 from loadstone.results.record import Notice
 
 STEAL_WARNING_PERCENT = 1.0
+STRETCH_S = 30
+"""Samples are a second apart: other guests that take much for so long count as a disturbance."""
 MEMORY_PRESSURE_WARNING_PERCENT = 1.0
 _PRESSURES = ("cpu", "io", "memory")
 
@@ -61,6 +64,7 @@ class HostProbe(Probe):
         self._before: _Reading | None = None
         self._sums: dict[str, float] = {}
         self._count = 0
+        self._stolen: list[tuple[float, float]] = []
 
     def start(self) -> None:
         """Opens the files and takes the first reading."""
@@ -78,6 +82,7 @@ class HostProbe(Probe):
             return []
         values = self._rates(before, now) | self._memory()
         self._count += 1
+        self._stolen.append((t_s, values.get("cpu_steal_percent", 0.0)))
         for name in ("cpu_steal_percent", "pressure_memory_full_percent"):
             self._sums[name] = self._sums.get(name, 0.0) + values.get(name, 0.0)
         return [Sample(t_s, self.name, metric, value) for metric, value in values.items()]
@@ -87,6 +92,18 @@ class HostProbe(Probe):
         for handle in self._files.values():
             os.close(handle)
         self._files = {}
+
+    def stolen_percent(self, from_s: float, to_s: float) -> float:
+        """The most CPU time that went to other guests, as the mean of a stretch of `STRETCH_S`.
+
+        Args:
+            from_s: On the trial's clock.
+            to_s: Likewise; a shorter time is one stretch.
+        """
+        values = [stolen for t_s, stolen in self._stolen if from_s <= t_s <= to_s]
+        width = min(STRETCH_S, len(values))
+        begins = range(len(values) - width + 1 if width else 0)
+        return max((fmean(values[begin : begin + width]) for begin in begins), default=0.0)
 
     def notices(self) -> list[Notice]:
         """CPU time that went to other guests, and memory that ran short."""

@@ -1,0 +1,40 @@
+"""What a trial is recorded as, from what was found in it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadstone.experiments.designs import stages_of
+from loadstone.experiments.findings import Findings
+from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.results.record import Status
+from loadstone.workloads.registry import workload_of
+
+NOOP: dict[str, Any] = {
+    "version": 1,
+    "name": "findings",
+    "workload": {"name": "noop"},
+    "target": {"engine": "none"},
+    "profile": {"load": "open", "rate_per_s": 100},
+}
+
+
+def plan_of(**fields: Any) -> TrialPlan:
+    experiment = Experiment.model_validate({**NOOP, **fields})
+    return stages_of(experiment, allow_unsafe=False).next([])[0]
+
+
+@pytest.mark.parametrize("design", ["search", "run"])
+@pytest.mark.parametrize("stolen_percent", [10.0, 30.0])
+def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
+    tmp_path: Path, design: str, stolen_percent: float
+) -> None:
+    plan = plan_of(design={"kind": design})
+    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    findings.stolen_percent = stolen_percent
+    result = findings.result([], 20.0)
+    assert [level.holds for level in result.levels] == ([False] if design == "search" else [])
+    is_disturbed = design == "search" and stolen_percent > 20.0
+    assert (result.status is Status.DISTURBED) == is_disturbed
+    assert ("machine-moved" in {notice.code for notice in result.notices}) == is_disturbed
