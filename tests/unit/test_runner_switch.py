@@ -16,7 +16,7 @@ from loadstone.runner.archive.station import Station
 from loadstone.runner.clock import Clock
 from loadstone.runner.database import Database, Link
 from loadstone.runner.plan import parse_plan
-from loadstone.runner.session import DONE, IDLE, Outcome
+from loadstone.runner.session import DONE, IDLE, Ending, Outcome
 from loadstone.runner.usage import EngineMeter
 from loadstone.workloads.archive.tables import segment_name
 
@@ -105,7 +105,11 @@ def test_a_failed_batch_is_sent_again_as_it_was(common: Common) -> None:
     link.ask("UPDATE archive_segment SET state = 'closed'")
     with pytest.raises(Exception, match="no segment takes events"):
         station.execute(of_station, INSERT)
+    failed_ns = common.clock.now_ns()
     link.ask("UPDATE archive_segment SET state = 'current'")
-    assert station.execute(of_station, INSERT) == DONE
+    outcome = station.execute(of_station, INSERT)
+    assert outcome.ending is Ending.DONE
+    assert outcome.first_ns is not None
+    assert outcome.first_ns < failed_ns
     assert link.ask(f"SELECT min(seq), max(seq), count(*) FROM {FIRST}") == [(1, 400, 400)]
     assert link.ask("SELECT stored FROM archive_station") == [(400,)]
