@@ -19,12 +19,12 @@ from loadstone.workloads.archive.workload import EventArchive
 
 ROUNDS = 5
 SECONDS = 10.0
-CLIENTS = 2
-"""Loads at the same time, of each: as many as this machine has processors to spare for."""
+CLIENTS = 8
+"""Loads at the same time, of each: stations, or psql with the events of one."""
+THREADS = 2
 MADE_PER_S = 200_000
-"""Rate at which the events of the file are made."""
-STATION_PER_S = 50_000
-"""Events a second of a station: few and large batches, as psql has few and large files."""
+MADE_S = 30.0
+"""Rate at which the events of the files are made, and how long: as many as the archive stores."""
 BEYOND = 1.5
 """The archive is offered so many times what psql loads: it stores what it can."""
 WARM_UP_S = 2.0
@@ -63,12 +63,13 @@ def measure(server: Server) -> Report:
     cpu = median([mine.client_cpu_us / mine.server_cpu_us for mine in own["direct"]])
     return Report(
         title="The event archive beside psql",
-        how=f"psql loads binary COPY files of {events:,} events in all into the empty first "
-        f"segment with its index; the archive is offered {BEYOND:g} times that rate by stations of "
-        f"{STATION_PER_S:,} events/s and stores what it can in {SECONDS:g} s (after "
-        f"{WARM_UP_S:g} s that do not count), a second's events of a station at once. "
-        f"synchronous_commit off, shared_buffers {SETTINGS['postgresql']['shared_buffers']}, data "
-        f"on a memory file system, {server.version}; {ROUNDS} rounds, in turn; median and range.",
+        how=f"psql, {CLIENTS} at a time, loads binary COPY files, each with the events of a "
+        f"station and {events:,} in all, into the empty first segment with its index; as many "
+        f"stations offer the archive {BEYOND:g} times that rate, and it stores what it can in "
+        f"{SECONDS:g} s (after {WARM_UP_S:g} s that do not count), a second's events of a station "
+        "at once. synchronous_commit off, shared_buffers "
+        f"{SETTINGS['postgresql']['shared_buffers']}, data on a memory file system, "
+        f"{server.version}; {ROUNDS} rounds, in turn; median and range.",
         header=("", "events/s", "server CPU, us an event", "client CPU, us an event"),
         rows=rows,
         aims=(
@@ -94,17 +95,20 @@ def _empty(server: Server, path: str) -> EventArchive:
     return workload
 
 
-def _stored(server: Server, path: str, offered_per_s: float, seed: int) -> _Load:
+def _stored(
+    server: Server, path: str, offered_per_s: float, seed: int, measure_s: float = SECONDS
+) -> _Load:
     """Offers events at a rate and counts what is stored in the measured phase."""
     _empty(server, path)
+    station_per_s = round(offered_per_s / CLIENTS)
     workload = EventArchive(
         ArchiveParameters(
-            rate=offered_per_s,
-            events_per_s=STATION_PER_S,
+            rate=CLIENTS * station_per_s,
+            events_per_s=station_per_s,
             path=path,
             segment_events=10**9,
-            batch_events=STATION_PER_S,
-            buffer_events=2 * STATION_PER_S,
+            batch_events=station_per_s,
+            buffer_events=2 * station_per_s,
         )
     )
     before_s = server.target.server_cpu_s() or 0.0
@@ -114,12 +118,12 @@ def _stored(server: Server, path: str, offered_per_s: float, seed: int) -> _Load
                 workload.driver_workload(),
                 closed(workload.parameters.users),
                 connection=server.plan_connection(),
-                measure_s=SECONDS,
+                measure_s=measure_s,
                 warm_up_s=WARM_UP_S,
                 pacing=workload.pacing(),
                 seed=seed,
             ),
-            "threads": CLIENTS,
+            "threads": THREADS,
         }
     )
     server_cpu_s = (server.target.server_cpu_s() or 0.0) - before_s
@@ -132,8 +136,8 @@ def _stored(server: Server, path: str, offered_per_s: float, seed: int) -> _Load
 
 
 def _made(server: Server, folder: Path) -> tuple[list[Path], int]:
-    """Files with events that the archive has made, each with those of some of the stations."""
-    _stored(server, "direct", MADE_PER_S, seed=0)
+    """Files with events that the archive has made, each with those of one station."""
+    _stored(server, "direct", MADE_PER_S, seed=0, measure_s=MADE_S)
     files = [folder / f"events-{number}" for number in range(CLIENTS)]
     for number, file in enumerate(files):
         query = f"SELECT * FROM {_TABLE} WHERE station % {CLIENTS} = {number}"
