@@ -19,9 +19,11 @@ from loadstone.workloads.archive.workload import EventArchive
 
 ROUNDS = 5
 SECONDS = 10.0
-CLIENTS = 8
-"""Loads at the same time, of each: stations, or psql with the events of one."""
+CLIENTS = 4
+"""Stations, and files with the events of one each."""
 THREADS = 2
+AT_ONCE = (2, CLIENTS)
+"""How many psql load at the same time: the faster way counts, in each round."""
 MADE_PER_S = 200_000
 MADE_S = 30.0
 """Rate at which the events of the files are made, and how long: as many as the archive stores."""
@@ -46,26 +48,29 @@ def measure(server: Server) -> Report:
     """Each round empties the archive before each load; both fill the same segment and index."""
     server.build(EventArchive(ArchiveParameters()))
     server.keep()
-    psql: list[_Load] = []
+    psql: dict[int, list[_Load]] = {sessions: [] for sessions in AT_ONCE}
     own: dict[str, list[_Load]] = {path: [] for path in _PATHS}
     with tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as folder:
         files, events = _made(server, Path(folder))
         for number in range(ROUNDS):
-            psql.append(_loaded_by_psql(server, files, events))
+            for sessions, loads in psql.items():
+                loads.append(_loaded_by_psql(server, files, events, sessions))
+            offered = BEYOND * max(loads[-1].per_s for loads in psql.values())
             for path in _PATHS if number % 2 == 0 else reversed(_PATHS):
-                own[path].append(_stored(server, path, BEYOND * psql[-1].per_s, number))
+                own[path].append(_stored(server, path, offered, number))
     rows = [
-        _row(f"psql, {CLIENTS} files at a time", psql),
+        *(_row(f"psql, {sessions} files at a time", loads) for sessions, loads in psql.items()),
         *(_row(f"archive, {path}", own[path]) for path in _PATHS),
     ]
-    pairs = list(zip(own["direct"], psql, strict=True))
-    rate = median([mine.per_s / peer.per_s for mine, peer in pairs])
+    best = [max(load.per_s for load in loads) for loads in zip(*psql.values(), strict=True)]
+    pairs = zip(own["direct"], best, strict=True)
+    rate = median([mine.per_s / peer for mine, peer in pairs])
     cpu = median([mine.client_cpu_us / mine.server_cpu_us for mine in own["direct"]])
     return Report(
         title="The event archive beside psql",
-        how=f"psql, {CLIENTS} at a time, loads binary COPY files, each with the events of a "
-        f"station and {events:,} in all, into the empty first segment with its index; as many "
-        f"stations offer the archive {BEYOND:g} times that rate, and it stores what it can in "
+        how=f"psql loads {CLIENTS} binary COPY files, each with the events of a station and "
+        f"{events:,} in all, into the empty first segment with its index; as many stations offer "
+        f"the archive {BEYOND:g} times the better of its rates, and it stores what it can in "
         f"{SECONDS:g} s (after {WARM_UP_S:g} s that do not count), a second's events of a station "
         "at once. synchronous_commit off, shared_buffers "
         f"{SETTINGS['postgresql']['shared_buffers']}, data on a memory file system, "
@@ -73,7 +78,7 @@ def measure(server: Server) -> Report:
         header=("", "events/s", "server CPU, us an event", "client CPU, us an event"),
         rows=rows,
         aims=(
-            Aim("direct: events/s, of psql's", rate, "", ">= 0.9", rate >= 0.9),
+            Aim("direct: events/s, of psql's better", rate, "", ">= 0.9", rate >= 0.9),
             Aim("direct: driver CPU, of the server's", cpu, "", "<= 0.1", cpu <= 0.1),
         ),
     )
@@ -146,23 +151,26 @@ def _made(server: Server, folder: Path) -> tuple[list[Path], int]:
     return files, int(events)
 
 
-def _loaded_by_psql(server: Server, files: list[Path], events: int) -> _Load:
+def _loaded_by_psql(server: Server, files: list[Path], events: int, sessions: int) -> _Load:
     _empty(server, "direct")
+    shares = [files[number::sessions] for number in range(sessions)]
     before_s, begin = server.target.server_cpu_s() or 0.0, monotonic()
-    running = [_psql(server, f"\\copy {_TABLE} FROM '{file}' (FORMAT binary)") for file in files]
+    running = [
+        _psql(server, *(f"\\copy {_TABLE} FROM '{file}' (FORMAT binary)" for file in share))
+        for share in shares
+    ]
     client_cpu_s = sum(_ended(process) for process in running)
     lasted_s = monotonic() - begin
     server_cpu_s = (server.target.server_cpu_s() or 0.0) - before_s
     return _Load(events / lasted_s, server_cpu_s / events * 1e6, client_cpu_s / events * 1e6)
 
 
-def _psql(server: Server, command: str) -> subprocess.Popen[bytes]:
+def _psql(server: Server, *commands: str) -> subprocess.Popen[bytes]:
     to = server.connection
     program = binaries.find("embedded").folder / "psql"
     address = ["-h", to.host, "-p", str(to.port), "-U", to.user, "-d", to.database]
-    return subprocess.Popen(
-        [str(program), *address, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", command]
-    )
+    words = [word for command in commands for word in ("-c", command)]
+    return subprocess.Popen([str(program), *address, "-X", "-q", "-v", "ON_ERROR_STOP=1", *words])
 
 
 def _ended(process: subprocess.Popen[bytes]) -> float:
