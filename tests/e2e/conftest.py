@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from drivers import drivers_of
 from listing import shared_memory
 
 from loadstone.results.frames import read_frames
@@ -120,9 +121,8 @@ class Session:
         """The driver that runs below one of this session's commands."""
         for process in self._started:
             if process.poll() is None:
-                for child in psutil.Process(process.pid).children(recursive=True):
-                    if child.name().startswith("loadstone-driv"):
-                        return child
+                for driver in drivers_of(process.pid):
+                    return driver
         raise AssertionError("no driver runs")
 
     def assert_nothing_left(self) -> None:

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
+from drivers import drivers_of
 
 from loadstone.errors import ExitCode
 from loadstone.experiments.model import ProfileSpec
@@ -261,19 +261,11 @@ profile: {users: 4, warm_up: 0s, measure: 600s, processes: 3}
         assert process.returncode == ExitCode.INTERRUPTED
 
 
-def is_driver(process: psutil.Process) -> bool:
-    """Whether it is one; a helper of the parent may end while it is asked."""
-    try:
-        return process.name() == "loadstone-driver"
-    except psutil.NoSuchProcess:
-        return False
-
-
 def wait_for_children(pid: int, count: int) -> list[int]:
     """The driver processes, once their load runs: a tick was kept."""
     give_up_at = time.monotonic() + 60
     while time.monotonic() < give_up_at:
-        drivers = [child.pid for child in psutil.Process(pid).children() if is_driver(child)]
+        drivers = [driver.pid for driver in drivers_of(pid)]
         kept = list(Path("results/long").glob("*/frames.jsonl.zst"))
         if len(drivers) == count and kept and kept[0].stat().st_size > 0:
             return drivers
