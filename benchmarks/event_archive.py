@@ -49,20 +49,20 @@ def measure(server: Server) -> Report:
     server.build(EventArchive(ArchiveParameters()))
     server.keep()
     psql: dict[int, list[_Load]] = {sessions: [] for sessions in AT_ONCE}
+    best: list[float] = []
     own: dict[str, list[_Load]] = {path: [] for path in _PATHS}
     with tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as folder:
         files, events = _made(server, Path(folder))
         for number in range(ROUNDS):
             for sessions, loads in psql.items():
                 loads.append(_loaded_by_psql(server, files, events, sessions))
-            offered = BEYOND * max(loads[-1].per_s for loads in psql.values())
+            best.append(max(loads[-1].per_s for loads in psql.values()))
             for path in _PATHS if number % 2 == 0 else reversed(_PATHS):
-                own[path].append(_stored(server, path, offered, number))
+                own[path].append(_stored(server, path, BEYOND * best[-1], number))
     rows = [
         *(_row(f"psql, {sessions} files at a time", loads) for sessions, loads in psql.items()),
         *(_row(f"archive, {path}", own[path]) for path in _PATHS),
     ]
-    best = [max(load.per_s for load in loads) for loads in zip(*psql.values(), strict=True)]
     pairs = zip(own["direct"], best, strict=True)
     rate = median([mine.per_s / peer for mine, peer in pairs])
     cpu = median([mine.client_cpu_us / mine.server_cpu_us for mine in own["direct"]])
@@ -146,7 +146,7 @@ def _made(server: Server, folder: Path) -> tuple[list[Path], int]:
     files = [folder / f"events-{number}" for number in range(CLIENTS)]
     for number, file in enumerate(files):
         query = f"SELECT * FROM {_TABLE} WHERE station % {CLIENTS} = {number}"
-        _psql(server, f"\\copy ({query}) TO '{file}' (FORMAT binary)").wait()
+        _ended(_psql(server, f"\\copy ({query}) TO '{file}' (FORMAT binary)"))
     ((events,),) = server.target.query(f"SELECT count(*) FROM {_TABLE}")
     return files, int(events)
 
