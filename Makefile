@@ -19,7 +19,7 @@ help: ## Show what there is to make
 .PHONY: setup
 setup: ## Install tools and libraries, build the driver and the report pages
 	@scripts/setup uv
-	$(UV) sync --quiet --locked
+	$(UV) sync --quiet --locked --all-extras
 	@$(MAKE) --no-print-directory web
 
 .PHONY: web
@@ -43,12 +43,20 @@ lint: setup ## Check form and types of Python, Rust and TypeScript
 	cd driver && cargo clippy --release --locked --all-targets -- -D warnings
 	cd web && npm run --silent check
 
+# Two at a time: none of them needs a measurement. All others have the machine to themselves.
+UNIT := tests/unit
+IN_PAIRS := tests/e2e/test_examples.py tests/e2e/test_dss.py tests/e2e/test_cube.py
+
 .PHONY: test
 test: lint ## Everything that CI runs: lint, types, unit, integration, end to end
 	@scripts/setup packages
 	cd driver && cargo test --release --locked
 	cd web && npm run --silent test
-	$(RUN) pytest tests
+	failed=; \
+	  $(RUN) pytest $(UNIT) --numprocesses 2 || failed=1; \
+	  $(RUN) pytest $(IN_PAIRS) --numprocesses 2 || failed=1; \
+	  $(RUN) pytest tests --ignore $(UNIT) $(IN_PAIRS:%=--ignore %) || failed=1; \
+	  test -z "$$failed"
 
 .PHONY: bench
 bench: setup ## Measure Loadstone itself against its peers; writes docs/benchmarks.md

@@ -1,7 +1,7 @@
 """Runs the benchmarks and writes `docs/benchmarks.md`.
 
 python -m benchmarks                    # all of them
-python -m benchmarks loop pgbench       # some: loop, pgbench, sysbench, orders, archive, verdicts
+python -m benchmarks loop pgbench       # some of those in `BENCHMARKS`
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import driver_loop, engines, event_archive, order_entry, point_select, verdicts
+from benchmarks import (
+    decision_support,
+    driver_loop,
+    engines,
+    event_archive,
+    order_entry,
+    planning_cube,
+    point_select,
+    verdicts,
+)
 from benchmarks.server import server
 from benchmarks.table import Report
 
@@ -35,6 +44,8 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "orders": _on_server(order_entry.measure),
     "engines": engines.measure,
     "archive": _on_server(event_archive.measure),
+    "dss": decision_support.measure,
+    "cube": planning_cube.measure,
     "verdicts": verdicts.measure,
 }
 

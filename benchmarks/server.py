@@ -15,7 +15,7 @@ from loadstone.experiments.model import Level, TargetSpec
 from loadstone.load.profiles import connection_of, load_plan
 from loadstone.targets.base import Connection, Target, TargetContext
 from loadstone.targets.registry import target_class
-from loadstone.workloads.base import LoadRequest, Workload
+from loadstone.workloads.base import LoadContext, LoadRequest, Workload
 
 SETTINGS: dict[str, dict[str, Level]] = {
     "postgresql": {
@@ -52,6 +52,10 @@ class Server:
         """The plan's `connection`."""
         own = connection_of(self.connection)
         return {**own, "database": database} if database else own
+
+    def context(self) -> LoadContext:
+        """Of a load whose files nobody keeps."""
+        return LoadContext(42, self.target.dialect, Path())
 
     def build(self, workload: Workload) -> None:
         """Makes and loads the workload's data."""

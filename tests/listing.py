@@ -100,5 +100,21 @@ def shared_memory() -> Iterator[str]:
         yield f"memory {path}"
 
 
+def unused_shared_memory() -> Iterator[str]:
+    """The segments that no process uses any more: what ended servers left."""
+    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
+        words = line.split()
+        if words[6] == "0":
+            yield f"memory {' '.join(words[:5])}"
+    found = {str(path) for path in Path("/dev/shm").iterdir() if path.is_file()}
+    for process in psutil.process_iter():
+        try:
+            maps = Path(f"/proc/{process.pid}/maps").read_text()
+        except OSError:
+            continue  # ended while we looked
+        found = {path for path in found if path not in maps}
+    yield from (f"memory {path}" for path in found)
+
+
 if __name__ == "__main__":
     json.dump(listing(*sys.argv[1:]), sys.stdout)

@@ -6,6 +6,7 @@
 pub mod acknowledgements;
 pub mod archive;
 pub mod board;
+pub mod cells;
 pub mod clock;
 pub mod conductor;
 pub mod control;

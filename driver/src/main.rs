@@ -1,8 +1,11 @@
 //! Entry point of `loadstone-driver`.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
+use loadstone_driver::cells;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::control::Signals;
 use loadstone_driver::launch::{Stage, WORKLOADS, launch};
@@ -17,7 +20,8 @@ fn main() -> ExitCode {
     match arguments[..] {
         [] => run(),
         ["--version" | "-V"] => answer(&version()),
-        ["--help" | "-h"] => answer(&help()),
+        ["--help" | "-h"] | ["cells", "--help" | "-h"] => answer(&help()),
+        ["cells", ref rest @ ..] => encode(rest),
         _ => {
             eprintln!(
                 "loadstone-driver: {} is not an option; see --help",
@@ -47,15 +51,36 @@ Options:
   -h, --help      this text
 
 Exit code: 0 completed or stopped, 1 failed, 2 plan refused.
+
+Without a plan, a file of cells of a planning cube becomes encoded rows on standard output, and a
+line of JSON on standard error tells what was in it. Exit code: 0 done, 1 failed, 2 wrong arguments.
+  {}
 ",
         version(),
-        WORKLOADS.join(", ")
+        WORKLOADS.join(", "),
+        cells::arguments::USAGE
     )
 }
 
 fn answer(text: &str) -> ExitCode {
     match io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// The subcommand `cells`. Rows are no lines: what is known as standard output would look for some.
+fn encode(arguments: &[&str]) -> ExitCode {
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let told = output
+        .map_err(cells::Error::Output)
+        .and_then(|output| cells::run(arguments, File::from(output)));
+    let (line, code) = match told {
+        Ok(summary) => (summary.to_string(), 0),
+        Err(error) => (format!("loadstone-driver: {error}"), error.exit_code()),
+    };
+    match writeln!(io::stderr(), "{line}") {
+        Ok(()) => ExitCode::from(code),
         Err(_) => ExitCode::FAILURE,
     }
 }

@@ -18,6 +18,8 @@ from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb
 from loadstone.targets.postgresql import PostgreSQL, binaries
 from loadstone.targets.registry import target_class
+from loadstone.targets.spark.jvm import check_installed
+from loadstone.workloads.dss.data import DataSet, provide
 
 MakeTarget = Callable[..., Any]
 _Target = TypeVar("_Target", bound=Target)
@@ -42,6 +44,25 @@ def need_mariadb() -> None:
         if os.environ.get("CI") == "true":
             raise
         pytest.skip("no MariaDB is installed here (Debian: mariadb-server-core)")
+
+
+@pytest.fixture(scope="session")
+def spark() -> None:
+    """Skips where there is no PySpark or no Java, but for continuous integration."""
+    try:
+        check_installed()
+    except TargetError as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(error.message)
+
+
+@pytest.fixture(scope="session")
+def few_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataSet]:
+    """The eight tables of decision support at scale 0.01."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOADSTONE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield provide(0.01, "parquet", pairs=1, seed=1)
 
 
 def recover_all() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import order_entry
 import pytest
@@ -14,7 +15,7 @@ from loadstone.load.profiles import load_plan, run_plan
 from loadstone.load.totals import LoadLog
 from loadstone.results.record import Fingerprint
 from loadstone.targets.base import Target
-from loadstone.workloads.base import LoadRequest, Measured, Observation
+from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
 from loadstone.workloads.oltp.parameters import OrderEntryParameters
 from loadstone.workloads.oltp.workload import OrderEntry
 
@@ -50,7 +51,13 @@ def run(target: Target, own: OrderEntry) -> Measured:
     target.restore(LOADED, target.spec)
     own.prepare(target)
     profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "1s", "measure": "2s"})
-    plan = run_plan(profile, own.driver_workload(), own.pacing(), target.connection(), SEED)
+    plan = run_plan(
+        profile,
+        own.driver_workload(LoadContext(SEED, target.dialect, Path())),
+        own.pacing(),
+        target.connection(),
+        SEED,
+    )
     log, before = LoadLog(), own.observe(target)
     with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:
         driver.wait()

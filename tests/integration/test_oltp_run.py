@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from loadstone.load.totals import LoadLog
 from loadstone.results.record import CheckResult
 from loadstone.targets.base import TargetContext
 from loadstone.targets.postgresql import PostgreSQL
-from loadstone.workloads.base import LoadRequest, Measured, Observation
+from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
 from loadstone.workloads.oltp.conditions import check_conditions
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.parameters import OrderEntryParameters
@@ -67,7 +68,11 @@ def run(target: PostgreSQL, workload: OrderEntry, profile: ProfileSpec) -> Measu
     workload.prepare(target)
     log = LoadLog()
     plan = run_plan(
-        profile, workload.driver_workload(), workload.pacing(), target.connection(), seed=SEED
+        profile,
+        workload.driver_workload(LoadContext(SEED, target.dialect, Path())),
+        workload.pacing(),
+        target.connection(),
+        seed=SEED,
     )
     before = workload.observe(target)
     with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:

@@ -272,7 +272,7 @@ def test_control_lines_are_obeyed_or_answered(archive: Path) -> None:
     ("path", "value"),
     [
         ("version", 4),
-        ("workload.name", "dss"),
+        ("workload.name", "oltp"),
         ("workload.parameters.path", "staged"),
         ("workload.parameters.csv", "/nowhere/at/all.csv"),
         ("connection.database", "/nowhere/at/all.db"),

@@ -13,7 +13,7 @@ from loadstone.experiments.data import DataStates
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.lab import Lab
+from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
 from loadstone.experiments.observer import Observer
@@ -61,7 +61,7 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(tmp_path: Path, open_folde
         target = PostgreSQL(spec, TargetContext(journal=journal, owner="pytest"))
         observer = Observer()
         lab = Lab(
-            target, DataStates(target, observer), journal, Interrupts(), observer, 20.0,
+            [Site(target, DataStates(target, observer))], journal, Interrupts(), observer, 20.0,
             HostState(journal),
         )  # fmt: skip
         findings = Findings(plan, workload_of(workload), folder.path, folder.started_at)

@@ -17,8 +17,10 @@ from loadstone.experiments.model import ProfileSpec
 from loadstone.factors.check import check_experiment
 from loadstone.load.profiles import run_plan
 from loadstone.targets.base import Connection
+from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
+from loadstone.workloads.base import LoadContext
 
 
 @given(st.floats(1.0, 1e6), st.floats(100.0, 1e5))
@@ -82,8 +84,9 @@ def test_only_the_index_decides_the_data() -> None:
 def test_the_plan_has_its_users_and_its_grid() -> None:
     workload = EventArchive(ArchiveParameters(rate=3000, operators=4))
     profile = workload.loaded(ProfileSpec(warm_up="1s", measure="5s"))
+    context = LoadContext(1, Dialect("postgresql"), Path())
     plan = run_plan(
-        profile, workload.driver_workload(), workload.pacing(), Connection("none"), seed=1
+        profile, workload.driver_workload(context), workload.pacing(), Connection("none"), seed=1
     )
     assert {phase["load"]["users"]["to"] for phase in plan["phases"]} == {2 + 4 + 3}
     periods = {name: each["every_s"] for name, each in plan["pacing"]["operations"].items()}

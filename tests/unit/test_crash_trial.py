@@ -15,7 +15,7 @@ import sample_trials
 from loadstone.errors import TargetError
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.lab import Lab
+from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.model import CrashPlan, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
@@ -25,6 +25,7 @@ from loadstone.load.frames import PROTOCOL_VERSION, Hello, parse_frame
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import CheckResult, Status, TrialResult
 from loadstone.targets.base import Connection
+from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import Acknowledgement
 from loadstone.workloads.noop import Noop
 
@@ -95,6 +96,8 @@ class FakeDriver:
 class FakeTarget:
     """Fails when told; may not come back."""
 
+    dialect = Dialect("postgresql")
+
     def __init__(self, story: Story, *, in_process: bool = False, recovers: bool = True) -> None:
         self._story, self.in_process, self._recovers = story, in_process, recovers
 
@@ -108,6 +111,9 @@ class FakeTarget:
 
     def stop(self) -> None:
         self._story.append("target closes its own connection")
+
+    def server_pid(self) -> int | None:
+        return None
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         self._story.append(f"first answer to {sql}")
@@ -171,7 +177,7 @@ class Stage:
         with Journal(self._folder / "journal.jsonl", "pytest") as journal:
             fake: Any = FakeTarget(self.story, **target)
             nobody: Any = None
-            lab = Lab(fake, nobody, journal, Interrupts(), Observer(), 20.0, nobody)
+            lab = Lab([Site(fake, nobody)], journal, Interrupts(), Observer(), 20.0, nobody)
             return run_trial(plan, folder.trial(plan), lab)
 
 

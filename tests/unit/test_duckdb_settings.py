@@ -7,6 +7,7 @@ import pytest
 from loadstone.errors import WrongInputError
 from loadstone.probes.marks import Samples, SampleTable
 from loadstone.targets.duckdb import settings
+from loadstone.targets.duckdb.database import connect
 from loadstone.targets.duckdb.happenings import happenings
 
 
@@ -83,3 +84,10 @@ def test_a_wal_that_becomes_shorter_shows_a_checkpoint():
     (mark,) = happenings(SampleTable({"wal_bytes": lengths}))
     assert (mark.kind, mark.from_s, mark.to_s) == ("checkpoint", 2.0, 3.0)
     assert happenings(SampleTable({})) == []
+
+
+def test_a_setting_that_has_two_names_or_moves_others_is_told_once():
+    given = {"threads": "1", "memory_limit": "200MB", "checkpoint_threshold": "1GB"}
+    with connect(":memory:", given) as connection:
+        rows = connection.execute(settings.ALL).fetchall()
+    assert set(settings.changed({name: value for name, value, _ in rows})) == set(given)

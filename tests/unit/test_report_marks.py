@@ -80,6 +80,8 @@ CHECKPOINTS = {
         "wal_bytes": (4e6, 4e6, 4e6, 4e6),
     },
     "duckdb": {"wal_bytes": (4e6, 8e6, 1e6, 2e6)},
+    "chdb": {},
+    "spark": {},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadstone.runner.database import Database, Link
-from loadstone.runner.plan import Connection, RefusalError
-from loadstone.runner.session import CONFLICT, LOST, FailureError
+from loadstone.runner.plan import FileConnection, RefusalError
+from loadstone.runner.session import CONFLICT, INVALIDATED, FailureError
 from loadstone.runner.settings import differs
 from loadstone.runner.usage import EngineMeter
 
 
-def connection(path: Path, **settings: str) -> Connection:
-    return Connection(protocol="duckdb", database=str(path), settings=settings)
+def connection(path: Path, **settings: str) -> FileConnection:
+    return FileConnection(protocol="duckdb", database=str(path), settings=settings)
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_after_a_fatal_error_the_last_session_opens_the_database_again(
         one.ask("INSERT INTO filler SELECT range, random() FROM range(1000)")
     with no_file_beyond(path.stat().st_size):
         lost = failure(one, "CHECKPOINT")
-    assert (lost.error_class, lost.is_fatal) == (LOST, True)
+    assert (lost.error_class, lost.is_fatal) == (INVALIDATED, True)
     assert failure(other, "SELECT 1 FROM mark").is_fatal
     database.give_back(one, is_lost=True)
     with pytest.raises(FailureError, match="1 sessions still hold"):

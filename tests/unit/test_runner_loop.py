@@ -39,6 +39,7 @@ class Script:
         self.attempts: Counter[int] = Counter()
         self.refused: set[int] = set()
         self.is_closed = False
+        self.is_hurried = False
         self.blocked = threading.Event()
         self.blocked.set()
 
@@ -58,6 +59,9 @@ class Script:
 
     def facts(self) -> dict[str, float]:
         return {"attempts": self.attempts.total()}
+
+    def hurry(self) -> None:
+        self.is_hurried = True
 
     def close(self) -> None:
         self.is_closed = True
@@ -240,9 +244,11 @@ def test_a_session_that_cannot_say_goodbye_does_not_hold_the_run() -> None:
 
 
 def test_a_stop_ends_the_run_before_its_time() -> None:
-    frames = run(changed(plan_of(), "phases[0].iterations", 10**6), Script(), Stop("asked to"))
+    script = Script()
+    frames = run(changed(plan_of(), "phases[0].iterations", 10**6), script, Stop("asked to"))
     assert end_of(frames).reason == "stopped"
     assert [event.detail for event in events_of(frames, "stopping")] == ["asked to"]
+    assert script.is_hurried
 
 
 def test_operations_that_do_not_end_are_told_as_stalled() -> None:

@@ -27,7 +27,7 @@ def test_what_may_be_left_out_has_the_defaults_of_the_protocol() -> None:
         ("tick_s", float("nan"), "tick_s"),
         ("finish_s", 11.0, "finish_s"),
         ("process", {"index": 0, "of": 2}, "process.of"),
-        ("workload.role", "load", "workload.role"),
+        ("workload.role", "check", "workload.role"),
         ("connection.protocol", "sqlite", "connection.protocol"),
         ("connection.host", "127.0.0.1", "connection.host"),
         ("connection.settings", {"threads": 1}, "connection.settings.threads"),

@@ -1,9 +1,12 @@
 //! The driver against real servers, and as a program. One crate, because each takes long to link.
 
 mod archive;
+mod archive_store;
+mod cells;
 mod conditions;
 mod crew;
 mod driver;
+mod driver_crew;
 mod engines;
 mod failures;
 mod host;

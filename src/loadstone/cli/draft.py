@@ -100,12 +100,11 @@ def _of_workload(what: str, verb: str) -> dict[str, Any]:
             f"{what!r} is neither a workload nor a file that is there; {hint}",
             advice="give a workload or an experiment file; loadstone init writes one",
         )
-    engine = "postgresql" if WORKLOADS[what].requires else "none"
     return {
         "version": EXPERIMENT_VERSION,
         "name": f"{what}-{verb}",
         "workload": {"name": what},
-        "target": {"engine": engine},
+        "target": {"engine": WORKLOADS[what].usual_engine},
     }
 
 
@@ -118,6 +117,7 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("ramp", ("profile", "ramp")),
     ("measure", ("profile", "measure")),
     ("threads", ("profile", "threads")),
+    ("scale", ("workload", "parameters", "scale")),
     ("target", ("target", "engine")),
     ("server", ("target", "server")),
     ("password", ("target", "password")),

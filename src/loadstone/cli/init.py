@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic.fields import FieldInfo
@@ -30,7 +31,6 @@ workload:
   parameters:
 {parameters}
 {target}
-profile:
 {profile}
 
 design:
@@ -58,6 +58,7 @@ _PROFILE = {
     "measure": "  measure: 30s                  # the measured stretch",
 }
 """Line of each field that a first profile shows."""
+_NO_PROFILE = "profile: {}                     # the load is the workload's own"
 
 
 def command(workload: str = "oltp", /, *, target: str | None = None) -> None:
@@ -68,8 +69,7 @@ def command(workload: str = "oltp", /, *, target: str | None = None) -> None:
 
     Args:
         workload: What the experiment is about: `loadstone list workloads`.
-        target: The engine: `loadstone list targets`; default: `postgresql`, or `none` where it is
-            enough.
+        target: The engine: `loadstone list targets`; default: what is usual for the workload.
     """
     print(experiment_template(workload, target), end="")
 
@@ -85,18 +85,24 @@ def experiment_template(name: str, target: str | None = None) -> str:
     if name not in WORKLOADS:
         raise WrongInputError(f"there is no workload {name!r}; {near(name, WORKLOADS)}")
     cls = WORKLOADS[name]
-    text = _target_text(name, cls.requires, target)
+    engine = target or cls.usual_engine
+    text = _target_text(name, cls.requires, engine)
     factor, levels = _factor(cls)
     return _TEMPLATE.format(
         workload=name,
         name=f"name: {name}-first".ljust(31),
-        parameters=_parameters(cls.Parameters.model_fields),
+        parameters=_parameters(cls.Parameters.model_fields, cls.fitting(_offers(engine))),
         target=text.section,
-        profile="\n".join(line for field, line in _PROFILE.items() if field not in cls.decides),
+        profile=_profile(cls),
         factor=factor,
         levels=levels,
         ladder=text.ladder,
     )
+
+
+def _profile(cls: type[Workload]) -> str:
+    lines = [line for field, line in _PROFILE.items() if field not in cls.decides]
+    return "\n".join(["profile:", *lines] if lines else [_NO_PROFILE])
 
 
 def _factor(cls: type[Workload]) -> tuple[str, str]:
@@ -108,11 +114,14 @@ def _factor(cls: type[Workload]) -> tuple[str, str]:
     return f"workload.{name}", "true, false"
 
 
-def _target_text(workload: str, required: frozenset[str], target: str | None) -> TargetText:
+def _offers(engine: str) -> frozenset[str]:
     from loadstone.targets.registry import target_class
 
-    engine = target or ("postgresql" if required else "none")
-    lacking = required - target_class(engine).capabilities
+    return target_class(engine).capabilities
+
+
+def _target_text(workload: str, required: frozenset[str], engine: str) -> TargetText:
+    lacking = required - _offers(engine)
     if lacking:
         raise WrongInputError(
             f"workload {workload} needs {', '.join(sorted(lacking))} of its target, "
@@ -122,11 +131,11 @@ def _target_text(workload: str, required: frozenset[str], target: str | None) ->
     return TARGET_TEXTS[engine]
 
 
-def _parameters(fields: dict[str, FieldInfo]) -> str:
-    """Each parameter with its default and what it means."""
+def _parameters(fields: dict[str, FieldInfo], fitting: Mapping[str, Any]) -> str:
+    """Each parameter with its default, or the level that fits the target, and what it means."""
     lines = []
     for name, field in fields.items():
-        default = field.get_default(call_default_factory=True)
+        default = fitting.get(name, field.get_default(call_default_factory=True))
         if default is None:
             lines.append(_line(f"    # {name}:", field.description))
         elif is_duration(field.metadata):

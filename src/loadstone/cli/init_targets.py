@@ -85,6 +85,41 @@ target:
 """,
 )
 
+_CHDB = TargetText(
+    section="""
+target:
+  engine: chdb                  # it runs in the load generator: there is no server
+  settings:                     # of all trials; any of system.settings
+    max_threads: 2
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: joins
+  #     change: {target.join_algorithm: parallel_hash}
+  #     because: the larger side of a join is hashed in one thread otherwise
+""",
+)
+
+_SPARK = TargetText(
+    section="""
+target:
+  engine: spark
+  server: embedded              # a JVM of the load generator; or the master of a cluster
+  settings:                     # of all trials; any of Spark's, by its full name
+    spark.driver.memory: 2g
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: partitions
+  #     change: {target.spark.sql.shuffle.partitions: 4}
+  #     because: 200 small tasks cost more than they bring on few processors
+""",
+)
+
 _NONE = TargetText(
     section="""
 target:
@@ -98,5 +133,7 @@ TARGET_TEXTS = {
     "mariadb": _MARIADB,
     "sqlite": _SQLITE,
     "duckdb": _DUCKDB,
+    "chdb": _CHDB,
+    "spark": _SPARK,
     "none": _NONE,
 }

@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from cyclopts import App, CycloptsError, Group
 
@@ -44,7 +45,9 @@ VERBS = (
     ("show", RESULTS, "Show a result on the terminal."),
     ("report", RESULTS, "Write the report of a result as one HTML file."),
     ("export", RESULTS, "Export the figures of a result as CSV or Parquet."),
+    ("import", RESULTS, "Make a result of what another program measured."),
     ("reindex", RESULTS, "Rebuild the index of results from their folders."),
+    ("cube", HOUSEKEEPING, "Write the files of the planning cube, or check and change them."),
     ("doctor", HOUSEKEEPING, "Look at this host and at a server, and advise; change nothing."),
     ("recover", HOUSEKEEPING, "Undo what a killed run left behind."),
     ("schema", HOUSEKEEPING, "Print the JSON schema of the experiment file."),
@@ -70,8 +73,9 @@ def build_app(called: str = "") -> App:
         group_commands=OTHER,
     )
     for order, (verb, group, line) in enumerate(VERBS):
+        module = f"{verb}_" if iskeyword(verb) else verb
         app.command(
-            f"loadstone.cli.{verb}:command",
+            f"loadstone.cli.{module}:command",
             name=verb,
             help=None if verb == called else line,
             group=group,

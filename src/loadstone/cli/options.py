@@ -42,11 +42,13 @@ class ShortForm:
     """The measured stretch: `60s`."""
     threads: Annotated[int | None, Parameter(group=LOAD)] = None
     """Worker threads of the driver."""
+    scale: Annotated[float | None, Parameter(group=LOAD)] = None
+    """Size of the data of a workload that has a scale factor, as `10`."""
     param: Annotated[tuple[str, ...], Parameter(group=LOAD, metavar="NAME=VALUE"), Words] = ()
     """A parameter of the workload, as `warehouses=10`; may be repeated."""
 
     target: Annotated[str | None, Parameter(group=TARGET)] = None
-    """Engine of the system under test; default: `postgresql`, or `none` where it is enough."""
+    """Engine of the system under test; default: what is usual for the workload."""
     server: Annotated[str | None, Parameter(group=TARGET)] = None
     """`embedded` (default), `local` (default of mariadb), `local:15`, or an address as
     `postgresql://user@host/db`."""

@@ -104,7 +104,7 @@ def _compare(baseline: Side, candidate: Side) -> tuple[ComparisonReport, MetricI
 
 def _common_metric(baseline: Side, candidate: Side) -> MetricInfo:
     """The headline of the baseline, or the first figure that both have."""
-    from loadstone.workloads.registry import workload_class
+    from loadstone.workloads.registry import workload_of
 
     experiment = baseline.folder.experiment
     theirs = {info.name for info in metric_infos(candidate.trials)}
@@ -114,7 +114,7 @@ def _common_metric(baseline: Side, candidate: Side) -> MetricInfo:
             f"{baseline.label} and {candidate.label} have no figure in common",
             advice="compare two results of the same workload",
         )
-    wanted = experiment.metric or workload_class(experiment.workload.name).headline
+    wanted = experiment.metric or workload_of(experiment.workload).judged_metric()
     return shared.get(wanted) or next(iter(shared.values()))
 
 

@@ -144,16 +144,7 @@ def _print(outlook: Outlook) -> None:
 
 def _load(outlook: Outlook) -> str:
     experiment = outlook.experiment
-    profile = workload_of(experiment.workload).loaded(experiment.profile)
-    load = (
-        f"{profile.users} users"
-        if profile.load == "closed"
-        else f"{profile.rate_per_s:g} operations/s"
-    )
-    return (
-        f"{load}, warm-up {format_duration(profile.warm_up)}, "
-        f"measured {format_duration(profile.measure)}"
-    )
+    return workload_of(experiment.workload).arrival(experiment.profile)
 
 
 def _factor_table(title: str, lines: list[FactorLine]) -> Table:

@@ -19,8 +19,8 @@ from loadstone.experiments.designs import (
 )
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.lab import Lab
-from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.lab import Lab, Site
+from loadstone.experiments.model import Experiment, TargetSpec, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
@@ -35,6 +35,7 @@ from loadstone.factors.refusals import (
     refuse_unsafe,
 )
 from loadstone.factors.registry import apply_changes
+from loadstone.factors.target import OTHER_TARGET, level_text
 from loadstone.host.state import HostState
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
@@ -113,7 +114,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
         target = target_class(parts.target.engine)
         target.describe(parts.target)
         refuse_shared_engine(parts.profile, target)
-        refuse_unfit(parts)
+        refuse_unfit(parts, experiment.cache)
     refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_uncrashable(experiment)
     refuse_impossible_outage(experiment)
@@ -129,7 +130,7 @@ def _lab(
     observer: Observer,
     interrupts: Interrupts,
 ) -> Iterator[Lab]:
-    """The target, open, with everything put back at the end."""
+    """The targets, open, with everything put back at the end."""
     journal = Journal(folder.path / "journal.jsonl", options.command)
     context = TargetContext(
         journal=journal,
@@ -137,13 +138,15 @@ def _lab(
         force=options.force,
     )
     host = HostState(journal)
-    target = target_class(experiment.target.engine)(experiment.target, context)
+    targets = [target_class(spec.engine)(spec.alone, context) for spec in systems(experiment)]
     try:
-        observer.step("starting the target")
-        target.open()
+        for number, target in enumerate(targets):
+            observer.step(f"starting the target ({target.engine})")
+            target.open()
+            if number:
+                target.stop()
         yield Lab(
-            target,
-            DataStates(target, observer),
+            [Site(target, DataStates(target, observer)) for target in targets],
             journal,
             interrupts,
             observer,
@@ -153,15 +156,27 @@ def _lab(
     finally:
         with interrupts.shielded():
             observer.step("putting things back")
-            _put_back(target, host, journal)
+            _put_back(targets, host, journal)
 
 
-def _put_back(target: Target, host: HostState, journal: Journal) -> None:
-    """Closes the target and puts the host back; what that could not undo, the journal undoes."""
+def systems(experiment: Experiment) -> list[TargetSpec]:
+    """The systems under test, as the experiment has them, in the order in which they are used."""
+    base = experiment.target
+    found: dict[tuple[str, str, str | None], TargetSpec] = {}
+    for variant in design_of(experiment).variants(experiment):
+        levels = [change.level for change in variant.changes if change.factor == OTHER_TARGET]
+        spec = base.other(level_text(levels[-1])) if levels else base
+        found.setdefault(spec.site, spec)
+    return list(found.values())
+
+
+def _put_back(targets: Sequence[Target], host: HostState, journal: Journal) -> None:
+    """Closes the targets and puts the host back; what that could not undo, the journal undoes."""
     with ExitStack() as stack:
         stack.callback(journal.close)
         stack.callback(host.put_back)
-        target.close()
+        for target in targets:
+            stack.callback(target.close)
 
 
 @dataclass

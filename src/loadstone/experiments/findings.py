@@ -102,6 +102,8 @@ class Findings:
             specified_waits=closed and profile.think_time == "specified",
             before=self.counters,
             after=self.counters_after,
+            folder=self.path,
+            data=self.data,
         )
 
     def check(self, target: Target) -> None:
@@ -178,7 +180,7 @@ class Findings:
         found = self.workload.measure(measured)
         found += self._price(found)
         response = self.load.measured().response(self.workload.judged_by())
-        if response is not None:
+        if response is not None and not self.workload.steps():
             found += [
                 _milliseconds("response_p50_ms", "response time, median", response.p50_s),
                 _milliseconds("response_p95_ms", "response time, 95 %", response.p95_s),
@@ -199,7 +201,8 @@ class Findings:
     def _price(self, metrics: Sequence[MetricValue]) -> list[MetricValue]:
         """What a unit of the headline metric costs, if the system has a price."""
         price = self.plan.price
-        headline = next((each for each in metrics if each.name == self.workload.headline), None)
+        judged = self.workload.judged_metric()
+        headline = next((each for each in metrics if each.name == judged), None)
         if price is None or headline is None or not headline.value > 0:
             return []
         return [
@@ -272,7 +275,7 @@ class Findings:
             for check in self.checks
             if not check.passed
         ]
-        if measured.errors and self.plan.level is None:
+        if measured.errors and self.plan.level is None and not self.workload.steps():
             found.append(self._errors(measured.errors, measured.count))
         if moved is not None and moved.disturbed:
             found.append(

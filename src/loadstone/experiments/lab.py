@@ -1,15 +1,16 @@
-"""What the trials of an experiment share: the target, its data, and the start state they make."""
+"""What the trials of an experiment share: targets, their data, and the start state they make."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TrialPlan
+from loadstone.experiments.model import TargetSpec, TrialPlan
 from loadstone.experiments.observer import Observer
 from loadstone.host.state import HostState
 from loadstone.probes.inventory import host_inventory
@@ -17,12 +18,20 @@ from loadstone.results.folder import TrialFolder
 from loadstone.targets.base import Target
 
 
+@dataclass(frozen=True)
+class Site:
+    """A system under test, and its data."""
+
+    target: Target
+    data: DataStates
+
+
 @dataclass
 class Lab:
     """What the trials of an experiment share."""
 
-    target: Target
-    data: DataStates
+    sites: Sequence[Site]
+    """All that its trials use; one of them runs at a time."""
     journal: Journal
     interrupts: Interrupts
     observer: Observer
@@ -31,6 +40,21 @@ class Lab:
     host: HostState
     speeds: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """The machine's own speed, at every time it was measured, by the host's settings."""
+    _present: Site | None = None
+
+    @property
+    def target(self) -> Target:
+        """The target of the present trial."""
+        return self._site.target
+
+    @property
+    def data(self) -> DataStates:
+        """Its data."""
+        return self._site.data
+
+    @property
+    def _site(self) -> Site:
+        return self.sites[0] if self._present is None else self._present
 
     def speeds_of(self, plan: TrialPlan) -> list[dict[str, float]]:
         """The speeds measured under the host settings of a trial: others change the machine."""
@@ -38,7 +62,9 @@ class Lab:
 
     def reset(self, folder: TrialFolder, findings: Findings) -> None:
         """Brings host and target into the start state of a trial, and records what that is."""
-        plan, workload, target = findings.plan, findings.workload, self.target
+        plan, workload = findings.plan, findings.workload
+        findings.step = "target"
+        target = self.enter(plan.target)
         findings.step = "host"
         findings.readings = self.host.apply(plan.host, plan.target)
         findings.step = "reset"
@@ -51,3 +77,12 @@ class Lab:
         folder.write_inventory({"host": host_inventory(folder.path), "target": target.inventory()})
         findings.counters = workload.observe(target)
         target.make_way()
+
+    def enter(self, spec: TargetSpec) -> Target:
+        """Makes the target of a trial the present one; all others stand still."""
+        for site in self.sites:
+            if site.target.spec.site == spec.site:
+                self._present = site
+            else:
+                site.target.stop()
+        return self.target

@@ -23,6 +23,7 @@ from loadstone.load.totals import MEASURE
 from loadstone.probes.host import HostProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.results.folder import TrialFolder
+from loadstone.workloads.base import LoadContext
 
 _LOOK_EVERY_S = 1.0
 """How often the server is looked at while load runs."""
@@ -82,8 +83,11 @@ def running_load(
     plan, workload, target = findings.plan, findings.workload, lab.target
     profile = workload.loaded(profile)
     connection = target.connection()
+    context = LoadContext(
+        plan.seed, target.dialect, folder.path.resolve(), target.server_pid(), plan.data_seed
+    )
     driver_plan = run_plan(
-        profile, workload.driver_workload(), workload.pacing(), connection, plan.seed
+        profile, workload.driver_workload(context), workload.pacing(), connection, plan.seed
     )
     marks: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
     ended = threading.Event()

@@ -76,7 +76,8 @@ class TargetSpec(Spec):
     server: str = Field(
         default_factory=lambda known: default_server(known.get("engine", "")),
         description="`embedded`, `local`, `local:MAJOR`, or an address "
-        "(`postgresql://user@host:port/db`). Default: `embedded`; `local` for mariadb.",
+        "(`postgresql://user@host:port/db`, `spark://host:port`). Default: `embedded`; `local` for "
+        "mariadb.",
     )
     password: str | None = Field(
         default=None, description="Where the password is: `env:NAME` or `file:PATH`, never itself."
@@ -89,10 +90,43 @@ class TargetSpec(Spec):
     )
     storage: StorageSpec = StorageSpec()
     process: ProcessSpec = ProcessSpec()
+    others: dict[str, TargetSpec] = Field(
+        default_factory=dict,
+        description="Further systems by name, as levels of the factor `target.engine`. A level "
+        "that is not among them is an engine with nothing else said.",
+    )
+
+    def other(self, name: str) -> TargetSpec:
+        """The system that a level of `target.engine` means."""
+        if name in self.others:
+            found = self.others[name]
+        elif name == self.engine:
+            found = self
+        else:
+            found = TargetSpec(engine=name)
+        return found.model_copy(update={"others": self.others})
+
+    @property
+    def site(self) -> tuple[str, str, str | None]:
+        """Specs that are equal in this are about the same server, or file."""
+        return self.engine, self.server, self.data
+
+    @property
+    def alone(self) -> TargetSpec:
+        """This system without the others."""
+        return self.model_copy(update={"others": {}})
 
     def with_settings(self, settings: Mapping[str, Level]) -> TargetSpec:
         """The same target with further settings."""
         return self.model_copy(update={"settings": {**self.settings, **settings}})
+
+    @field_validator("others")
+    @classmethod
+    def _flat(cls, value: dict[str, TargetSpec]) -> dict[str, TargetSpec]:
+        nested = [name for name, spec in value.items() if spec.others]
+        if nested:
+            raise ValueError(f"{nested[0]} has others of its own: name all of them in one place")
+        return value
 
     @field_validator("password")
     @classmethod

@@ -189,7 +189,7 @@ def _refuse_unfit_variant(experiment: Experiment, variant: Variant) -> None:
     parts = apply_changes(experiment, variant.changes)
     for _, path in _missing_files(parts.workload):
         raise WrongInputError(_no_file(path))
-    refuse_unfit(parts)
+    refuse_unfit(parts, experiment.cache)
 
 
 def _steps(experiment: Experiment) -> Iterator[tuple[Path, list[str]]]:

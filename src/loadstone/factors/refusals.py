@@ -56,8 +56,12 @@ def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None
             raise RefusedError(f"{change.factor} cannot be changed: {info.refused}")
 
 
-def refuse_unfit(parts: Parts) -> None:
-    """Stops before a workload that needs, as it is set, what its target does not offer.
+def refuse_unfit(parts: Parts, cache: str) -> None:
+    """Stops before a workload that needs, as it is set, what there is not.
+
+    Args:
+        parts: Of a configuration.
+        cache: State of the caches at the start of each trial.
 
     Raises:
         WrongInputError: With what it lacks.
@@ -65,8 +69,14 @@ def refuse_unfit(parts: Parts) -> None:
     from loadstone.targets.registry import target_class
     from loadstone.workloads.registry import workload_of
 
-    spec = parts.target
-    lacking = workload_of(parts.workload).needs() - target_class(spec.engine).offers(spec)
+    spec, workload = parts.target, workload_of(parts.workload)
+    warms = workload.warms() if cache == "cold" else None
+    if warms:
+        raise WrongInputError(
+            f"cache: cold does not go with workload {parts.workload.name} as it is set: {warms}",
+            advice="change that, or write cache: warm",
+        )
+    lacking = workload.needs() - target_class(spec.engine).offers(spec)
     if lacking:
         where = " at an address" if at_address(spec) else ""
         raise WrongInputError(

@@ -67,7 +67,7 @@ def apply_changes(experiment: Experiment, changes: Iterable[Change]) -> Parts:
         parts = kind.apply(parts, name, change.level)
     for kind in FACTORS.values():
         kind.check(parts)
-    return parts
+    return replace(parts, target=parts.target.alone)
 
 
 def full_name(workload: str, name: str) -> str:

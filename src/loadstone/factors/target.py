@@ -6,25 +6,37 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loadstone.experiments.model import Level, TargetSpec
-from loadstone.factors.base import FactorInfo, FactorKind, Parts
+from loadstone.factors.base import NEEDS_DATA, FactorInfo, FactorKind, Parts
 from loadstone.targets.base import SettingInfo
+
+_ENGINE = "engine"
+"""The one name that is no setting: its levels are other systems under test."""
+OTHER_TARGET = f"target.{_ENGINE}"
+"""The factor of that name."""
 
 
 class TargetFactor(FactorKind):
-    """A setting of the target, as its engine names it."""
+    """A setting of the target, as its engine names it; or the target itself."""
 
     prefix: ClassVar[str] = "target"
-    about: ClassVar[str] = "a setting of the server: target.shared_buffers"
+    about: ClassVar[str] = (
+        "a setting of the server: target.shared_buffers; target.engine: another server"
+    )
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
-        """Asks the engine about the setting."""
+        """Asks the engine about the setting, or whether there is such an engine."""
+        if name == _ENGINE:
+            _describe(parts.target.other(level_text(level)))
+            return FactorInfo(f"{self.prefix}.{name}", level, NEEDS_DATA)
         info = _setting(parts.target, name, level)
         return FactorInfo(
             f"{self.prefix}.{name}", level, info.needs, is_unsafe(info, level), info.refused
         )
 
     def apply(self, parts: Parts, name: str, level: Level) -> Parts:
-        """Puts the level among the settings of the target."""
+        """Puts the level among the settings of the target, or another target in its place."""
+        if name == _ENGINE:
+            return replace(parts, target=parts.target.other(level_text(level)))
         return replace(parts, target=parts.target.with_settings({name: level}))
 
 
@@ -36,6 +48,12 @@ def is_unsafe(info: SettingInfo, level: Level) -> bool:
 def level_text(level: Level) -> str:
     """A level as it is written in a file."""
     return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _describe(target: TargetSpec) -> None:
+    from loadstone.targets.registry import target_class
+
+    target_class(target.engine).describe(target)
 
 
 def _setting(target: TargetSpec, name: str, level: Level) -> SettingInfo:

@@ -30,14 +30,18 @@ class Program:
 
 DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER")
 RUNNER = Program("loadstone-runner", "LOADSTONE_RUNNER")
-"""In Python, for engines that live in its process."""
-_RUNS = {"duckdb": RUNNER}
+"""In Python, for engines that live in its process, and for few and long statements."""
+_RUNS_IN_PROCESS = frozenset({"duckdb", "chdb", "spark"})
+"""Protocols of engines that live in the runner."""
+_RUNS_STREAMS = frozenset({"cube", "dss"})
+"""Workloads of few and long statements, whatever the engine."""
 
 
 def program_for(plan: Mapping[str, Any]) -> Program:
-    """What makes the load of a plan, by the protocol of its connection."""
+    """What makes the load of a plan, by its workload and the protocol of its connection."""
     protocol = str((plan.get("connection") or {}).get("protocol"))
-    return _RUNS.get(protocol, DRIVER)
+    name = str((plan.get("workload") or {}).get("name"))
+    return RUNNER if name in _RUNS_STREAMS or protocol in _RUNS_IN_PROCESS else DRIVER
 
 
 @dataclass(frozen=True)

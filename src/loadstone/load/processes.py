@@ -8,10 +8,11 @@ from math import ceil
 from typing import Any, Literal
 
 from loadstone.experiments.model import MOST_PROCESSES
+from loadstone.load.locate import RUNNER, program_for
 
 FILES_OF_SESSION = {"postgresql": 1, "mysql": 1, "none": 0}
 """Open files of a session, by the protocol of its connection."""
-IN_PROCESS = frozenset({"sqlite", "duckdb"})
+IN_PROCESS = frozenset({"sqlite", "duckdb", "chdb", "spark"})
 """Protocols whose engine lives in the driver: a second process would be a second engine."""
 _FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4
 """What the driver keeps for itself."""
@@ -29,7 +30,7 @@ def processes_for(
             driver raises its own to.
     """
     protocol = plan["connection"]["protocol"]
-    if protocol in IN_PROCESS:
+    if protocol in IN_PROCESS or program_for(plan) is RUNNER:
         return 1
     if asked != "auto":
         return asked

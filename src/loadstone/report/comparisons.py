@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 from loadstone.experiments.model import Variant
 from loadstone.report.differences import differences
 from loadstone.report.figures import values_of
@@ -38,6 +41,32 @@ def comparisons(
         for (pair, _), comparison in zip(compared, judged, strict=True):
             reports.append(_report(folder, pair, comparison, metric))
     return reports, notices
+
+
+def comparisons_of_pairs(
+    folder: ExperimentFolder, metrics: Sequence[MetricInfo]
+) -> list[ComparisonReport]:
+    """Compares every pair of the design on several metrics, with Holm's correction over them.
+
+    What cannot be compared is left out: a step that no valid trial of one of the two has.
+
+    Args:
+        folder: Of the experiment.
+        metrics: In the order in which they are reported.
+    """
+    alpha = 1.0 - folder.experiment.confidence
+    reports: list[ComparisonReport] = []
+    for position, pair in enumerate(folder.design.pairs):
+        done: list[tuple[MetricInfo, Comparison]] = []
+        for metric in metrics:
+            with suppress(ValueError):
+                done.append((metric, _compare(folder, pair, metric, position)))
+        judged = judge([comparison for _, comparison in done], alpha)
+        reports += [
+            comparison_report(comparison, pair, metric, [])
+            for (metric, _), comparison in zip(done, judged, strict=True)
+        ]
+    return reports
 
 
 def _compare(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loadstone.experiments.model import Variant
+from loadstone.factors.target import OTHER_TARGET
 from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import TrialFolder
 
@@ -74,6 +75,8 @@ def _is_declared(key: str, declared: Iterable[str]) -> bool:
     parts = key.split(".")
     for factor in declared:
         kind, _, name = factor.partition(".")
+        if factor == OTHER_TARGET and kind == parts[0]:
+            return True
         if kind == "host" and key.startswith(_host_facts(name)):
             return True
         if kind == "storage" and key.startswith((f"target.places.{name}", "target.file_system")):

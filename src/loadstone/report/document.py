@@ -39,15 +39,18 @@ from loadstone.report.reading import (
     expected_trials,
     read_experiment,
 )
-from loadstone.report.reference import reference_report
+from loadstone.report.reference import published_reports, reference_report
 from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
+from loadstone.report.steps import step_reports, steps_report
+from loadstone.report.text import loading
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
-from loadstone.workloads.registry import workload_class
+from loadstone.targets.registry import target_class
+from loadstone.workloads.registry import workload_of
 
 
 def build_document(experiment_dir: Path) -> ReportDocument:
@@ -78,6 +81,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         workload=experiment.workload.model_dump(mode="json"),
         target=experiment.target.model_dump(mode="json"),
         profile=experiment.profile.model_dump(mode="json"),
+        load=_load(experiment),
         command=folder.design.command,
         seed=experiment.seed,
         confidence=experiment.confidence,
@@ -92,9 +96,23 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         unsafe=any(variant.unsafe for variant in variants),
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
+        published=published_reports(experiment.workload.name),
+        steps=steps_report(folder, metrics),
         search=search,
         scale=scale,
     )
+
+
+def _load(experiment: Experiment) -> str:
+    """Empty for a workload that this Loadstone cannot read: of another release, for instance.
+
+    So it is for a system that it cannot run: what was imported had a load of its own.
+    """
+    try:
+        target_class(experiment.target.engine)
+        return workload_of(experiment.workload).arrival(experiment.profile)
+    except WrongInputError:
+        return ""
 
 
 def _found(search: SearchReport | None, scale: ScaleReport | None) -> str:
@@ -108,7 +126,7 @@ def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> M
     name = experiment.metric
     if name is None:
         try:
-            name = workload_class(experiment.workload.name).headline
+            name = workload_of(experiment.workload).judged_metric()
         except WrongInputError:
             name = next(iter(known), "")
     if name in known:
@@ -145,6 +163,7 @@ def _trial_report(trial: TrialFolder) -> TrialReport:
     happened = Happenings(trial, frames, samples)
     return TrialReport(
         result=trial.result,
+        loading=loading(trial.result.data),
         phases=phases,
         load=load_series(ticks, origin),
         groups=group_series(ticks, origin, watch.groups if watch else {}),
@@ -154,9 +173,10 @@ def _trial_report(trial: TrialFolder) -> TrialReport:
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         curves=curves(ticks),
+        steps=step_reports(frames, origin),
         stalls=(
             stall_report(workload, frames, happened, origin)
-            if workload and not trial.is_crash
+            if workload and not workload.steps() and not trial.is_crash
             else None
         ),
     )

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from loadstone.errors import WrongInputError
 from loadstone.load.frames import Event, Frame, Hello
+from loadstone.load.steps import TOLD
 from loadstone.probes.host_marks import host_marks
 from loadstone.probes.marks import Mark, SampleTable
 from loadstone.report.probe_series import is_host
@@ -38,7 +39,9 @@ class Happenings:
         """
         self._engine = _engine(trial)
         self._host, self._target = _tables(samples)
-        self.events = [frame for frame in frames if isinstance(frame, Event)]
+        # Steps are what is measured, not what happened to it.
+        events = (frame for frame in frames if isinstance(frame, Event))
+        self.events = [event for event in events if event.name != TOLD]
         hello = next((frame for frame in frames if isinstance(frame, Hello)), None)
         start_unix_s = hello.unix_time_s - hello.t_s if hello else 0.0
         self._log = ServerLog(trial.path / TARGET_LOG_FILE if hello else None, start_unix_s)

@@ -29,6 +29,8 @@ def headline(
         return crash_headline(variants[0])
     measured = [variant for variant in variants if figure_of(variant, metric.name) is not None]
     if not measured:
+        if any(variant.figures for variant in variants):
+            return f"No valid trial has a {metric.label}. The notices say why."
         return "No trial is valid: there is nothing to report. The notices say why."
     if design == "run" or len(variants) == 1:
         return _single(measured[0], metric)

@@ -188,10 +188,77 @@ class Watched(Record):
     )
 
 
+class StepReport(Record):
+    """A step of a trial, on its charts. What is not known, or not of this step alone, is None."""
+
+    stream: str
+    operation: str
+    kind: str = Field(description="`query`, `change`, `explain` or `work`.")
+    from_s: float
+    to_s: float
+    rows: int | None
+    error: str | None = Field(description="Why it did not end well.")
+    cpu_s: float | None
+    parser_cpu_s: float | None = Field(description="Of the parsers of its files.")
+    peak_bytes: int | None
+    read_bytes: int | None
+    written_bytes: int | None
+    spilled_bytes: int | None
+
+
+class StepTitle(Record):
+    """A step that all trials make."""
+
+    operation: str
+    title: str
+    metric: str = Field(description="Its time, among the metrics.")
+
+
+class StepPlan(Record):
+    """How the engine carried out a step."""
+
+    variant: str
+    trial: str
+    operation: str
+    text: str
+
+
+class CycleReport(Record):
+    """A cycle of steps that trials make several times."""
+
+    variant: str
+    cycle: int = Field(description="From 1.")
+    times_s: dict[str, float] = Field(
+        description="Operation: its time, the mean of the variant's valid trials."
+    )
+
+
+class PlanChange(Record):
+    """A step that is carried out in another way than in the variant before."""
+
+    operation: str
+    candidate: str
+    baseline: str
+
+
+class StepsReport(Record):
+    """The steps of a workload that goes step by step, compared one by one."""
+
+    steps: list[StepTitle]
+    comparisons: list[ComparisonReport] = Field(
+        description="Of each step's time, corrected over the steps of a family of a pair."
+    )
+    text: str = Field(description="Which steps moved, in a sentence; empty without a comparison.")
+    plans: list[StepPlan]
+    plan_changes: list[PlanChange]
+    cycles: list[CycleReport] = []
+
+
 class TrialReport(Record):
     """One trial with everything that is drawn of it."""
 
     result: TrialResult
+    loading: str = Field(default="", description="What the load of its data took, in a sentence.")
     phases: list[PhaseSpan]
     load: Series = Field(
         description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "
@@ -213,6 +280,7 @@ class TrialReport(Record):
     )
     target: Series = Field(description="Samples of the engine's own probe.")
     curves: list[Curve]
+    steps: list[StepReport] = []
     stalls: StallReport | None = Field(
         default=None, description="None: too short, or nothing was measured."
     )
@@ -237,6 +305,32 @@ class ReferenceReport(Record):
     source: str
     hardware: str
     rungs: list[ReferenceRung]
+
+
+class PublishedTable(Record):
+    """A published table, as printed."""
+
+    title: str
+    columns: list[str] = Field(description="Label with unit.")
+    rows: list[PublishedRow]
+
+
+class PublishedRow(Record):
+    """A line of it; empty where the source gives none."""
+
+    label: str
+    cells: list[str]
+
+
+class PublishedReport(Record):
+    """A published result of the same kind of work. Nothing is compared across the two."""
+
+    name: str
+    title: str
+    source: str
+    hardware: str
+    tables: list[PublishedTable]
+    remarks: list[str]
 
 
 class LevelReport(Record):
@@ -352,6 +446,7 @@ class ReportDocument(Record):
     workload: dict[str, Any]
     target: dict[str, Any]
     profile: dict[str, Any]
+    load: str = Field(description="How load arrives, in a few words.")
     command: str = Field(description="The command that repeats the experiment.")
     seed: int
     confidence: float
@@ -368,5 +463,7 @@ class ReportDocument(Record):
     unsafe: bool
     inventory: dict[str, Any]
     reference: ReferenceReport | None = None
+    published: list[PublishedReport] = []
+    steps: StepsReport | None = None
     search: SearchReport | None = None
     scale: ScaleReport | None = None

@@ -31,12 +31,14 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
         parts += [Text(""), _trials(measured, document.metric)]
     results = measured or results
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
-    if shown.operations:
+    if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]
     report = next(trial for trial in document.trials if trial.result is shown)
     parts += stall_table(shown.trial, report.stalls)
+    if report.loading:
+        parts += [Text(""), Text(report.loading)]
     if shown.checks:
         parts += [Text(""), _checks(shown.checks)]
     return parts

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import floor, log10
 
 from loadstone.experiments.model import Level
+
+_LOAD, _GENERATED = "load_time_s", "generate_s"
 
 
 def number(value: float) -> str:
@@ -45,6 +48,25 @@ def p_value(value: float | None) -> str:
     if value is None:
         return ""
     return "p < 0.001" if value < 0.001 else f"p {value:.2g}"
+
+
+def loading(data: Mapping[str, float]) -> str:
+    """What the load of a trial's data took, with its parts; empty if nothing is known of it.
+
+    Args:
+        data: Facts of the data (`TrialResult.data`): `load_time_s`, its parts, and `generate_s`.
+    """
+    total_s = data.get(_LOAD)
+    if total_s is None:
+        return ""
+    parts = ", ".join(
+        f"{name.removesuffix('_s').removesuffix('_time').replace('_', ' ')} {number(value)}"
+        for name, value in data.items()
+        if name.endswith("_s") and name not in {_LOAD, _GENERATED}
+    )
+    made_s = data.get(_GENERATED)
+    before = "" if made_s is None else f", after {number(made_s)} s in which they were made"
+    return f"The data were loaded in {number(total_s)} s{f' ({parts})' if parts else ''}{before}."
 
 
 def milliseconds(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.experiments.model import Experiment, Level, Variant
+from loadstone.factors.target import OTHER_TARGET
 from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport
 from loadstone.report.reading import ExperimentFolder
@@ -75,6 +76,8 @@ def _found(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | N
 
 def _base_level(experiment: Experiment, factor: str) -> Level | None:
     kind, _, name = factor.partition(".")
+    if factor == OTHER_TARGET:
+        return experiment.target.engine
     if kind == "target":
         return experiment.target.settings.get(name)
     if kind == "host":

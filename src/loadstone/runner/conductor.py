@@ -135,6 +135,7 @@ class Run:
         now_ns = self._clock.now_ns()
         until_ns = now_ns + to_ns(self._plan.finish_s)
         self._board.dismiss()
+        self._workload.hurry()
         if self._phase is not None:
             self._teller.phase_ends(now_ns)
             self._phase = None

@@ -11,8 +11,8 @@ from threading import Lock
 import duckdb
 import pyarrow as pa
 
-from loadstone.runner.plan import Connection, RefusalError
-from loadstone.runner.session import CONFLICT, LOST, FailureError
+from loadstone.runner.plan import FileConnection, RefusalError
+from loadstone.runner.session import CONFLICT, INVALIDATED, FailureError
 from loadstone.runner.settings import differs
 from loadstone.runner.usage import EngineMeter
 
@@ -22,11 +22,12 @@ _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions"
 """No run fetches or loads code that the plan does not name."""
 _IO, _OTHER = "duckdb_io", "duckdb_error"
 _CLASSES: tuple[tuple[type[duckdb.Error], str], ...] = (
-    (duckdb.FatalException, LOST),
-    (duckdb.InternalException, LOST),
+    (duckdb.FatalException, INVALIDATED),
+    (duckdb.InternalException, INVALIDATED),
     (duckdb.IOException, _IO),
     (duckdb.ConstraintException, "duckdb_constraint"),
     (duckdb.OutOfMemoryException, "duckdb_memory"),
+    (duckdb.InterruptException, "duckdb_interrupt"),
 )
 _INVALIDATED = "database has been invalidated"
 """In the message of whatever is asked of a database after a fatal error."""
@@ -44,7 +45,7 @@ def failure_of(error: duckdb.Error) -> FailureError:
 
 def _class_of(error: duckdb.Error, message: str) -> str:
     if _INVALIDATED in message:
-        return LOST
+        return INVALIDATED
     if isinstance(error, duckdb.TransactionException):
         return _class_of_transaction(message.lower())
     known = (error_class for kind, error_class in _CLASSES if isinstance(error, kind))
@@ -97,6 +98,10 @@ class Link:
                 self.ask("ROLLBACK")
             raise
 
+    def interrupt(self) -> None:
+        """Breaks off the statement that another thread runs."""
+        self._cursor.interrupt()
+
     def close(self) -> None:
         """Says goodbye."""
         with self._meter.call():
@@ -121,7 +126,7 @@ class Database:
         RefusalError: The file is not there or is none of DuckDB's, or a setting is not taken.
     """
 
-    def __init__(self, connection: Connection, meter: EngineMeter) -> None:
+    def __init__(self, connection: FileConnection, meter: EngineMeter) -> None:
         self._path = Path(connection.database)
         self._settings = {**_OFFLINE, **connection.settings}
         self._meter = meter
@@ -174,7 +179,7 @@ class Database:
 
     def _reopen(self) -> None:
         if self._links:
-            raise FailureError(LOST, f"{self._links} sessions still hold the lost database")
+            raise FailureError(INVALIDATED, f"{self._links} sessions still hold the lost database")
         self._root.close()
         self._root = self._open()
         self._is_lost = False

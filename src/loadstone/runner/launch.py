@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import IO
 
-from loadstone.runner.archive.workload import open_archive
 from loadstone.runner.clock import Clock
 from loadstone.runner.conductor import Run
 from loadstone.runner.control import heed_signals, listen
@@ -17,7 +16,26 @@ from loadstone.runner.session import Workload
 
 _SWITCH_INTERVAL_S = 0.0002
 """How long a thread may compute while another waits to go on: it bounds the lag of due times."""
-_OPENERS: dict[str, Callable[[Plan, Clock], Workload]] = {"archive": open_archive}
+
+
+def _open_archive(plan: Plan, clock: Clock) -> Workload:
+    from loadstone.runner.archive.workload import open_archive
+
+    return open_archive(plan, clock)
+
+
+def _open_streams(plan: Plan, clock: Clock) -> Workload:
+    from loadstone.runner.steps.workload import open_streams
+
+    return open_streams(plan, clock)
+
+
+_OPENERS: dict[str, Callable[[Plan, Clock], Workload]] = {
+    "archive": _open_archive,
+    "cube": _open_streams,
+    "dss": _open_streams,
+}
+"""By the name of the workload, whose libraries are imported only when it is asked for."""
 
 
 def launch(lines: IO[bytes], output: IO[bytes]) -> int:

@@ -81,7 +81,9 @@ class Ledger:
             self._in_flight -= 1
             if outcome.ending is not Ending.DONE:
                 return
-            times = times.since(outcome.since_ns).at_latest(outcome.first_ns)
+            times = (
+                times.since(outcome.since_ns).at_latest(outcome.first_ns).until(outcome.until_ns)
+            )
             recorder = self._of(due.phase)
             recorder.due += 1
             recorder.operations[operation].done(times)

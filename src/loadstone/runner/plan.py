@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from loadstone.runner.main import PROTOCOL_VERSION
 
@@ -116,16 +118,43 @@ class WorkloadPlan(Strict):
     """The workload and its parameters, which only the workload understands."""
 
     name: str
-    role: Literal["run"] = "run"
+    role: Literal["run", "load"] = "run"
     parameters: dict[str, Any] = {}
 
 
-class Connection(Strict):
+class FileConnection(Strict):
     """The file of an engine in this process, and the engine's settings."""
 
-    protocol: Literal["duckdb"]
+    protocol: Literal["duckdb", "chdb", "spark"]
     database: str = Field(min_length=1)
     settings: dict[str, str] = {}
+
+
+class ServerConnection(Strict):
+    """A server, by host and port, or by the folder of its socket."""
+
+    protocol: Literal["postgresql", "mysql"]
+    host: str = Field(min_length=1)
+    port: int = Field(ge=0, le=65535)
+    user: str = Field(min_length=1)
+    database: str = Field(min_length=1)
+    password_env: str | None = None
+    """Variable of the environment with the password."""
+
+    def password(self) -> str | None:
+        """The password.
+
+        Raises:
+            RefusalError: The variable is not set.
+        """
+        if self.password_env is None:
+            return None
+        if self.password_env not in os.environ:
+            raise RefusalError("connection.password_env", f"{self.password_env} is not set")
+        return os.environ[self.password_env]
+
+
+Connection = FileConnection | ServerConnection
 
 
 class Plan(Strict):
@@ -137,7 +166,7 @@ class Plan(Strict):
     tick_s: float = Field(default=1.0, ge=0.01, le=3600.0)
     finish_s: float = Field(default=10.0, ge=0.0, le=10.0)
     workload: WorkloadPlan
-    connection: Connection
+    connection: Connection = Field(discriminator="protocol")
     retry: Retry = Retry()
     pacing: Pacing = Pacing()
     process: Process = Process()
@@ -185,7 +214,15 @@ def read_model(model: type[_Model], value: object, *, within: str = "") -> _Mode
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = within
-        for part in first["loc"]:
+        for part in _fields(first):
             path += f"[{part}]" if isinstance(part, int) else f".{part}"
         given = "" if first["type"] == "missing" else f" (given: {first['input']!r:.80})"
         raise RefusalError(path.removeprefix(".") or ".", first["msg"] + given) from error
+
+
+def _fields(error: ErrorDetails) -> list[int | str]:
+    """Where an error is; the tag by which a union was told apart is no field."""
+    fields = list(error["loc"])
+    if error["type"].startswith("union_tag"):
+        return [*fields, "protocol"]
+    return [part for place, part in enumerate(fields) if place != 1 or fields[0] != "connection"]

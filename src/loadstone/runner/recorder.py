@@ -31,6 +31,12 @@ class Times:
             return self
         return Times(min(moment_ns, self.intended_ns), min(moment_ns, self.sent_ns), self.done_ns)
 
+    def until(self, moment_ns: int | None) -> Times:
+        """As if it had been done at a moment, if one is given."""
+        if moment_ns is None:
+            return self
+        return Times(self.intended_ns, self.sent_ns, moment_ns)
+
 
 @dataclass
 class Tally:

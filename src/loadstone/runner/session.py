@@ -9,8 +9,10 @@ from typing import Protocol
 
 CONFLICT = "40001"
 """Class of a failure that may succeed when tried again."""
-LOST = "duckdb_fatal"
-"""Class of a failure after which a session needs a new connection."""
+LOST = "connection"
+"""Class of a failure after which a session needs a new connection: this one is lost."""
+INVALIDATED = "duckdb_fatal"
+"""Likewise: the engine has given up its database."""
 
 
 class FailureError(Exception):
@@ -29,7 +31,7 @@ class FailureError(Exception):
     @property
     def is_fatal(self) -> bool:
         """Whether the connection is of no use any more."""
-        return self.error_class == LOST
+        return self.error_class in {LOST, INVALIDATED}
 
 
 class Ending(Enum):
@@ -44,13 +46,18 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an operation ended; its time may count from another moment than it was due."""
+    """How an operation ended.
+
+    Its time may count from another moment than it was due, and to another than its attempt ended.
+    """
 
     ending: Ending
     since_ns: int | None = None
     """It counts as due and begun then."""
     first_ns: int | None = None
     """It counts as due and begun then at the latest: an operation before it failed to do it."""
+    until_ns: int | None = None
+    """It counts as done then."""
 
 
 DONE = Outcome(Ending.DONE)
@@ -126,6 +133,9 @@ class Workload(Protocol):
 
     def facts(self) -> Mapping[str, float]:
         """Figures of its own for the `end` frame."""
+
+    def hurry(self) -> None:
+        """The run is to end: whatever takes long is broken off."""
 
     def close(self) -> None:
         """Lets go of the engine, once no session uses it."""

@@ -10,21 +10,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadstone.runner.processes import times_of_children
+
 _STATUS = Path("/proc/self/status")
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Processor time since the process began, in seconds, all threads."""
+    """Processor time since the process began, in seconds, all threads, and of its children."""
 
     cpu_user_s: float
     cpu_system_s: float
 
     @classmethod
     def now(cls) -> Usage:
-        """What `getrusage` says now."""
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        return cls(usage.ru_utime, usage.ru_stime)
+        """What `getrusage` says now, and what children that run have used."""
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        user_s, system_s = times_of_children()
+        return cls(own.ru_utime + ended.ru_utime + user_s, own.ru_stime + ended.ru_stime + system_s)
 
 
 def rss_bytes() -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
@@ -75,6 +75,11 @@ class Target(ABC):
     dialect: ClassVar[Dialect]
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
+    usual_keys: ClassVar[Literal["none", "keys", "foreign"]] = "foreign"
+    """What its owners make for queries over most rows: nothing, primary keys, or foreign keys with
+    an index each as well."""
+    files_form: ClassVar[Literal["parquet", "csv"]] = "csv"
+    """Of the files that it loads best."""
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         self.spec = spec
@@ -210,6 +215,23 @@ class Target(ABC):
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes empty tables, ready to be loaded in bulk."""
 
+    def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+        """Stores the rows of files in a table that was made for them.
+
+        Args:
+            table: Whose columns are those of the files, in their order.
+            files: In `files_form`; CSV with a header line, and quotes where they are needed.
+            sessions: That may load at a time.
+
+        Raises:
+            TargetError: If the target does not offer `files`, or refuses a row.
+        """
+        raise TargetError(f"{self.engine} loads no files")
+
+    @abstractmethod
+    def analyse(self) -> None:
+        """Makes the statistics of all tables that the engine plans queries with."""
+
     @abstractmethod
     def finish_tables(self, tables: Sequence[Table]) -> None:
         """Adds the keys and indexes that are better made after the load."""
@@ -286,6 +308,10 @@ class Target(ABC):
     @abstractmethod
     def log_path(self) -> Path | None:
         """The server's own log, if it can be read from here."""
+
+    def server_pid(self) -> int | None:
+        """The first process of Loadstone's own server; None of any other, or if it is down."""
+        return None
 
     @abstractmethod
     def server_cpu_s(self) -> float | None:

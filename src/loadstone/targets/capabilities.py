@@ -12,6 +12,9 @@ CAPABILITIES = {
     "each other",
     "procedures": "stored in the server",
     "bulk": "the load generator stores rows in bulk",
+    "files": "it loads the rows of files",
+    "cells": "the load generator stores the cells of a planning cube",
+    "changes": "rows can be inserted and deleted by a query",
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",
 }

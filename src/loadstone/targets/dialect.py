@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 
 @dataclass(frozen=True)
@@ -16,11 +18,13 @@ class Dialect:
             10^-s, exact like the decimals of others.
         counted_instants: The engine has no times: an `instant` is kept as its microseconds since
             1970.
+        literals_are_doubles: A number with a point is no decimal: sums of two are not exact.
     """
 
     name: str
     scaled_decimals: bool = False
     counted_instants: bool = False
+    literals_are_doubles: bool = False
 
     def cents(self, money: str) -> str:
         """A `decimal(p, 2)` or a sum of such, as an integer number of hundredths.
@@ -52,6 +56,26 @@ class Dialect:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=unix_us)
         return f"TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S.%f}'"
 
+    def exact(self, sql: str) -> str:
+        """A query in which sums of two numbers with a point are exact, as in standard SQL."""
+        return _SUM.sub(_summed, sql) if self.literals_are_doubles else sql
+
+    def delete_listed(self, table: str, key: str, listed: str, of: str) -> str:
+        """Deletes the rows of a table whose key is in a list.
+
+        Args:
+            table: To delete from.
+            key: Its column.
+            listed: Column of the list.
+            of: What lists: a table, with a condition if need be (`gone WHERE day = 3`).
+        """
+        if self.name == "mariadb":
+            # It would read the whole list for each row: before 11.1 no DELETE has a semi-join.
+            name, _, condition = of.partition(" WHERE ")
+            rest = f" WHERE {condition}" if condition else ""
+            return f"DELETE {table} FROM {table} JOIN {name} ON {key} = {listed}{rest}"
+        return f"DELETE FROM {table} WHERE {key} IN (SELECT {listed} FROM {of})"
+
     def unix_us(self, instant: str) -> str:
         """An `instant` as its microseconds since 1970.
 
@@ -67,3 +91,11 @@ class Dialect:
     @property
     def _wide(self) -> str:
         return "signed" if self.name == "mariadb" else "bigint"
+
+
+_SUM = re.compile(r"\b(\d+\.\d+) ([-+]) (\d+\.\d+)\b")
+
+
+def _summed(match: re.Match[str]) -> str:
+    first, sign, second = match.groups()
+    return str(Decimal(first) + Decimal(f"{sign}{second}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
@@ -13,21 +13,9 @@ from loadstone.experiments.problems import near
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.local.file_store import FileStore
+from loadstone.targets.own_connection import OwnConnection
 
 EMBEDDED = "embedded"
-
-
-class OwnConnection(Protocol):
-    """Loadstone's own connection to the file, opened when it is needed."""
-
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Runs one statement and returns its rows; parameters are written `%s`."""
-
-    def execute(self, script: str) -> None:
-        """Runs the statements of a script one after the other."""
-
-    def close(self) -> None:
-        """Closes the connection; the next use opens another."""
 
 
 class InProcessTarget(Target):
@@ -51,11 +39,7 @@ class InProcessTarget(Target):
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """Says where the engine runs; refuses what only a server has."""
-        if spec.server != EMBEDDED:
-            raise WrongInputError(
-                f"{cls.title} has no server {spec.server!r}; {near(spec.server, [EMBEDDED])}",
-                advice=f"server: embedded is the {cls.title} of {cls.runs_in}",
-            )
+        cls.check_server(spec.server)
         if spec.storage.log is not None:
             raise WrongInputError(
                 f"{cls.title} keeps its {cls.log_name} beside the database",
@@ -68,6 +52,19 @@ class InProcessTarget(Target):
             )
         cls.check_own()
         return {"engine": cls.engine, "runs in": cls.runs_in}
+
+    @classmethod
+    def check_server(cls, server: str) -> None:
+        """Refuses what is nowhere.
+
+        Raises:
+            WrongInputError: If the engine has no such server.
+        """
+        if server != EMBEDDED:
+            raise WrongInputError(
+                f"{cls.title} has no server {server!r}; {near(server, [EMBEDDED])}",
+                advice=f"server: embedded is the {cls.title} of {cls.runs_in}",
+            )
 
     @classmethod
     def check_own(cls) -> None:
@@ -143,9 +140,13 @@ class InProcessTarget(Target):
         self.create(self.store.database, self.layout(spec))
         return self._begin(spec)
 
+    def analyse(self) -> None:
+        """Makes the statistics of all tables."""
+        self.data.execute("ANALYZE")
+
     def snapshot(self, key: str) -> None:
         """Analyses, brings everything into the one file, and copies it."""
-        self.data.execute("ANALYZE")
+        self.analyse()
         self.stop()
         self.fold(self.store.database)
         self.store.keep(key)

@@ -70,6 +70,9 @@ class NoTarget(Target):
     def check_alive(self) -> None:
         """Nothing ends."""
 
+    def analyse(self) -> None:
+        """Nothing to analyse."""
+
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Nothing to make."""
 

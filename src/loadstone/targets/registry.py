@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from loadstone.errors import WrongInputError
 from loadstone.targets.base import Target
+from loadstone.targets.chdb import ChDB
 from loadstone.targets.duckdb import DuckDB
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.none import NoTarget
 from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.spark import Spark
 from loadstone.targets.sqlite import SQLite
 
 TARGETS: dict[str, type[Target]] = {
-    cls.engine: cls for cls in (PostgreSQL, MariaDB, SQLite, DuckDB, NoTarget)
+    cls.engine: cls for cls in (PostgreSQL, MariaDB, SQLite, DuckDB, ChDB, Spark, NoTarget)
 }
 
 

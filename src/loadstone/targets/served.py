@@ -77,6 +77,10 @@ class Server(ABC):
         """Puts an owned server out of service for a while."""
 
     @abstractmethod
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+
+    @abstractmethod
     def snapshot(self, key: str) -> None:
         """Keeps the data of the work database."""
 
@@ -103,6 +107,10 @@ class Server(ABC):
     @abstractmethod
     def cpu_s(self) -> float | None:
         """CPU seconds of its processes so far."""
+
+    @abstractmethod
+    def pid(self) -> int | None:
+        """Its first process, if it runs on this machine and is Loadstone's."""
 
     @abstractmethod
     def inventory(self) -> dict[str, Any]:
@@ -147,6 +155,10 @@ class AddressServer(Server):
         return None
 
     def cpu_s(self) -> float | None:
+        """Unknown from here."""
+        return None
+
+    def pid(self) -> int | None:
         """Unknown from here."""
         return None
 
@@ -225,6 +237,10 @@ class ServedTarget(Target):
         """Pauses or kills an owned server, or fills its disk, for as long as the block lasts."""
         return self._server.outage(kind)
 
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        self._server.analyse()
+
     def snapshot(self, key: str) -> None:
         """Analyses, flushes and copies."""
         self._server.snapshot(key)
@@ -256,6 +272,10 @@ class ServedTarget(Target):
     def log_path(self) -> Path | None:
         """The log of an owned server since the last restore."""
         return self._server.log_path()
+
+    def server_pid(self) -> int | None:
+        """The first process of an owned server."""
+        return self._server.pid()
 
     def server_cpu_s(self) -> float | None:
         """CPU seconds of an owned server since its start."""

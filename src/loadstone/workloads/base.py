@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ from loadstone.load.frames import Event, Tick
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
+from loadstone.units import format_duration
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,18 @@ class MetricSpec:
 
 
 @dataclass(frozen=True)
+class StepInfo:
+    """A step that all trials make, and that is compared by itself."""
+
+    operation: str
+    title: str
+    metric: str
+    """Name of the metric with its time, in seconds."""
+    family: str
+    """Steps that are judged together."""
+
+
+@dataclass(frozen=True)
 class LoadRequest:
     """A use of the driver during `build`."""
 
@@ -49,6 +63,21 @@ class LoadRequest:
 
 RunDriver = Callable[[LoadRequest], Mapping[str, float]]
 """Runs the driver on the present target and returns the facts of its `end` frame."""
+
+
+@dataclass(frozen=True)
+class LoadContext:
+    """What a workload is told when the load of a trial begins."""
+
+    seed: int
+    """Of the load."""
+    dialect: Dialect
+    folder: Path
+    """Of the trial: what the load keeps goes there."""
+    server_pid: int | None = None
+    """The server's first process, if it is Loadstone's."""
+    data_seed: int = 0
+    """Of the data."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +127,10 @@ class Measured:
     """The workload's own levels in the driver: the highest of each in the measured phase."""
     facts: Mapping[str, float] = field(default_factory=dict)
     """What the driver said at its end, over all phases."""
+    folder: Path | None = None
+    """Of the trial, with what the load kept there."""
+    data: Mapping[str, float] = field(default_factory=dict)
+    """What `build` told of the data."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +179,8 @@ class Workload(ABC):
     origin: ClassVar[str]
     requires: ClassVar[frozenset[str]]
     """Capabilities that a target must have, whatever the parameters."""
+    usual_engine: ClassVar[str] = "postgresql"
+    """The target where none is named."""
     Parameters: ClassVar[type[BaseModel]]
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
@@ -164,13 +199,43 @@ class Workload(ABC):
     def __init__(self, parameters: BaseModel) -> None:
         self.parameters = parameters
 
+    @classmethod
+    def fitting(cls, capabilities: frozenset[str]) -> dict[str, Any]:
+        """Parameters that must not have their defaults on a target with these capabilities."""
+        return {}
+
     def needs(self) -> frozenset[str]:
         """Capabilities that a target must have, given the parameters."""
         return self.requires
 
+    def warms(self) -> str | None:
+        """What of its load would warm caches before the measured phase, whatever the profile is."""
+        return None
+
+    def judged_metric(self) -> str:
+        """Name of the metric that verdicts are about, given the parameters."""
+        return self.headline
+
+    def steps(self) -> Sequence[StepInfo]:
+        """The steps of a workload that goes step by step; none of others."""
+        return ()
+
     def files(self) -> Mapping[str, str]:
         """Parameter: the file of this machine that it names, which the load reads."""
         return {}
+
+    def arrival(self, profile: ProfileSpec) -> str:
+        """In a few words: how load arrives, and for how long.
+
+        Args:
+            profile: Of the experiment.
+        """
+        load = (
+            f"closed, {profile.users} users"
+            if profile.load == "closed"
+            else f"open, {profile.rate_per_s:g} operations/s, {profile.arrival}"
+        )
+        return f"{load}{_think(profile.think_time)}, {spans(profile)}"
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """The profile with the fields filled in that the workload decides."""
@@ -193,7 +258,7 @@ class Workload(ABC):
         """What each trial needs beyond the data (procedures of the style in use)."""
 
     @abstractmethod
-    def driver_workload(self) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
         """The plan's `workload` object for role `run`."""
 
     @abstractmethod
@@ -306,3 +371,16 @@ class Workload(ABC):
             dialect: Of the engine that sums. The value is a 64-bit integer, the same on all engines
                 that hold the same data.
         """
+
+
+def spans(profile: ProfileSpec) -> str:
+    """How long a load warms up, if it does, and is measured."""
+    warm_up = f"warm-up {format_duration(profile.warm_up)}, " if profile.warm_up else ""
+    return f"{warm_up}measured {format_duration(profile.measure)}"
+
+
+def _think(think_time: float | str) -> str:
+    if think_time == "none":
+        return ""
+    time = think_time if isinstance(think_time, str) else format_duration(think_time)
+    return f", think time {time}"

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import Measured, MetricSpec, RunDriver, Workload
+from loadstone.workloads.base import LoadContext, Measured, MetricSpec, RunDriver, Workload
 
 
 class NoopParameters(BaseModel):
@@ -45,6 +45,7 @@ class Noop(Workload):
 
     name = "noop"
     origin = "Loadstone's own; nothing is measured but the generator"
+    usual_engine = "none"
     requires: ClassVar[frozenset[str]] = frozenset()
     Parameters = NoopParameters
     metrics = (
@@ -65,7 +66,7 @@ class Noop(Workload):
     def prepare(self, target: Target) -> None:
         """Needs nothing."""
 
-    def driver_workload(self) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
         """The service time and the rate of errors."""
         own = self.parameters
         service_time: dict[str, Any] = {

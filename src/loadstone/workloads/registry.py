@@ -8,10 +8,14 @@ from loadstone.errors import WrongInputError
 from loadstone.experiments.model import WorkloadSpec
 from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import Workload
+from loadstone.workloads.cube.workload import PlanningCube
+from loadstone.workloads.dss.workload import DecisionSupport
 from loadstone.workloads.noop import Noop
 from loadstone.workloads.oltp.workload import OrderEntry
 
-WORKLOADS: dict[str, type[Workload]] = {cls.name: cls for cls in (OrderEntry, EventArchive, Noop)}
+WORKLOADS: dict[str, type[Workload]] = {
+    cls.name: cls for cls in (OrderEntry, EventArchive, DecisionSupport, PlanningCube, Noop)
+}
 
 
 def workload_class(name: str) -> type[Workload]:

@@ -22,7 +22,7 @@ const LIGHT: Palette = {
   better: "#00735c",
   worse: "#b5400a",
   unsafe: "#c25a00",
-  series: ["#0068a8", "#c75400", "#00815f", "#a8477f", "#8a6d00", "#3b9bd1", "#5b6670"],
+  series: ["#0068a8", "#c75400", "#00815f", "#a8477f", "#8a6d00", "#3b9bd1", "#5b6670", "#a03a35", "#6b56b0"],
 };
 
 const DARK: Palette = {
@@ -35,7 +35,7 @@ const DARK: Palette = {
   better: "#4fc3a1",
   worse: "#f0894f",
   unsafe: "#f0a04b",
-  series: ["#5aaeea", "#f08a4b", "#45c29c", "#dc8fbd", "#e0bd4f", "#9ad0f5", "#a8b3bd"],
+  series: ["#5aaeea", "#f08a4b", "#45c29c", "#dc8fbd", "#e0bd4f", "#9ad0f5", "#a8b3bd", "#e58a84", "#b9a6f2"],
 };
 
 /** Paper is light, whatever the screen is. */

@@ -140,9 +140,9 @@ def _figures(
 ) -> list[MetricValue]:
     """The deciding metric of the valid trials of a variant."""
     from loadstone.report.figures import all_metrics
-    from loadstone.workloads.registry import workload_class
+    from loadstone.workloads.registry import workload_of
 
-    name = experiment.metric or workload_class(experiment.workload.name).headline
+    name = experiment.metric or workload_of(experiment.workload).judged_metric()
     own = [
         all_metrics(result)
         for result in results

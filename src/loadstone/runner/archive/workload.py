@@ -20,7 +20,7 @@ from loadstone.runner.archive.replay import read_replay
 from loadstone.runner.archive.station import Station
 from loadstone.runner.clock import Clock
 from loadstone.runner.database import Database, Link
-from loadstone.runner.plan import Plan
+from loadstone.runner.plan import Plan, RefusalError
 from loadstone.runner.session import LOST, FailureError, Outcome, Tiding
 from loadstone.runner.usage import EngineMeter
 
@@ -32,9 +32,14 @@ def open_archive(plan: Plan, clock: Clock) -> Archive:
         RefusalError: It names what is wrong.
     """
     parameters = read_parameters(plan)
+    connection = plan.connection
+    if plan.workload.role != "run":
+        raise RefusalError("workload.role", f"archive has no role {plan.workload.role}")
+    if connection.protocol != "duckdb":
+        raise RefusalError("connection.protocol", f"{connection.protocol} is none of duckdb")
     replay = None if parameters.csv is None else read_replay(parameters.csv, parameters.elements)
     meter = EngineMeter()
-    database = Database(plan.connection, meter)
+    database = Database(connection, meter)
     path = plan.acknowledgements
     acknowledgements = None if path is None else Acknowledgements(path, clock)
     common = Common(database, parameters, clock, plan.seed, replay, acknowledgements)
@@ -99,6 +104,9 @@ class Archive:
             "events_in_doubt": totals.in_doubt,
             "inserts_over_threshold": totals.over_threshold,
         }
+
+    def hurry(self) -> None:
+        """Nothing takes long."""
 
     def close(self) -> None:
         """Closes the database."""

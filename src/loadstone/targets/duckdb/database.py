@@ -5,14 +5,14 @@ DuckDB lets one process at a time open a file for writing, so nothing of this is
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from loadstone.errors import TargetError
+from loadstone.targets.own_connection import OwnConnection
 
 _OWN = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """Nothing is fetched from elsewhere, whatever a query asks for."""
@@ -34,13 +34,13 @@ def connect(path: Path | str, settings: Mapping[str, str]) -> duckdb.DuckDBPyCon
         raise TargetError(f"cannot open {path}: {_first_line(error)}") from error
 
 
-class Database:
+class Database(OwnConnection):
     """One connection of Loadstone's own, with the settings of the load; opened when needed."""
 
     def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
+        super().__init__()
         self.path = path
         self._settings = dict(settings)
-        self._lock = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -58,21 +58,9 @@ class Database:
                 said = _first_line(error)
                 raise TargetError(f"{said}, in: {' '.join(sql.split())[:200]}") from error
 
-    def execute(self, script: str) -> None:
-        """Runs the statements of a script one after the other.
-
-        Raises:
-            TargetError: With DuckDB's message and the statement that failed.
-        """
-        for statement in duckdb.extract_statements(script):
-            self.query(statement.query)
-
-    def close(self) -> None:
-        """Closes the connection; the next use opens another."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+    def statements(self, script: str) -> Iterable[str]:
+        """As DuckDB's parser cuts it."""
+        return (statement.query for statement in duckdb.extract_statements(script))
 
     def _opened(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:

@@ -31,6 +31,14 @@ _OUTSIDE = re.compile(
     r"disabled_filesystems|temp_directory|temp_file_encryption|duckdb_api|errors_as_json"
 )
 """They say what the engine may reach and where it keeps things."""
+_FOLLOWING = frozenset(
+    {
+        *("worker_threads", "max_memory", "wal_autocheckpoint", "null_order", "profile_output"),
+        *("streaming_buffer_size", "user", "write_buffer_row_group_memory_limit"),
+        "secret_directory",
+    }
+)
+"""Other names of settings that are told already, and what follows memory, threads or the home."""
 _TESTING = re.compile(
     r"debug_.*|.*_?log(s|ging|_types|_query_path)?(_.*)?|.*profil.*|tracked_metrics|"
     r"disable_database_invalidation|.*_transaction_invalidation_policy"
@@ -69,8 +77,12 @@ def default(name: str) -> str:
 
 
 def changed(values: Mapping[str, str]) -> dict[str, str]:
-    """The settings of an engine that are not those of DuckDB by default."""
-    return {name: value for name, value in values.items() if value != default(name)}
+    """The settings of an engine that are not those of DuckDB by default, each told once."""
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in _FOLLOWING and value != default(name)
+    }
 
 
 def canonical(name: str, level: Level) -> str:

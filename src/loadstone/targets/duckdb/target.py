@@ -17,7 +17,8 @@ from loadstone.targets.dialect import Dialect
 from loadstone.targets.duckdb import ddl, settings
 from loadstone.targets.duckdb.database import Database, connect
 from loadstone.targets.duckdb.probe import DuckDBProbe
-from loadstone.targets.in_process import InProcessTarget, OwnConnection
+from loadstone.targets.in_process import InProcessTarget
+from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.schema import Table
 from loadstone.targets.served import fingerprint_of
 
@@ -34,7 +35,9 @@ class DuckDB(InProcessTarget):
     runs_in = "the runner"
     log_name = "WAL"
     file_name = "loadstone.duckdb"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "bulk"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "bulk", "files", "cells", "changes"})
+    usual_keys = "none"
+    files_form = "parquet"
     dialect = Dialect("duckdb")
 
     @classmethod
@@ -79,6 +82,11 @@ class DuckDB(InProcessTarget):
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them with their keys."""
         self.execute(ddl.create(tables))
+
+    def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+        """Reads the files; DuckDB's own threads share the work."""
+        names = ", ".join(f"'{path}'" for path in files)
+        self.query(f"INSERT INTO {table.name} SELECT * FROM read_parquet([{names}])")
 
     def finish_tables(self, tables: Sequence[Table]) -> None:
         """Adds the indexes."""

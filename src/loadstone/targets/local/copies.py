@@ -46,6 +46,7 @@ def take(data: Path, kept: Path, left_out: Collection[Path] = ()) -> None:
     names = [each for each in _files(data) if each not in left_out]
     for folder in _folders(data):
         (kept / folder).mkdir(mode=0o700, exist_ok=True)
+    _put_links(data, kept)
     _in_parallel(lambda name: _copy(data / name, kept / name, None), names)
 
 
@@ -57,6 +58,7 @@ def restore(kept: Path, data: Path, account: Account) -> Restored:
         if not (data / folder).is_dir():
             (data / folder).mkdir(mode=0o700)
             account.own(data / folder)
+    _put_links(kept, data)
     clone = _can_clone(data)
 
     def put_back(name: Path) -> int:
@@ -89,7 +91,7 @@ def drop_from_page_cache(data: Path) -> int:
 
 
 def _files(top: Path) -> list[Path]:
-    """Files below a folder, those behind a link to a folder (a log kept apart) included."""
+    """Files below a folder, also behind a link that leads out of it (a log kept apart)."""
     return [Path(where).relative_to(top) / name for where, _, names in _walk(top) for name in names]
 
 
@@ -98,7 +100,33 @@ def _folders(top: Path) -> list[Path]:
 
 
 def _walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    return os.walk(top, followlinks=True)
+    for where, folders, files in os.walk(top, followlinks=True):
+        folders[:] = [name for name in folders if not _leads_within(Path(where) / name, top)]
+        yield where, folders, files
+
+
+def _links(top: Path) -> dict[Path, Path]:
+    """Links between folders below `top`: where they lead, as they say it."""
+    return {
+        path.relative_to(top): path.readlink()
+        for where, _, _ in _walk(top)
+        for path in Path(where).iterdir()
+        if _leads_within(path, top)
+    }
+
+
+def _leads_within(path: Path, top: Path) -> bool:
+    return path.is_symlink() and path.is_dir() and path.resolve().is_relative_to(top.resolve())
+
+
+def _put_links(source: Path, destination: Path) -> None:
+    wanted = _links(source)
+    for name, lead in _links(destination).items():
+        if wanted.get(name) != lead:
+            (destination / name).unlink()
+    for name, lead in wanted.items():
+        if not (destination / name).is_symlink():
+            (destination / name).symlink_to(lead)
 
 
 def _remove_extras(data: Path, folders: set[Path], files: set[Path]) -> None:

@@ -27,7 +27,7 @@ class FileStore:
         The engine runs in the load generator, and that as whoever started Loadstone.
 
         Args:
-            name: Of the database file.
+            name: Of the database file; empty: the folder is the database.
             spec: Names the folder in which that of the engine is made.
             context: Journal and mark.
         """
@@ -37,19 +37,23 @@ class FileStore:
 
     @property
     def database(self) -> Path:
-        """The database file; another one after `clear` and `put_back`."""
-        return self._premises.places.layout.data / self._name
+        """The database, a file or a folder; another one after `clear` and `put_back`."""
+        return self._folder / self._name
+
+    @property
+    def _folder(self) -> Path:
+        return self._premises.places.layout.data
 
     def clear(self, storage: StorageSpec) -> None:
         """Makes the placement, with nothing on it."""
         folder = self._premises.places.use(storage).data
         for path in folder.iterdir():
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         self._premises.last_reset = {}
 
     def keep(self, key: str) -> None:
         """Copies the data, which nobody uses, and which are in the one file."""
-        data, copy = self.database.parent, kept.folder_of(self._premises.snapshots, key)
+        data, copy = self._folder, kept.folder_of(self._premises.snapshots, key)
         tree.check_space(copy.parent, tree.size_bytes(data), "a snapshot")
         shutil.rmtree(copy, ignore_errors=True)
         with kept.copying(copy):
@@ -96,20 +100,29 @@ class FileStore:
 
     def inventory(self) -> dict[str, Any]:
         """Folder, file system, placements, and what the last reset took."""
-        return self._premises.inventory(self.database.parent)
+        return self._premises.inventory(self._folder)
 
     def close(self) -> None:
         """Removes everything."""
         self._premises.close()
 
     def _warm(self) -> str:
-        with self.database.open("rb", buffering=0) as file:
-            while file.read(_READ_BYTES):
-                pass
-        return "the file read into the page cache"
+        files = self._files()
+        for path in files:
+            with path.open("rb", buffering=0) as file:
+                while file.read(_READ_BYTES):
+                    pass
+        return f"{len(files)} files read into the page cache"
 
     def _cool(self) -> str:
-        with self.database.open("rb") as file:
-            os.fsync(file.fileno())
-        count = copies.drop_from_page_cache(self.database.parent)
+        for path in self._files():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        count = copies.drop_from_page_cache(self._folder)
         return f"{count} files dropped from the page cache"
+
+    def _files(self) -> list[Path]:
+        """The database, or the files below it."""
+        if self.database.is_file():
+            return [self.database]
+        return [path for path in self.database.rglob("*") if path.is_file()]

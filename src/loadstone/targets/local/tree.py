@@ -36,7 +36,7 @@ def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[
             f"the server runs as {account.name}, who may not enter {parent}",
             advice="name a data folder that it can enter, for example one below /var/tmp",
         )
-    check_space(parent, LEAST_FREE_BYTES, "a new cluster")
+    check_space(parent, LEAST_FREE_BYTES, "an empty target")
     token = secrets.token_hex(6)
     path = parent.resolve() / f"loadstone-{token}"
     entry = journal.before(f"make folder {path}", "remove-tree", path=str(path), token=token)

@@ -21,10 +21,17 @@ _LOST = (0, 2006, 2013, 2055)
 """Client errors after which the connection is of no use."""
 
 
-def connect(connection: Connection, *, timeout_s: int = 10) -> pymysql.connections.Connection[Any]:
+def connect(
+    connection: Connection, *, timeout_s: int = 10, local_infile: bool = False
+) -> pymysql.connections.Connection[Any]:
     """Connects in autocommit mode.
 
     Differences of unsigned numbers may be negative in its sessions, as in the SQL standard.
+
+    Args:
+        connection: Where to.
+        timeout_s: To wait for an answer.
+        local_infile: Statements of the session may name files of this machine.
 
     Raises:
         TargetError: If the server cannot be reached or refuses.
@@ -47,6 +54,7 @@ def connect(connection: Connection, *, timeout_s: int = 10) -> pymysql.connectio
             autocommit=True,
             init_command=_SESSION,
             connect_timeout=timeout_s,
+            local_infile=local_infile,
         )
     except (pymysql.MySQLError, OSError) as error:
         where = connection.host if local else f"{connection.host}:{connection.port}"

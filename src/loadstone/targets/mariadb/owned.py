@@ -122,6 +122,10 @@ class OwnedServer(Server):
             self._copy(key)
         return self.restore(key, spec)
 
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        state.analyse(self.client)
+
     def snapshot(self, key: str) -> None:
         """Copies the folders while the server is down for a moment."""
         instance = self._opened()

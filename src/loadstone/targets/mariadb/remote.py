@@ -53,16 +53,16 @@ class AddressServer(served.AddressServer, Server):
         self._variables.reset()
         self._give_back()
 
-    def pid(self) -> int | None:
-        """Unknown from here."""
-        return None
-
     # -- state ---------------------------------------------------------------------------------
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Drops everything in the work database."""
         with aside.server(self._address) as client:
             aside.clear(client, self._address.database)
         return self._apply(spec)
+
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        state.analyse(self.client)
 
     def snapshot(self, key: str) -> None:
         """Copies the tables of the work database into a snapshot database."""

@@ -18,7 +18,3 @@ class Server(served.Server):
     @abstractmethod
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """An empty work database in the layout of `spec`, on a server started as it says."""
-
-    @abstractmethod
-    def pid(self) -> int | None:
-        """The server's process, if it runs on this machine and is Loadstone's."""

@@ -11,7 +11,15 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.mariadb import address, binaries, ddl, fingerprint, remote, settings
+from loadstone.targets.mariadb import (
+    address,
+    binaries,
+    bulk,
+    ddl,
+    fingerprint,
+    remote,
+    settings,
+)
 from loadstone.targets.mariadb.owned import OwnedServer
 from loadstone.targets.mariadb.remote import AddressServer
 from loadstone.targets.mariadb.server import Server
@@ -21,6 +29,8 @@ from loadstone.targets.schema import Table
 from loadstone.targets.served import ServedTarget
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loadstone.probes.marks import Mark, SampleTable
     from loadstone.targets.happenings import ServerLog
 
@@ -41,7 +51,7 @@ class MariaDB(ServedTarget):
 
     engine = "mariadb"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        {"sql", "transactions", "procedures", "bulk", "table-compression"}
+        {"sql", "transactions", "procedures", "bulk", "files", "changes", "table-compression"}
     )
     dialect = Dialect("mariadb")
     _server: Server
@@ -87,6 +97,10 @@ class MariaDB(ServedTarget):
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them with their primary keys."""
         self.execute(ddl.create(tables))
+
+    def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+        """Sends the files, each in a session of its own."""
+        bulk.load(self.connection(), table, files, sessions=sessions)
 
     def finish_tables(self, tables: Sequence[Table]) -> None:
         """Adds indexes and foreign keys, and looks for rows that refer to nothing.

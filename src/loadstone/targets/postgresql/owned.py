@@ -114,6 +114,10 @@ class OwnedServer(Server):
         ).outage(kind)
 
     # -- state ---------------------------------------------------------------------------------
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        state.analyse(self.client)
+
     def snapshot(self, key: str) -> None:
         """Copies the data folder while the server is down for a moment."""
         cluster = self._opened()
@@ -189,6 +193,11 @@ class OwnedServer(Server):
     def cpu_s(self) -> float | None:
         """CPU of postmaster and all its children."""
         return processes.cpu_s(self._opened().data)
+
+    def pid(self) -> int | None:
+        """The postmaster."""
+        postmaster = processes.postmaster_of(self._opened().data)
+        return None if postmaster is None else postmaster.pid
 
     def inventory(self) -> dict[str, Any]:
         """Programs, account, data folder and its file system."""

@@ -57,6 +57,10 @@ class AddressServer(served.AddressServer, Server):
         self._give_back()
 
     # -- state ---------------------------------------------------------------------------------
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        state.analyse(self.client)
+
     def snapshot(self, key: str) -> None:
         """Copies the work database into a snapshot database."""
         state.analyse(self.client)

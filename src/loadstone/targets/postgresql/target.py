@@ -14,6 +14,7 @@ from loadstone.targets.dialect import Dialect
 from loadstone.targets.postgresql import (
     address,
     binaries,
+    bulk,
     catalog,
     ddl,
     fingerprint,
@@ -29,6 +30,8 @@ from loadstone.targets.schema import Table
 from loadstone.targets.served import ServedTarget
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loadstone.probes.marks import Mark, SampleTable
     from loadstone.targets.happenings import ServerLog
 
@@ -41,7 +44,16 @@ class PostgreSQL(ServedTarget):
 
     engine = "postgresql"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        {"sql", "transactions", "procedures", "bulk", SECOND_PLACE}
+        {
+            "sql",
+            "transactions",
+            "procedures",
+            "bulk",
+            "files",
+            "cells",
+            "changes",
+            SECOND_PLACE,
+        }
     )
     dialect = Dialect("postgresql")
 
@@ -86,6 +98,10 @@ class PostgreSQL(ServedTarget):
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them bare: COPY is fastest without keys and indexes."""
         self.execute(ddl.create(tables))
+
+    def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+        """Copies the files, each in a session of its own."""
+        bulk.load(self.connection(), table, files, sessions=sessions)
 
     def finish_tables(self, tables: Sequence[Table]) -> None:
         """Adds all keys and indexes."""

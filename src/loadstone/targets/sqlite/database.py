@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
+from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.sqlite import pragmas
 
 LEAST_VERSION = (3, 37, 0)
@@ -94,7 +94,7 @@ def fold(path: Path) -> None:
             raise TargetError(f"the WAL of {path} cannot be folded in: it is in use")
 
 
-class Database:
+class Database(OwnConnection):
     """One connection of Loadstone's own, opened when it is needed.
 
     It is not part of the load and follows none of its settings but those of the file. It must be
@@ -103,8 +103,8 @@ class Database:
     """
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
-        self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -121,21 +121,9 @@ class Database:
             except sqlite3.Error as error:
                 raise TargetError(f"{error}, in: {' '.join(sql.split())[:200]}") from error
 
-    def execute(self, script: str) -> None:
-        """Runs the statements of a script one after the other.
-
-        Raises:
-            TargetError: With SQLite's message and the statement that failed.
-        """
-        for statement in statements(script):
-            self.query(statement)
-
-    def close(self) -> None:
-        """Closes the connection; the next use opens another."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+    def statements(self, script: str) -> Iterator[str]:
+        """By SQLite's own idea of where one ends."""
+        return statements(script)
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from loadstone.errors import TargetError
 from loadstone.results.record import Fingerprint
-from loadstone.targets.in_process import OwnConnection
+from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.served import fingerprint_of
 
 _HALF_BITS = 32

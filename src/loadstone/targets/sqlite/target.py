@@ -13,7 +13,8 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import Connection, SettingInfo, TargetContext
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.in_process import InProcessTarget, OwnConnection
+from loadstone.targets.in_process import InProcessTarget
+from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.schema import Table
 from loadstone.targets.sqlite import database, ddl, fingerprint, pragmas
 from loadstone.targets.sqlite.database import Database

@@ -20,10 +20,12 @@ from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
 from loadstone.workloads.base import (
     Acknowledgement,
     Flow,
+    LoadContext,
     Measured,
     RunDriver,
     SearchSteps,
     Workload,
+    spans,
 )
 
 
@@ -59,6 +61,12 @@ class EventArchive(Workload):
         """What the stations replay."""
         csv = self.parameters.csv
         return {} if csv is None else {"csv": csv}
+
+    def arrival(self, profile: ProfileSpec) -> str:
+        """The rate of the events."""
+        own = self.parameters
+        stations = "1 station" if own.stations == 1 else f"{own.stations} stations"
+        return f"{own.rate:,.0f} events/s of {stations}, {spans(profile)}"
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """Closed users who act on a grid of their own: attendants, operators and stations."""
@@ -99,7 +107,7 @@ class EventArchive(Workload):
         if self.parameters.move:
             target.make_second_place()
 
-    def driver_workload(self) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
         """The plan's `workload` object."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
 

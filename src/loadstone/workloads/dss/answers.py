@@ -7,9 +7,8 @@ numbers be the same when they are rounded as the published answers are printed: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from itertools import groupby, zip_longest
 
@@ -19,27 +18,6 @@ Row = tuple[str, ...]
 HALF_A_CENT = Decimal("0.005")
 RELATIVE = Decimal("1e-12")
 """Sums of doubles (ClickHouse's averages, for one) differ in their last digits."""
-
-
-def kept(rows: Iterable[Sequence[object]]) -> list[Row]:
-    """Rows as texts: numbers in full, dates as ISO 8601, `char` without its padding.
-
-    Args:
-        rows: As an engine's client returned them.
-    """
-    return [tuple(_text(value) for value in row) for row in rows]
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, datetime):
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float):
-        return repr(value)
-    return str(value).rstrip()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ are the same statements on every engine.
 
 from __future__ import annotations
 
+from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Column, ColumnType, Table
 from loadstone.workloads.dss.tables import LINEITEM, ORDERS
 
@@ -59,19 +60,20 @@ def new_key(number: int) -> int:
     return loaded_key(number) + 8
 
 
-def statements(function: str, pair: int) -> tuple[str, ...]:
+def statements(function: str, pair: int, dialect: Dialect) -> tuple[str, ...]:
     """What a refresh function does, in one transaction where the engine has any.
 
     Args:
         function: `rf1` or `rf2`.
         pair: From 1.
+        dialect: The engine's SQL.
     """
     if function == INSERT:
         return tuple(_insert(table, pair) for table in (ORDERS, LINEITEM))
-    keys = f"(SELECT o_orderkey FROM refresh_delete WHERE pair = {pair})"
+    keys = ("refresh_delete.o_orderkey", f"refresh_delete WHERE pair = {pair}")
     return (
-        f"DELETE FROM lineitem WHERE l_orderkey IN {keys}",
-        f"DELETE FROM orders WHERE o_orderkey IN {keys}",
+        dialect.delete_listed("lineitem", "l_orderkey", *keys),
+        dialect.delete_listed("orders", "orders.o_orderkey", *keys),
     )
 
 

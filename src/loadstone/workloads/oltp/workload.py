@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import Acknowledgement, LoadRequest, Measured, RunDriver, Workload
+from loadstone.workloads.base import (
+    Acknowledgement,
+    LoadContext,
+    LoadRequest,
+    Measured,
+    RunDriver,
+    Workload,
+)
 from loadstone.workloads.oltp import accounting, fairness
 from loadstone.workloads.oltp.conditions import check_conditions
 from loadstone.workloads.oltp.durability import lost_commits
@@ -85,7 +92,7 @@ class OrderEntry(Workload):
         if self.parameters.style == "procedures":
             target.execute(_script(f"procedures.{target.dialect.name}.sql"))
 
-    def driver_workload(self) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
         """The five transactions with their weights."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
 

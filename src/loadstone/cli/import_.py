@@ -1,0 +1,74 @@
+"""`loadstone import`: makes results of what other programs measured."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from cyclopts import App, Group
+
+from loadstone.cli.console import say
+from loadstone.cli.options import Output
+
+command = App(
+    name="import",
+    help="Make a result of what another program measured.\n\n"
+    "* `loadstone import essbase-log cycle.log`",
+    help_format="markdown",
+    group_commands=Group("Commands"),
+)
+
+
+@command.command
+def essbase_log(
+    log: Path,
+    /,
+    *more: Path,
+    name: str | None = None,
+    server: str = "unknown",
+    output: Output = Output(),  # noqa: B008
+) -> None:
+    """Make a result of the log of an Essbase kit (`loadstone cube emit-essbase`).
+
+    Each log is a trial, and each step's time the mean of its cycles. `loadstone show`, `report` and
+    `compare` take the result as any other; its notices say what is not known of it.
+
+    Args:
+        log: The `cycle.log` that the kit's `cycle.mxl` writes.
+        more: Further logs of the same kit on the same system: repeats.
+        name: Of the result; default: that of the first log.
+        server: Where it ran, for the record.
+        output: Where results lie and how to answer.
+    """
+    from loadstone.cli.answer import answer
+    from loadstone.experiments.model import Variant
+    from loadstone.results.folder import ExperimentFolder
+    from loadstone.results.store import index_experiment
+    from loadstone.workloads.cube.essbase import record
+    from loadstone.workloads.cube.essbase.log import read_log
+
+    logs = [read_log(path) for path in (log, *more)]
+    experiment = record.experiment_of(logs, name or _name_of(log), server)
+    folder = ExperimentFolder.create(output.results, experiment.name)
+    experiment = experiment.model_copy(update={"name": folder.name})
+    folder.write_experiment(experiment)
+    words = ["loadstone", "import", "essbase-log", *(str(own.path) for own in logs)]
+    folder.write_design([Variant(name=experiment.name, changes=[], step=[])], [], shlex.join(words))
+    for number, own in enumerate(logs, start=1):
+        plan = record.plan_of(experiment, number)
+        with folder.trial(plan) as trial:
+            trial.keep_log(own.path)
+            for frame in record.frames_of(own):
+                trial.frames.write(frame)
+            trial.write_inventory(record.inventory_of(own))
+            trial.write_result(record.result_of(plan, own))
+    index_experiment(folder.path)
+    answer(folder.path, as_json=output.json)
+    say(f"the result is {folder.name}, in {folder.path}")
+
+
+def _name_of(log: Path) -> str:
+    """A name of a result, after that of a file."""
+    plain = re.sub(r"[^a-z0-9._-]+", "-", log.stem.lower()).strip("-._")
+    return f"essbase-{plain}"[:80].rstrip("-._") if plain else "essbase"

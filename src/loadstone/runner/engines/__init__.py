@@ -1,0 +1,1 @@
+"""Engines that answer SQL, each behind the same few methods."""

@@ -1,0 +1,368 @@
+"""One stream's session: its steps one after the other, each with a limit to its time."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loadstone.load.steps import ANSWERS, PLANS, SHAPES, TOLD
+from loadstone.runner.clock import Clock, to_s
+from loadstone.runner.engines.base import Channel, Engine, Rows
+from loadstone.runner.processes import Account, Watch, account_of
+from loadstone.runner.session import EXHAUSTED, LOST, Ending, FailureError, Outcome, Tiding
+from loadstone.runner.steps.crew import Crew
+from loadstone.runner.steps.keeping import keep_answer, keep_text
+from loadstone.runner.steps.parameters import Parameters, Step, Stream
+
+TIME_LIMIT = "time-limit"
+"""Class of a statement that was broken off because it took too long."""
+STOPPED = "stopped"
+"""Class of a statement that was broken off because the run is to end."""
+
+
+@dataclass
+class Round:
+    """What the streams of a phase know of each other."""
+
+    streams: Sequence[Stream]
+    ended: dict[str, threading.Event] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ended = {stream.name: threading.Event() for stream in self.streams}
+
+
+class Solitude:
+    """Tells whether a statement was the only one: then what the engine used is its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun = 0
+        self._working = 0
+
+    def begin(self) -> int | None:
+        """Notes that a statement begins; returns a token if no other runs."""
+        with self._lock:
+            self._begun += 1
+            self._working += 1
+            return self._begun if self._working == 1 else None
+
+    def end(self, token: int | None) -> bool:
+        """Notes that it has ended; returns whether no other ran meanwhile."""
+        with self._lock:
+            self._working -= 1
+            return token == self._begun
+
+
+@dataclass
+class Common:
+    """What all sessions share."""
+
+    engine: Engine
+    parameters: Parameters
+    clock: Clock
+    seed: int = 0
+    """Of the requests that are drawn."""
+    rounds: list[Round] = field(init=False)
+    stopping: threading.Event = field(default_factory=threading.Event)
+    solitude: Solitude = field(init=False)
+    _channels: list[Channel] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.rounds = [Round(streams) for streams in self.parameters.rounds]
+        self.solitude = Solitude()
+
+    def hurry(self) -> None:
+        """Breaks off every statement of a step; no further one begins."""
+        self.stopping.set()
+        for round_ in self.rounds:
+            for ended in round_.ended.values():
+                ended.set()
+        with self._lock:
+            for channel in self._channels:
+                channel.interrupt()
+
+    def opened(self) -> Channel:
+        """Opens a session with the engine.
+
+        Raises:
+            FailureError: The engine does not.
+        """
+        channel = self.engine.connect()
+        with self._lock:
+            self._channels.append(channel)
+        return channel
+
+    @contextmanager
+    def unhurried(self, channel: Channel) -> Iterator[None]:
+        """What runs within the block may end by itself."""
+        with self._lock:
+            self._channels.remove(channel)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._channels.append(channel)
+
+    def close(self, channel: Channel) -> None:
+        """Closes it; nobody breaks it off any more."""
+        with self._lock:
+            if channel in self._channels:
+                self._channels.remove(channel)
+        channel.close()
+
+
+@dataclass
+class _Made:
+    """A step as it went; what the engine used is None where others used it at the same time."""
+
+    since_ns: int = 0
+    until_ns: int = 0
+    rows: Rows | None = None
+    parser_cpu_s: float | None = None
+    """Of the files of a work: it is none of the engine's."""
+    failure: FailureError | None = None
+    account: Account | None = None
+    peak_bytes: int | None = None
+    spilled_bytes: int | None = None
+
+    def told(self) -> dict[str, float | str]:
+        """What is known of it."""
+        failure, account = self.failure, self.account
+        known: dict[str, float | str | None] = {
+            "from_s": to_s(self.since_ns),
+            "to_s": to_s(self.until_ns),
+            "rows": None if self.rows is None else len(self.rows),
+            "class": None if failure is None else failure.error_class,
+            "error": None if failure is None else failure.message,
+            "cpu_s": None if account is None else account.cpu_s,
+            "parser_cpu_s": self.parser_cpu_s,
+            "read_bytes": None if account is None else account.read_bytes,
+            "written_bytes": None if account is None else account.written_bytes,
+            "peak_bytes": self.peak_bytes,
+            "spilled_bytes": self.spilled_bytes,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+class StreamSession:
+    """A session of the loop (`runner.session.Session`)."""
+
+    hurries = True
+
+    def __init__(self, common: Common, user: int) -> None:
+        self._common = common
+        self._user = user
+        self._channel = common.opened()
+        self._crew = Crew(common)
+        self._draw = random.Random(f"requests {common.seed} {user}")
+        self._round = 0
+        self._place = 0
+        self._told: list[Tiding] = []
+        self._lost_ns: int | None = None
+        self._is_abandoned = False
+        """The engine did not come back: no further step is made."""
+        self._too_long: set[str] = set()
+        """Queries that were broken off: their plans are shown without another execution."""
+
+    # -- what the loop asks ----------------------------------------------------------------------
+    def choose(self) -> str:
+        """The next step's operation; any if there is none: then `execute` says so."""
+        step, stream = self._step(), self._stream()
+        if step is not None:
+            return step.operation
+        if stream is not None and stream.asks is not None:
+            return stream.asks
+        return self._common.parameters.operations[0]
+
+    def execute(self, operation: str) -> Outcome:
+        """Makes the next step, or says that this was the last of its round.
+
+        Raises:
+            FailureError: It did not end well, or took too long; the stream goes on with the next.
+        """
+        stream, step = self._stream(), self._step()
+        if stream is not None and self._place == 0 and stream.after is not None:
+            self._common.rounds[self._round].ended[stream.after].wait()
+        if stream is None or self._is_over or (step is None and stream.asks is None):
+            self._end_round(stream)
+            return EXHAUSTED
+        if step is None:
+            return self._ask()
+        self._place += 1
+        return self._make(stream, step)
+
+    def tidings(self) -> Sequence[Tiding]:
+        """What became of the last step."""
+        told, self._told = self._told, []
+        return told
+
+    def reconnect(self) -> None:
+        """Opens a new session with the engine; gives up after the time that a query may take.
+
+        Raises:
+            FailureError: There is none yet, or the run is to end.
+        """
+        common = self._common
+        if common.stopping.is_set():
+            raise FailureError(LOST, "the run is to end")
+        now_ns = common.clock.now_ns()
+        self._lost_ns = now_ns if self._lost_ns is None else self._lost_ns
+        common.close(self._channel)
+        self._crew.close()
+        try:
+            self._channel = common.opened()
+        except FailureError:
+            self._is_abandoned = to_s(now_ns - self._lost_ns) > common.parameters.time_limit_s
+            if not self._is_abandoned:
+                raise
+        else:
+            self._lost_ns = None
+
+    def close(self) -> None:
+        """Says goodbye."""
+        self._end_round(self._stream())
+        self._crew.close()
+        self._common.close(self._channel)
+
+    # -- a request -------------------------------------------------------------------------------
+    def _ask(self) -> Outcome:
+        """Asks one of the requests; nothing is looked at beside it, as many are short."""
+        common = self._common
+        with common.unhurried(self._channel):
+            since_ns = common.clock.now_ns()
+            self._channel.run(self._draw.choice(common.parameters.requests))
+            until_ns = common.clock.now_ns()
+        return Outcome(Ending.DONE, since_ns=since_ns, until_ns=until_ns)
+
+    # -- a step ----------------------------------------------------------------------------------
+    def _make(self, stream: Stream, step: Step) -> Outcome:
+        made = _Made()
+        with self._using(made), self._limit() as is_late:
+            made.since_ns = self._common.clock.now_ns()
+            try:
+                made.rows = self._run(step, made, is_late)
+            except FailureError as error:
+                made.failure = self._classified(error, is_late=is_late.is_set())
+            made.until_ns = self._common.clock.now_ns()
+        named = {"stream": stream.name, "operation": step.operation, "step": step.kind}
+        self._told.append(Tiding(TOLD, {**named, **made.told()}))
+        if made.failure is not None:
+            if made.failure.error_class == TIME_LIMIT:
+                self._too_long.add(step.operation)
+            raise made.failure
+        if made.rows is not None and step.answer is not None:
+            keep_answer(self._folder / ANSWERS, step.answer, made.rows)
+        return Outcome(Ending.DONE, since_ns=made.since_ns, until_ns=made.until_ns)
+
+    def _run(self, step: Step, made: _Made, is_late: threading.Event) -> Rows | None:
+        if step.kind == "change":
+            self._channel.change(step.statements)
+            return None
+        if step.kind == "work":
+            found = self._crew.work(self._channel, step.stages, is_late)
+            made.parser_cpu_s = sum(parsed.cpu_s for parsed in found) if found else None
+            return [parsed.row() for parsed in found]
+        (statement,) = step.statements
+        if step.kind == "explain":
+            plan = self._channel.explain(statement, execute=step.operation not in self._too_long)
+            keep_text(self._folder / PLANS, step.operation, plan.text)
+            keep_text(self._folder / SHAPES, step.operation, plan.shape)
+            return None
+        return self._channel.run(statement)
+
+    def _classified(self, error: FailureError, *, is_late: bool) -> FailureError:
+        """An interrupted statement fails with what its engine says; the reason is known here."""
+        if error.is_fatal:
+            return error
+        if is_late:
+            limit_s = self._common.parameters.time_limit_s
+            return FailureError(TIME_LIMIT, f"broken off after {limit_s:g} s")
+        if self._common.stopping.is_set():
+            return FailureError(STOPPED, "broken off: the run is to end")
+        return error
+
+    @contextmanager
+    def _limit(self) -> Iterator[threading.Event]:
+        """Interrupts what runs within the block for too long; the event tells that it did."""
+        is_late = threading.Event()
+        channel = self._channel
+
+        def interrupt() -> None:
+            is_late.set()
+            for own in (channel, *self._crew.channels):
+                own.interrupt()
+
+        timer = threading.Timer(self._common.parameters.time_limit_s, interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield is_late
+        finally:
+            timer.cancel()
+
+    @contextmanager
+    def _using(self, made: _Made) -> Iterator[None]:
+        """Notes what the engine uses within the block, if this stream is alone."""
+        solitude, engine = self._common.solitude, self._common.engine
+        token = solitude.begin()
+        before, spilled = account_of(engine.pids), self._channel.spilled_bytes()
+        watch = Watch(engine.pids, engine.temporary)
+        try:
+            yield
+        finally:
+            watch.stop()
+            alone = solitude.end(token)
+            if alone and engine.pids:
+                made.account = account_of(engine.pids) - before - self._parser(engine, made)
+                made.peak_bytes = watch.peak_memory_bytes
+            if alone and engine.temporary is not None:
+                made.spilled_bytes = watch.peak_files_bytes
+            elif alone and spilled is not None:
+                made.spilled_bytes = self._spilled_since(spilled)
+
+    def _parser(self, engine: Engine, made: _Made) -> Account:
+        """What the parsers used, where they are children of the engine's process."""
+        is_here = os.getpid() in engine.pids
+        return Account(cpu_s=made.parser_cpu_s or 0.0) if is_here else Account()
+
+    def _spilled_since(self, before: int) -> int | None:
+        try:
+            now = self._channel.spilled_bytes()
+        except FailureError:
+            return None
+        return None if now is None else now - before
+
+    @property
+    def _is_over(self) -> bool:
+        return self._common.stopping.is_set() or self._is_abandoned
+
+    # -- where it is -----------------------------------------------------------------------------
+    @property
+    def _folder(self) -> Path:
+        return Path(self._common.parameters.folder)
+
+    def _stream(self) -> Stream | None:
+        """This user's stream of the present round; None after the last."""
+        rounds = self._common.rounds
+        streams = rounds[self._round].streams if self._round < len(rounds) else ()
+        if self._user < len(streams):
+            return streams[self._user]
+        return streams[-1] if streams and streams[-1].asks is not None else None
+
+    def _step(self) -> Step | None:
+        stream = self._stream()
+        if stream is None or self._place >= len(stream.steps):
+            return None
+        return stream.steps[self._place]
+
+    def _end_round(self, stream: Stream | None) -> None:
+        if stream is not None:
+            self._common.rounds[self._round].ended[stream.name].set()
+        self._round += 1
+        self._place = 0

@@ -1,0 +1,140 @@
+"""The target `chdb`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from loadstone.errors import TargetError
+from loadstone.experiments.model import Level, TargetSpec
+from loadstone.probes.base import Probe
+from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.targets.base import Connection, SettingInfo
+from loadstone.targets.chdb import ddl, settings
+from loadstone.targets.chdb.database import Database
+from loadstone.targets.dialect import Dialect
+from loadstone.targets.in_process import InProcessTarget
+from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.schema import Table
+from loadstone.targets.served import fingerprint_of
+
+
+class ChDB(InProcessTarget):
+    """ClickHouse in the process of Loadstone's runner: one folder, no server."""
+
+    engine = "chdb"
+    title = "chDB"
+    runs_in = "the runner"
+    log_name = "parts"
+    file_name = ""
+    capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files", "cells", "changes"})
+    usual_keys = "keys"
+    files_form = "parquet"
+    dialect = Dialect("clickhouse", literals_are_doubles=True)
+
+    @classmethod
+    def check_own(cls) -> None:
+        """ChDB is a large library that not everyone installs."""
+        if find_spec("chdb") is None:
+            raise TargetError(
+                "chDB is not installed", advice="install Loadstone with it: loadstone[chdb]"
+            )
+
+    @classmethod
+    def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
+        """Asks chDB itself."""
+        return settings.info(name, level)
+
+    # -- life and state ------------------------------------------------------------------------
+    def create(self, path: Path, layout: Mapping[str, Level]) -> None:
+        """The folder is made when it is first opened."""
+
+    def opened(self, path: Path) -> OwnConnection:
+        """Opens the folder with the settings of the load."""
+        connection = Database(path, settings.written_all(self._settings))
+        connection.query("SELECT 1")
+        return connection
+
+    def fold(self, path: Path) -> None:
+        """Rows are in parts, each of which is whole."""
+
+    def read_back(self, path: Path, spec: TargetSpec) -> list[FactorReading]:
+        """Each setting, as a session has it.
+
+        Raises:
+            TargetError: If it has another value than was asked for.
+        """
+        return [self._reading(name, level) for name, level in spec.settings.items()]
+
+    def create_tables(self, tables: Sequence[Table]) -> None:
+        """Makes them, sorted by their keys."""
+        for statement in ddl.create(tables):
+            self.query(statement)
+
+    def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+        """Reads the files; ClickHouse's own threads share the work."""
+        for path in files:
+            self.query(f"INSERT INTO {table.name} SELECT * FROM file('{path}', 'Parquet')")
+
+    def finish_tables(self, tables: Sequence[Table]) -> None:
+        """Merges the parts of each table into one: else they would be merged under load."""
+        for table in tables:
+            self.query(f"OPTIMIZE TABLE {table.name} FINAL")
+
+    def analyse(self) -> None:
+        """ClickHouse keeps statistics with the parts."""
+
+    # -- use -----------------------------------------------------------------------------------
+    def fingerprint_of(self, data: OwnConnection, tables: Mapping[str, str]) -> Fingerprint:
+        """Rows and sums of the tables; sums have 128 bits."""
+        rows: dict[str, int] = {}
+        sums: dict[str, str] = {}
+        for table, expression in tables.items():
+            total_of = f"toString(coalesce(sum(toInt128({expression})), 0))"
+            ((count, total),) = data.query(f"SELECT count(), {total_of} FROM {table}")
+            rows[table], sums[table] = count, total
+        return fingerprint_of(rows, sums, self.size_bytes())
+
+    def size_bytes(self) -> int:
+        """Size of all parts that are in use."""
+        ((size,),) = self.query(
+            "SELECT coalesce(sum(bytes_on_disk), 0) FROM system.parts WHERE active"
+        )
+        return int(size)
+
+    def connection(self) -> Connection:
+        """The folder, and the settings with which the runner opens sessions."""
+        return Connection(
+            protocol="chdb",
+            database=str(self.store.database),
+            settings=settings.written_all(self._settings),
+        )
+
+    def probes(self) -> list[Probe]:
+        """None: the folder belongs to the runner while there is load."""
+        return []
+
+    def facts(self) -> dict[str, Any]:
+        """Version, and every setting that is not the default."""
+        ((version,),) = self.query("SELECT version()")
+        return {"version": version, "settings": dict(self.query(settings.CHANGED))}
+
+    def index_names(self, table: str) -> set[str]:
+        """A table is sorted by its key and has no indexes."""
+        return set()
+
+    # -- inside --------------------------------------------------------------------------------
+    def _reading(self, name: str, level: Level) -> FactorReading:
+        asked = settings.canonical(name, level)
+        ((found,),) = self.query(settings.VALUE, (name,))
+        if asked != found:
+            raise TargetError(f"{name} was set to {asked!r}, but chDB has {found!r}")
+        return FactorReading(
+            factor=f"target.{name}",
+            requested=level,
+            read_back=found,
+            unsafe=False,
+            how=settings.info(name, level).needs,
+        )

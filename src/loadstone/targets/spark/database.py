@@ -1,0 +1,89 @@
+"""The folder of a database, as Loadstone itself reads and writes it: before and after the load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.targets.arrow_sql import bound, rows_of, statements
+from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.spark import folder
+from loadstone.targets.spark.jvm import JVM, failures, said
+
+
+class Database(OwnConnection):
+    """Loadstone's own JVM, with the settings of the load; started when it is needed."""
+
+    def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
+        super().__init__()
+        self.path = path
+        self._settings = settings
+        self._connection: JVM | None = None
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Runs one statement and returns its rows.
+
+        Args:
+            sql: The statement; parameters are written `%s`.
+            parameters: Texts and numbers.
+
+        Raises:
+            TargetError: With Spark's own message.
+        """
+        text = bound(sql, parameters)
+        with self._lock:
+            jvm = self.opened()
+            try:
+                return rows_of(jvm.session.sql(text).toArrow())
+            except failures() as error:
+                raise TargetError(f"{said(error)}, in: {' '.join(text.split())[:200]}") from error
+
+    def statements(self, script: str) -> Iterable[str]:
+        """Each ends with its line."""
+        return statements(script)
+
+    def declare(self, columns: Mapping[str, str]) -> None:
+        """Makes tables, and has them known to each session to come.
+
+        Args:
+            columns: Table: its columns, as `CREATE TABLE` takes them.
+        """
+        with self._lock:
+            self.close()
+            folder.declare(self.path, columns)
+
+    def load(self, table: str, files: Sequence[Path]) -> None:
+        """Adds the rows of Parquet files to a table, with the table's types.
+
+        Raises:
+            TargetError: With Spark's message, if a value is none of its column's type.
+        """
+        with self._lock:
+            jvm = self.opened()
+            try:
+                jvm.session.read.parquet(*map(str, files)).createOrReplaceTempView("loaded")
+                jvm.session.sql(f"INSERT INTO {table} SELECT * FROM loaded")
+            except failures() as error:
+                raise TargetError(f"{said(error)}, while {table} was loaded") from error
+
+    def setting(self, name: str) -> str:
+        """The value of a setting, as the session has it."""
+        with self._lock:
+            session = self.opened().session
+            found = session.conf.get(name, None)
+            return str(session.sparkContext.getConf().get(name, "") if found is None else found)
+
+    @property
+    def version(self) -> str:
+        """Spark's."""
+        with self._lock:
+            return self.opened().version
+
+    def opened(self) -> JVM:
+        """The JVM, which is started now if it does not run."""
+        if self._connection is None or self._connection.has_ended:
+            self.close()
+            self._connection = JVM(self.path, self._settings)
+        return self._connection

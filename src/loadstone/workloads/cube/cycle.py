@@ -1,0 +1,188 @@
+"""What the runner does in a trial: cycles of steps with what is asked after them, then requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.cube.data.provide import CubeData
+from loadstone.workloads.cube.grids import Grid
+from loadstone.workloads.cube.outline.accounts import ACCOUNT, ALLOCATED
+from loadstone.workloads.cube.outline.model import Outline
+from loadstone.workloads.cube.outline.restructure import restructure
+from loadstone.workloads.cube.outline.sparse import CONVERTED, CURRENCY
+from loadstone.workloads.cube.parameters import CubeParameters
+from loadstone.workloads.cube.sql import questions
+from loadstone.workloads.cube.sql.aggregate import aggregated
+from loadstone.workloads.cube.sql.calculate import allocated, converted, listed, member
+from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.load import emptied, lines_loaded, native_loaded
+from loadstone.workloads.cube.sql.restructure import restructured
+from loadstone.workloads.cube.sql.retrieve import asked
+from loadstone.workloads.cube.sql.work import Work
+
+RESET, NATIVE, LINES = "reset", "native-load", "csv-load"
+AGGREGATE, ALLOCATE, AGGREGATE_ALLOCATED = "aggregate", "allocate", "aggregate-allocated"
+CONVERT, AGGREGATE_CONVERTED, RESTRUCTURE = "convert", "aggregate-converted", "restructure"
+STEPS = (
+    RESET,
+    NATIVE,
+    LINES,
+    AGGREGATE,
+    ALLOCATE,
+    AGGREGATE_ALLOCATED,
+    CONVERT,
+    AGGREGATE_CONVERTED,
+    RESTRUCTURE,
+)
+"""Of a cycle, in their order."""
+OF_PARENTS = frozenset({AGGREGATE, AGGREGATE_ALLOCATED, AGGREGATE_CONVERTED})
+"""Steps that a hybrid cube does without."""
+RETRIEVE = "retrieve"
+CYCLES = "cycles"
+"""The stream of the steps."""
+ROWS, FILES, SOLD, TOTALS, DRIVERS = "rows", "files", "sold", "totals", "drivers"
+CONVERSION, CURRENCIES, VOLUME, BEFORE, AFTER = (
+    "conversion",
+    "currencies",
+    "volume",
+    "before",
+    "after",
+)
+"""Names of answers."""
+_Step = dict[str, Any]
+
+
+def answer_name(cycle: int, what: str) -> str:
+    """Under which an answer is kept.
+
+    Args:
+        cycle: From 1.
+        what: A step or a question.
+    """
+    return f"cycle-{cycle}-{what}"
+
+
+def grid_name(place: int, *, hybrid: bool) -> str:
+    """Under which the answer of a grid of the check is kept."""
+    return f"grid-{place}-{'hybrid' if hybrid else 'stored'}"
+
+
+def rejects_path(folder: Path, cycle: int) -> Path:
+    """The file for the wrong lines of a cycle."""
+    return folder / f"rejects-{cycle}.csv"
+
+
+@dataclass(frozen=True)
+class Cube:
+    """All that the statements of a trial are made of."""
+
+    outline: Outline
+    data: CubeData
+    parameters: CubeParameters
+    dialect: Dialect
+    folder: Path
+    """Of the trial."""
+
+    def stream(self, check: Sequence[Grid]) -> dict[str, Any]:
+        """The stream of all cycles.
+
+        Args:
+            check: Grids to ask both ways after the last one.
+        """
+        cycles = range(1, self.parameters.cycles + 1)
+        steps = [step for cycle in cycles for step in self._cycle(cycle, ask=True)]
+        return {"name": CYCLES, "steps": [*steps, *self._grids(check)]}
+
+    def once(self) -> dict[str, Any]:
+        """The stream that makes the cube, of which nothing is asked."""
+        return {"name": CYCLES, "steps": [*self._cycle(1, ask=False)]}
+
+    def requests(self, grids: Sequence[Grid]) -> list[str]:
+        """The queries of grids."""
+        after = restructure(self.outline).outline
+        hybrid = self.parameters.hybrid
+        return [asked(after, grid, hybrid=hybrid) for grid in grids]
+
+    def _cycle(self, cycle: int, *, ask: bool) -> Iterator[_Step]:
+        works = self._works(cycle)
+        questions_after = self._questions(cycle) if ask else {}
+        for name, work in works.items():
+            yield from questions_after.get(f"before {name}", ())
+            yield {
+                "operation": name,
+                "kind": "work",
+                "stages": work.planned(),
+                "answer": answer_name(cycle, name),
+            }
+            yield from questions_after.get(name, ())
+
+    def _works(self, cycle: int) -> dict[str, Work]:
+        own, flavour, outline = self.parameters, flavour_of(self.dialect.name), self.outline
+        accounts = [outline[ACCOUNT].numbers[name] for name in ALLOCATED]
+        usd = member(outline, CURRENCY, CONVERTED)
+        names, rejects = self.data.names, rejects_path(self.folder, cycle)
+        files, hybrid = self.data.parts(own.csv_parts), own.hybrid
+        works = {
+            RESET: emptied(flavour),
+            NATIVE: native_loaded(flavour, self.data.native_files, names, own.load_threads),
+            LINES: lines_loaded(flavour, files, names, rejects, own.load_threads),
+            AGGREGATE: aggregated(flavour, outline, "TRUE", own.calc_threads),
+            ALLOCATE: allocated(flavour, outline, own.alloc_tasks, hybrid=hybrid),
+            AGGREGATE_ALLOCATED: aggregated(
+                flavour, outline, f"c.account IN {listed(accounts)}", own.calc_threads
+            ),
+            CONVERT: converted(flavour, outline, own.calc_threads),
+            AGGREGATE_CONVERTED: aggregated(
+                flavour, outline, f"c.currency = {usd}", own.calc_threads
+            ),
+            RESTRUCTURE: restructured(flavour, outline, own.restructure_threads, hybrid=hybrid),
+        }
+        if hybrid:
+            return {name: work for name, work in works.items() if name not in OF_PARENTS}
+        return works
+
+    def _questions(self, cycle: int) -> dict[str, list[_Step]]:
+        """What is asked after each step."""
+        flavour, outline = flavour_of(self.dialect.name), self.outline
+        hybrid = self.parameters.hybrid
+        texts = {
+            RESET: {ROWS: questions.rows()},
+            NATIVE: {FILES: questions.native(self.data.native)},
+            LINES: {SOLD: questions.sold(outline), f"{VOLUME}-loaded": questions.volume()},
+            ALLOCATE: {DRIVERS: questions.drivers(outline)},
+            CONVERT: {
+                CONVERSION: questions.conversion(flavour, outline),
+                CURRENCIES: questions.currencies(),
+            },
+            f"before {RESTRUCTURE}": {
+                TOTALS: questions.totals(),
+                VOLUME: questions.volume(),
+                BEFORE: questions.hashes(flavour, after=False, hybrid=hybrid),
+            },
+            RESTRUCTURE: {AFTER: questions.hashes(flavour, after=True, hybrid=hybrid)},
+        }
+        return {
+            when: [_question(what, sql, answer_name(cycle, what)) for what, sql in own.items()]
+            for when, own in texts.items()
+        }
+
+    def _grids(self, grids: Sequence[Grid]) -> Iterator[_Step]:
+        after = restructure(self.outline).outline
+        ways = (True,) if self.parameters.hybrid else (False, True)
+        for place, grid in enumerate(grids):
+            for hybrid in ways:
+                sql = asked(after, grid, hybrid=hybrid)
+                yield _question("grid", sql, grid_name(place, hybrid=hybrid))
+
+
+def _question(what: str, sql: str, answer: str) -> _Step:
+    return {
+        "operation": f"check-{what}",
+        "kind": "query",
+        "statements": [sql],
+        "answer": answer,
+    }

@@ -1,0 +1,191 @@
+"""Is every cell, and every answer, what an independent roll-up has? For small scales."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from loadstone.results.record import CheckResult
+from loadstone.targets.base import Target
+from loadstone.targets.schema import Column, ColumnType, Table
+from loadstone.workloads.cube.checks import close
+from loadstone.workloads.cube.contents import store
+from loadstone.workloads.cube.cycle import grid_name
+from loadstone.workloads.cube.data.volume import SLICE
+from loadstone.workloads.cube.grids import Grid
+from loadstone.workloads.cube.metrics import read_answer
+from loadstone.workloads.cube.outline.accounts import ACCOUNT, ALLOCATED
+from loadstone.workloads.cube.outline.model import Outline
+from loadstone.workloads.cube.outline.sparse import (
+    CURRENCY,
+    PRODUCT,
+    SCENARIO,
+    VERSION,
+    YEARS,
+)
+from loadstone.workloads.cube.rollup import KEY, Cells, Reader, View, rolled_up
+from loadstone.workloads.cube.sql.calculate import listed
+from loadstone.workloads.cube.sql.questions import CLOSE
+from loadstone.workloads.cube.sql.retrieve import asked
+from loadstone.workloads.cube.sql.tables import AMOUNTS, BASE, KEYS, UPPER
+
+LARGEST_SCALE = 0.1
+"""Above it the second roll-up would take longer than the trial."""
+_READ = 50
+"""Grids that are read a second way: each takes a while."""
+_EXPECTED = Table(
+    "cube_expected",
+    (
+        *(Column(name, ColumnType("smallint")) for name in KEY),
+        *(Column(name, ColumnType("double"), nullable=True) for name in AMOUNTS),
+    ),
+)
+_Row = Sequence[str | float | None]
+_Values = dict[tuple[int, int], _Row]
+Answers = Callable[[int, bool], Sequence[_Row] | None]
+"""The rows of a grid by its place, and whether it was asked from level 0; None: not answered."""
+
+
+def kept(folder: Path) -> Answers:
+    """The answers that a trial has kept after its last cycle."""
+    return lambda place, hybrid: read_answer(folder, grid_name(place, hybrid=hybrid))
+
+
+def answered_by(target: Target, outline: Outline, grids: Sequence[Grid]) -> Answers:
+    """What a target answers now."""
+    return lambda place, hybrid: target.query(asked(outline, grids[place], hybrid=hybrid))
+
+
+def check_cells(target: Target, outline: Outline, base: Cells, *, hybrid: bool) -> CheckResult:
+    """Every cell that is stored equals that of a roll-up in memory, and none is missing.
+
+    Args:
+        target: Running, without load.
+        outline: After the restructure.
+        base: The cells that level 0 must have.
+        hybrid: Only level 0 is there.
+    """
+    parts = [base] if hybrid else [base, rolled_up(outline, base)]
+    rows = _rows(parts)
+    target.create_tables([_EXPECTED])
+    try:
+        store(target, _EXPECTED, rows)
+        ((missing, more, other),) = target.query(_compared(outline, hybrid=hybrid))
+    finally:
+        target.execute(f"DROP TABLE {_EXPECTED.name};")
+    wrong = [int(many or 0) for many in (missing, more, other)]
+    return CheckResult(
+        name="every cell equals an independent roll-up",
+        passed=not any(wrong),
+        detail=f"{rows.num_rows:,} rows expected: {wrong[0]:,} are missing, {wrong[1]:,} should "
+        f"not be there, {wrong[2]:,} have other cells",
+    )
+
+
+def _rows(parts: Sequence[Cells]) -> pa.Table:
+    keys = np.concatenate([own.keys for own in parts]).astype(np.int16)
+    amounts = np.concatenate([own.amounts for own in parts])
+    columns = [pa.array(np.ascontiguousarray(column)) for column in keys.T]
+    columns += [pa.array(np.ascontiguousarray(own), mask=np.isnan(own)) for own in amounts.T]
+    return pa.table(columns, names=[column.name for column in _EXPECTED.columns])
+
+
+def _compared(outline: Outline, *, hybrid: bool) -> str:
+    """Rows that are missing, that are too many, and that differ; quotients by their last digits."""
+    quotients = listed([outline[ACCOUNT].numbers[name] for name in ALLOCATED])
+    columns = f"{KEYS}, {', '.join(AMOUNTS)}"
+    found = " UNION ALL ".join(
+        f"SELECT {columns} FROM {table}" for table in ((BASE,) if hybrid else (BASE, UPPER))
+    )
+    same = " AND ".join(f"f.{own} = e.{own}" for own in KEY)
+    allowed = f"CASE WHEN e.account IN {quotients} THEN {CLOSE} ELSE 0.0 END"
+    other = " OR ".join(
+        f"abs(f.{own} - e.{own}) > {allowed} * abs(e.{own}) "
+        f"OR (f.{own} IS NULL) <> (e.{own} IS NULL)"
+        for own in AMOUNTS
+    )
+    return (
+        "SELECT sum(CASE WHEN f.entity IS NULL THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN e.entity IS NULL THEN 1 ELSE 0 END), "
+        f"sum(CASE WHEN f.entity IS NOT NULL AND e.entity IS NOT NULL AND ({other}) "
+        f"THEN 1 ELSE 0 END) FROM ({found}) f FULL JOIN {_EXPECTED.name} e ON {same}"
+    )
+
+
+def check_ways(answers: Answers, grids: Sequence[Grid]) -> CheckResult:
+    """Grids have the same cells from stored parents and from level 0."""
+    problems = []
+    for place in range(len(grids)):
+        stored, hybrid = (_values(answers(place, way)) for way in (False, True))
+        if stored is None or hybrid is None:
+            problems.append(f"grid {place} was not answered")
+        elif (said := _difference(stored, hybrid)) is not None:
+            problems.append(f"grid {place}: {said}")
+    return CheckResult(
+        name="stored answers equal hybrid ones",
+        passed=not problems,
+        detail="; ".join(problems[:3]) or f"{len(grids)} grids",
+    )
+
+
+def check_answers(
+    answers: Answers, outline: Outline, base: Cells, grids: Sequence[Grid]
+) -> CheckResult:
+    """Grids have the cells that a reader in memory finds.
+
+    Args:
+        answers: To them.
+        outline: After the restructure.
+        base: The cells of level 0.
+        grids: That were asked.
+    """
+    reader, problems = Reader(outline, base), []
+    read = grids[:_READ]
+    for place, grid in enumerate(read):
+        found = _values(answers(place, True))
+        if found is None:
+            problems.append(f"grid {place} was not answered")
+        elif (said := _difference(dict(_read(reader, outline, grid)), found)) is not None:
+            problems.append(f"grid {place}: {said}")
+    return CheckResult(
+        name="answers equal an independent reading",
+        passed=not problems,
+        detail="; ".join(problems[:3]) or f"{len(read)} grids",
+    )
+
+
+def _read(reader: Reader, outline: Outline, grid: Grid) -> Iterator[tuple[tuple[int, int], _Row]]:
+    scenario, version, _ = SLICE
+    rest = (
+        outline[YEARS].numbers[grid.year],
+        outline[SCENARIO].numbers[scenario],
+        outline[VERSION].numbers[version],
+        outline[CURRENCY].numbers[grid.currency],
+    )
+    for product in grid.products:
+        block = reader.block(View(grid.entity, product, rest), grid.accounts, grid.periods)
+        for account, amounts in zip(grid.accounts, block, strict=True):
+            key = outline[PRODUCT].numbers[product], outline[ACCOUNT].numbers[account]
+            values = [None if math.isnan(amount) else str(amount) for amount in amounts]
+            yield key, values
+
+
+def _values(rows: Sequence[_Row] | None) -> _Values | None:
+    if rows is None:
+        return None
+    return {(int(row[0] or 0), int(row[1] or 0)): row[2:] for row in rows}
+
+
+def _difference(one: _Values, other: _Values) -> str | None:
+    """The first cell that differs; a row that is not there has no cells."""
+    for key in sorted(one.keys() | other.keys()):
+        both = zip_longest(one.get(key, ()), other.get(key, ()))
+        for column, (own, its) in enumerate(both, start=1):
+            if not close(own, its):
+                return f"product {key[0]}, account {key[1]}, period {column}: {own} and {its}"
+    return None

@@ -1,0 +1,146 @@
+"""The accounts: a profit-and-loss statement, a balance sheet, statistics and ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loadstone.workloads.cube.outline.model import (
+    Consolidation,
+    Dimension,
+    Growing,
+    Member,
+    RateType,
+    Ratio,
+    TimeBalance,
+)
+
+ACCOUNT = "Account"
+SALES, DISCOUNTS, COSTS, UNITS = "GrossRevenue", "Discounts", "COGS", "Units"
+SOLD = (SALES, DISCOUNTS, COSTS, UNITS)
+"""Accounts of what is sold: of an entity and a product."""
+_EXPENSES = 400
+_POSITIONS = 350
+_STATISTICS = 75
+EXPENSES = tuple(f"OPX_{number:03d}" for number in range(1, _EXPENSES + 1))
+POSITIONS = tuple(f"BS_{number:03d}" for number in range(1, _POSITIONS + 1))
+"""Of the balance sheet."""
+POOLS = tuple(f"POOL_{number:02d}" for number in range(1, 5))
+"""What is spent for all, before it is allocated."""
+ALLOCATED = tuple(f"ALC_{number:02d}" for number in range(1, 5))
+"""What of each pool is allocated."""
+_STATISTICAL = tuple(f"STAT_{number:02d}" for number in range(1, _STATISTICS + 1))
+_SHEETS = (("Assets", 12), ("Liabilities", 10), ("Equity", 6), ("OffBalanceSheet", 7))
+"""With the number of their groups."""
+_RATIOS: tuple[tuple[str, str, str], ...] = (
+    ("GrossMarginPct", "GrossMargin", "NetRevenue"),
+    ("OperatingMarginPct", "OperatingIncome", "NetRevenue"),
+    ("NetMarginPct", "NetIncome", "NetRevenue"),
+    ("DiscountPct", DISCOUNTS, SALES),
+    ("CostPct", COSTS, SALES),
+    ("AverageSellingPrice", SALES, UNITS),
+    ("NetPrice", "NetRevenue", UNITS),
+    ("UnitCost", COSTS, UNITS),
+    ("UnitMargin", "GrossMargin", UNITS),
+    ("ExpensePct", "TotalExpenses", "NetRevenue"),
+    ("AllocatedPct", "AllocatedCosts", "NetRevenue"),
+    ("AllocatedPerUnit", "AllocatedCosts", UNITS),
+    ("DebtToEquity", "Liabilities", "Equity"),
+    ("DebtRatio", "Liabilities", "Assets"),
+    ("EquityRatio", "Equity", "Assets"),
+    ("ReturnOnAssets", "NetIncome", "Assets"),
+    ("ReturnOnEquity", "NetIncome", "Equity"),
+    ("AssetTurnover", "NetRevenue", "Assets"),
+    ("ExpenseToAssets", "TotalExpenses", "Assets"),
+    *(
+        (f"ExpenseShare_{group:02d}", f"Expenses_{group:02d}", "TotalExpenses")
+        for group in range(1, 11)
+    ),
+)
+
+
+def accounts() -> Dimension:
+    """1,025 members: the root, 837 stored leaves and 187 dynamic ones."""
+    growing = Growing(Member(ACCOUNT, None, rate="none"))
+    _add_income(growing)
+    _add_sheets(growing)
+    _add_statistics(growing)
+    for name, numerator, denominator in _RATIOS:
+        ratio = Ratio(numerator, denominator)
+        growing.add(0, Member(name, 0, "dynamic", "~", formula=ratio, rate="none"))
+    return growing.finished(ACCOUNT, dense=True)
+
+
+def _add_income(growing: Growing) -> None:
+    net = growing.add(0, _total("NetIncome", "~"))
+    operating = growing.add(net, _total("OperatingIncome", "+"))
+    margin = growing.add(operating, _total("GrossMargin", "+"))
+    revenue = growing.add(margin, _total("NetRevenue", "+"))
+    growing.add(revenue, _leaf(SALES, "+"))
+    growing.add(revenue, _leaf(DISCOUNTS, "-"))
+    growing.add(margin, _leaf(COSTS, "-"))
+    expenses = growing.add(operating, _total("TotalExpenses", "-"))
+    names = iter(EXPENSES)
+    for group in range(1, 17):
+        upper = growing.add(expenses, _total(f"Expenses_{group:02d}", "+"))
+        for part in range(1, 6):
+            lower = growing.add(upper, _total(f"Expenses_{group:02d}_{part}", "+"))
+            growing.add_leaves(lower, [_leaf(next(names), "+") for _ in range(5)])
+    allocated = growing.add(operating, _total("AllocatedCosts", "-"))
+    growing.add_leaves(allocated, [_leaf(name, "+") for name in ALLOCATED])
+    # What is pooled reaches the result once it is allocated, and must not count twice.
+    pooled = growing.add(net, _total("PooledCosts", "~"))
+    growing.add_leaves(pooled, [_leaf(name, "+") for name in POOLS])
+
+
+def _add_sheets(growing: Growing) -> None:
+    names = iter(POSITIONS)
+    for sheet, groups in _SHEETS:
+        upper = growing.add(0, _total(sheet, "~", rate="ending", balance="last"))
+        for group in range(1, groups + 1):
+            total = _total(f"{sheet}_{group:02d}", "+", rate="ending", balance="last")
+            lower = growing.add(upper, total)
+            leaves = [_leaf(next(names), "+", "ending", "last") for _ in range(10)]
+            growing.add_leaves(lower, leaves)
+
+
+def _add_statistics(growing: Growing) -> None:
+    growing.add(0, _leaf(UNITS, "~", "none"))
+    names = iter(_STATISTICAL)
+    upper = growing.add(0, _total("Statistics", "~", rate="none"))
+    for group in range(1, 16):
+        lower = growing.add(upper, _total(f"Statistics_{group:02d}", "+", rate="none"))
+        growing.add_leaves(lower, [_leaf(next(names), "+", "none") for _ in range(5)])
+
+
+def _total(
+    name: str,
+    consolidation: Consolidation,
+    rate: RateType = "average",
+    balance: TimeBalance = "flow",
+) -> Member:
+    return Member(name, 0, "dynamic", consolidation, rate=rate, balance=balance)
+
+
+def _leaf(
+    name: str,
+    consolidation: Consolidation,
+    rate: RateType = "average",
+    balance: TimeBalance = "flow",
+) -> Member:
+    return Member(name, 0, "stored", consolidation, rate=rate, balance=balance)
+
+
+def linear(dimension: Dimension) -> Iterator[tuple[int, int, int]]:
+    """What each dynamic total is made of: its number, that of a leaf, and the leaf's sign.
+
+    The sign of a leaf is the product of the consolidations on its way to the total; a leaf that
+    meets a `~` on it is none of the total's.
+    """
+    signs = {"+": 1, "-": -1, "~": 0}
+    for leaf in dimension.leaves():
+        sign, number = 1, leaf
+        while sign and (parent := dimension.members[number].parent) is not None:
+            sign *= signs[dimension.members[number].consolidation]
+            number = parent
+            if sign and dimension.members[parent].storage == "dynamic":
+                yield parent, leaf, sign

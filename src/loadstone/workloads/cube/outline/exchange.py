@@ -1,0 +1,195 @@
+"""A dimension as a file of parents and children, as Essbase builds dimensions from.
+
+A line is a member: `parent,child,properties,uda,formula`. Properties are Essbase's codes, with
+blanks between them: the consolidation (`+`, `-`, `~`), the storage (`S` stored, `N` stored and
+never shared by implication, `X` dynamic, `O` label-only) and `L` for accounts of which a period of
+periods shows the last. A member that comes again below another parent is shared there. User-defined
+attributes tell what Loadstone needs besides: `Rate:average`, `Currency:EUR`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+from loadstone.errors import WrongInputError
+from loadstone.workloads.cube.outline.model import (
+    Consolidation,
+    Dimension,
+    Growing,
+    Member,
+    RateType,
+    Ratio,
+    Storage,
+)
+
+HEADER = ("parent", "child", "properties", "uda", "formula")
+_STORAGES: Mapping[str, Storage] = {
+    "S": "stored",
+    "N": "stored",
+    "X": "dynamic",
+    "O": "label-only",
+}
+_CONSOLIDATIONS: Mapping[str, Consolidation] = {"+": "+", "-": "-", "~": "~"}
+_LAST = "L"
+_RATES: Mapping[str, RateType] = {rate: rate for rate in get_args(RateType)}
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A line that is not taken."""
+
+    line: int
+    """From 1, which is the header."""
+    reason: str
+    text: str
+
+
+def write_dimension(dimension: Dimension, path: Path) -> None:
+    """Writes all members of a dimension, the root first."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(HEADER)
+        for number, member in enumerate(dimension.members):
+            parent = "" if member.parent is None else dimension.members[member.parent].name
+            writer.writerow((parent, member.name, *_told(member, bool(dimension.children[number]))))
+
+
+def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension, list[Reject]]:
+    """Builds a dimension below its root, which is there already.
+
+    Args:
+        path: Lines of members, each after its parent.
+        root: Of the dimension, whose name it has. Its own line has no valid parent: it is always
+            among the rejects, and nothing is lost by that.
+        dense: Kind of the dimension.
+
+    Returns:
+        The dimension, with its members in the order of the outline, and the lines not taken.
+
+    Raises:
+        WrongInputError: If the file cannot be read, or is none of members.
+    """
+    members = {root.name: root}
+    children: dict[str, list[Member]] = {root.name: []}
+    rejects: list[Reject] = []
+    formulas: list[tuple[int, list[str], Ratio]] = []
+    for line, row in _rows(path):
+        try:
+            parent, member = _member(row, members, children)
+        except ValueError as error:
+            rejects.append(Reject(line, str(error), ",".join(row)))
+            continue
+        children[parent].append(member)
+        if member.formula is not None:
+            formulas.append((line, row, member.formula))
+        if member.storage != "shared":
+            members[member.name] = member
+            children[member.name] = []
+    for line, (parent, child, *rest), formula in formulas:
+        unknown = {formula.numerator, formula.denominator} - members.keys()
+        if unknown:
+            reason = f"its formula names {min(unknown)}, which is no member"
+            rejects.append(Reject(line, reason, ",".join((parent, child, *rest))))
+            children[parent] = [own for own in children[parent] if own.name != child]
+    growing = Growing(root)
+    waiting = [(0, member) for member in reversed(children[root.name])]
+    while waiting:
+        parent_number, member = waiting.pop()
+        number = growing.add(parent_number, member)
+        if member.storage != "shared":
+            waiting += [(number, below) for below in reversed(children[member.name])]
+    return growing.finished(root.name, dense=dense), rejects
+
+
+def write_rejects(rejects: list[Reject], path: Path) -> None:
+    """Writes the lines that were not taken, each after its reason."""
+    lines = [f"\\\\ line {own.line}: {own.reason}\n{own.text}\n" for own in rejects]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _told(member: Member, has_children: bool) -> tuple[str, str, str]:
+    codes = {"dynamic": "X", "label-only": "O"}
+    storage = codes.get(member.storage, "N" if has_children else "S")
+    properties = [member.consolidation, storage, *([_LAST] if member.balance == "last" else [])]
+    attributes = {"Rate": member.rate, "Currency": member.currency}
+    told = [f"{name}:{value}" for name, value in attributes.items() if value is not None]
+    formula = "" if member.formula is None else f"{member.formula};"
+    return " ".join(properties), " ".join(told), formula
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            if tuple(header) != HEADER:
+                raise WrongInputError(
+                    f"{path} begins with {','.join(header)[:80]!r}, not with {','.join(HEADER)!r}",
+                    advice="give a file of parents and children with this header",
+                )
+            for row in reader:
+                yield reader.line_num, row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise WrongInputError(f"{path} cannot be read: {error}") from error
+
+
+def _member(
+    row: list[str], members: Mapping[str, Member], children: Mapping[str, list[Member]]
+) -> tuple[str, Member]:
+    """A line's member, and its parent's name.
+
+    Raises:
+        ValueError: It says why the line is not taken.
+    """
+    if len(row) != len(HEADER):
+        raise ValueError(f"{len(row)} fields, not {len(HEADER)}")
+    parent, child, properties, attributes, formula = row
+    if parent not in members:
+        raise ValueError(f"no valid parent: {parent!r}" if parent else "no valid parent")
+    if not child:
+        raise ValueError("no name")
+    member = Member(child, 0, rate=None, formula=_ratio(formula))
+    member = _with_attributes(_with_properties(member, properties), attributes)
+    if child in members:
+        if any(sibling.name == child for sibling in children[parent]):
+            raise ValueError(f"{child} is a child of {parent} already")
+        member = replace(member, storage="shared")
+    return parent, member
+
+
+def _with_properties(member: Member, properties: str) -> Member:
+    for code in properties.split():
+        if code in _CONSOLIDATIONS:
+            member = replace(member, consolidation=_CONSOLIDATIONS[code])
+        elif code in _STORAGES:
+            member = replace(member, storage=_STORAGES[code])
+        elif code == _LAST:
+            member = replace(member, balance="last")
+        else:
+            raise ValueError(f"no property {code!r}")
+    return member
+
+
+def _with_attributes(member: Member, attributes: str) -> Member:
+    for attribute in attributes.split():
+        name, _, value = attribute.partition(":")
+        if name == "Rate" and value in _RATES:
+            member = replace(member, rate=_RATES[value])
+        elif name == "Currency" and value:
+            member = replace(member, currency=value)
+        else:
+            raise ValueError(f"no attribute {attribute!r}")
+    return member
+
+
+def _ratio(formula: str) -> Ratio | None:
+    if not formula:
+        return None
+    parts = formula.removesuffix(";").split('"')
+    if len(parts) != 5 or [part.strip() for part in parts[::2]] != ["", "/", ""]:
+        raise ValueError(f"no ratio of two members: {formula!r}")
+    return Ratio(parts[1], parts[3])

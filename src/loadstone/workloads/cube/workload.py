@@ -1,0 +1,274 @@
+"""The planning cube: load, aggregate, allocate, convert, restructure, retrieve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any, ClassVar
+
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.steps import steps_of
+from loadstone.results.record import CheckResult, MetricValue
+from loadstone.targets.base import Target
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.base import (
+    LoadContext,
+    LoadRequest,
+    Measured,
+    RunDriver,
+    StepInfo,
+    Workload,
+)
+from loadstone.workloads.cube import grids
+from loadstone.workloads.cube.checks import Trial, check_cycles, check_steps
+from loadstone.workloads.cube.contents import contents, store, table_of
+from loadstone.workloads.cube.cycle import CYCLES, RETRIEVE, Cube
+from loadstone.workloads.cube.data.provide import CubeData, provide, split_into
+from loadstone.workloads.cube.equal import (
+    LARGEST_SCALE,
+    answered_by,
+    check_answers,
+    check_cells,
+    check_ways,
+    kept,
+)
+from loadstone.workloads.cube.expected import expected
+from loadstone.workloads.cube.metrics import (
+    GRIDS,
+    HEADLINE,
+    METRICS,
+    STEP_INFOS,
+    metric_values,
+)
+from loadstone.workloads.cube.outline.model import Outline
+from loadstone.workloads.cube.outline.outline import outline_of
+from loadstone.workloads.cube.outline.restructure import restructure
+from loadstone.workloads.cube.parameters import CubeParameters
+from loadstone.workloads.cube.rates import rates_of
+from loadstone.workloads.cube.rollup import Cells
+from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.load import emptied, types
+from loadstone.workloads.cube.sql.tables import BASE, OUTLINE_TABLES, UPPER
+
+_LONGEST_S = 30 * 86400.0
+"""Cycles end when their work is done."""
+_BYTES_AT_1 = 2.0e9
+
+
+class PlanningCube(Workload):
+    """The planning-cube workload."""
+
+    name = "cube"
+    origin = "EssBench: Essbase planning on engineered systems"
+    usual_engine = "duckdb"
+    requires: ClassVar[frozenset[str]] = frozenset({"sql", "files", "cells"})
+    Parameters = CubeParameters
+    metrics = METRICS
+    headline = HEADLINE
+    default_objective: ClassVar[tuple[str, ...]] = ("p95 < 1000 ms", "errors < 0.1 %")
+    decides = frozenset(
+        {
+            "load",
+            "rate_per_s",
+            "arrival",
+            "sessions",
+            "queue",
+            "backlog",
+            "warm_up",
+            "ramp",
+            "threads",
+        }
+    )
+    parameters: CubeParameters
+
+    def arrival(self, profile: ProfileSpec) -> str:
+        """The cycles, then the retrieval."""
+        cycles = self.parameters.cycles
+        before = f"{cycles} cycle{'s' if cycles > 1 else ''}, then retrieval" if cycles else ""
+        return ": ".join(filter(None, [before, super().arrival(self._measured(profile))]))
+
+    def _measured(self, profile: ProfileSpec) -> ProfileSpec:
+        return profile.model_copy(update={"warm_up": 0.0})
+
+    def loaded(self, profile: ProfileSpec) -> ProfileSpec:
+        """Before the retrieval there are the cycles, or a warm-up."""
+        warm_up = _LONGEST_S if self.parameters.cycles else self.parameters.warm_up
+        return profile.model_copy(update={"warm_up": warm_up})
+
+    def warms(self) -> str | None:
+        """The retrieval follows the cycles, or a warm-up of its own."""
+        if self.parameters.cycles:
+            return "its cycles come before the retrieval"
+        return "its parameter warm_up retrieves grids before"
+
+    def data_key(self) -> dict[str, Any]:
+        """Scale, the parts of the file of cells and, where the cube is made with the data, how."""
+        own = self.parameters
+        made = {"hybrid": own.hybrid} if not own.cycles else {}
+        return {
+            "scale": own.scale,
+            "csv_parts": own.csv_parts,
+            "cycled": bool(own.cycles),
+            **made,
+        }
+
+    def expected_size_bytes(self) -> int:
+        """About the cells with their parents."""
+        return int(self.parameters.scale * _BYTES_AT_1)
+
+    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+        """Generates the files if they are not there yet, and stores the outline.
+
+        Returns:
+            `load_time_s`; `generate_s`, which is not part of it; `rows` of the outline; `raw_bytes`
+            of the files, `size_bytes`.
+        """
+        own = self.parameters
+        outline, data = _outline(seed), self._data(seed)
+        split_into(data, own.csv_parts)
+        begin = monotonic()
+        rows = contents(outline, rates_of(outline, seed))
+        target.create_tables(OUTLINE_TABLES)
+        for table, of_table in rows.items():
+            store(target, table, table_of(table, of_table))
+        target.finish_tables(OUTLINE_TABLES)
+        flavour = flavour_of(target.dialect.name)
+        if flavour.reads_lines:
+            target.execute(";\n".join(types(outline)) + ";\n")
+        for stage in emptied(flavour).stages:
+            for job in stage:
+                target.execute(";\n".join(map(str, job)) + ";\n")
+        if not own.cycles:
+            self._make_once(target, run_driver, outline, data, seed)
+        target.analyse()
+        return {
+            "load_time_s": monotonic() - begin,
+            "generate_s": data.generated_s,
+            "rows": float(sum(len(of_table) for of_table in rows.values())),
+            "raw_bytes": float(data.bytes),
+            "size_bytes": float(target.size_bytes()),
+        }
+
+    def _make_once(
+        self, target: Target, run_driver: RunDriver, outline: Outline, data: CubeData, seed: int
+    ) -> None:
+        with TemporaryDirectory(prefix="loadstone-cube-") as name:
+            cube = Cube(outline, data, self.parameters, target.dialect, Path(name))
+            parameters = {
+                "rounds": [[cube.once()]],
+                "time_limit_s": self.parameters.time_limit,
+                "folder": name,
+            }
+            target.make_way()
+            run_driver(LoadRequest("load", 1, seed, parameters))
+
+    def prepare(self, target: Target) -> None:
+        """Nothing beyond the data."""
+
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+        """The plan's `workload` object, with the text of every statement."""
+        own, outline = self.parameters, _outline(context.data_seed)
+        data = self._data(context.data_seed)
+        cube = Cube(outline, data, own, context.dialect, context.folder)
+        retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
+        first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval
+        return {
+            "name": self.name,
+            "role": "run",
+            "parameters": {
+                "rounds": [[first], [retrieval]],
+                "requests": cube.requests(grids.drawn(outline, context.seed, own.grids)),
+                "time_limit_s": own.time_limit,
+                "folder": str(context.folder),
+                "server_pid": context.server_pid,
+            },
+        }
+
+    def pacing(self) -> dict[str, Any]:
+        """A grid follows the last at once."""
+        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+
+    def observe(self, target: Target) -> dict[str, float]:
+        """Rows of cells."""
+        return {
+            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
+            for table in (BASE, UPPER)
+        }
+
+    def measure(self, measured: Measured) -> list[MetricValue]:
+        """The figures of `METRICS`."""
+        return metric_values(measured, self.parameters)
+
+    def check(
+        self, target: Target, before: Mapping[str, float], measured: Measured
+    ) -> list[CheckResult]:
+        """Each step by what was asked after it, and grids; at small scales every cell.
+
+        A cube that was made with the data is asked for its grids now.
+        """
+        if measured.folder is None:
+            return []
+        own, folder, found = self.parameters, measured.folder, []
+        seed = int(json.loads((folder / "plan.json").read_text())["data_seed"])
+        outline, after = _outline(seed), restructure(_outline(seed)).outline
+        if own.cycles:
+            rates = rates_of(outline, seed)
+            rows = {table.name: len(of) for table, of in contents(outline, rates).items()}
+            steps = [step for step in steps_of(measured.events) if step.stream == CYCLES]
+            found.append(check_steps(steps))
+            trial = Trial(folder, outline, self._data(seed), rates, own, rows)
+            found += check_cycles(trial)
+        asked = self._check_grids(seed)
+        answers = kept(folder) if own.cycles else answered_by(target, after, asked)
+        if asked and not own.hybrid:
+            found.append(check_ways(answers, asked))
+        if own.scale <= LARGEST_SCALE:
+            base = _expected(own.scale, seed)
+            if own.cycles:
+                found.append(check_cells(target, after, base, hybrid=own.hybrid))
+            if asked:
+                found.append(check_answers(answers, after, base, asked))
+        return found
+
+    def judged_metric(self) -> str:
+        """The cycle, or the retrieval where there is none."""
+        return HEADLINE if self.parameters.cycles else GRIDS
+
+    def judged_by(self) -> tuple[str, ...]:
+        """The retrieval: steps are measured by themselves."""
+        return (RETRIEVE,)
+
+    def steps(self) -> Sequence[StepInfo]:
+        """The steps of a cycle."""
+        return STEP_INFOS if self.parameters.cycles else ()
+
+    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
+        """The keys of the outline's tables and of the cells."""
+        keys = "CAST(entity AS BIGINT) + 3 * product + 5 * year + 7 * currency + 11 * account"
+        return {BASE: keys, UPPER: keys}
+
+    def _data(self, seed: int) -> CubeData:
+        return _data(self.parameters.scale, seed)
+
+    def _check_grids(self, seed: int) -> list[grids.Grid]:
+        return grids.drawn(_outline(seed), seed, self.parameters.check_grids)
+
+
+@lru_cache(maxsize=2)
+def _outline(seed: int) -> Outline:
+    return outline_of(seed)
+
+
+def _data(scale: float, seed: int) -> CubeData:
+    return provide(_outline(seed), scale, seed)
+
+
+@lru_cache(maxsize=1)
+def _expected(scale: float, seed: int) -> Cells:
+    """The cells of level 0, once for all trials of an experiment."""
+    outline, data = _outline(seed), _data(scale, seed)
+    return expected(outline, rates_of(outline, seed), list(data.native_files), data.cells)

@@ -1,0 +1,241 @@
+"""Decision support: 22 queries, refreshes, and streams of both at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Any, ClassVar
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.steps import StepRun, steps_of
+from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.targets.base import Target
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo, Workload
+from loadstone.workloads.dss import refresh
+from loadstone.workloads.dss.checks import check_equal, check_published, check_rows
+from loadstone.workloads.dss.data import DataSet, provide, summed
+from loadstone.workloads.dss.metrics import (
+    GEOMETRIC_MEAN,
+    HEADLINE,
+    METRICS,
+    POWER,
+    STEPS,
+    THROUGHPUT,
+    metric_values,
+    missing,
+)
+from loadstone.workloads.dss.parameters import DecisionSupportParameters
+from loadstone.workloads.dss.rounds import rounds, users
+from loadstone.workloads.dss.tables import tables
+
+_LONGEST_S = 30 * 86400.0
+"""The runs end when their work is done."""
+_BYTES_AT_1 = 1.0e9
+_MOST_SAID = 5
+
+
+class DecisionSupport(Workload):
+    """The decision-support workload."""
+
+    name = "dss"
+    origin = "TPC-H 3.0.1; the published result at 300 GB"
+    usual_engine = "duckdb"
+    requires: ClassVar[frozenset[str]] = frozenset({"sql", "files"})
+    Parameters = DecisionSupportParameters
+    metrics = METRICS
+    headline = HEADLINE
+    decides = frozenset(
+        {
+            "load",
+            "users",
+            "rate_per_s",
+            "arrival",
+            "sessions",
+            "queue",
+            "think_time",
+            "backlog",
+            "warm_up",
+            "ramp",
+            "measure",
+            "threads",
+        }
+    )
+    parameters: DecisionSupportParameters
+
+    @classmethod
+    def fitting(cls, capabilities: frozenset[str]) -> dict[str, Any]:
+        """No refreshes where rows cannot be deleted."""
+        return {} if "changes" in capabilities else {"refreshes": False}
+
+    def needs(self) -> frozenset[str]:
+        """Refreshes delete rows."""
+        return self.requires | ({"changes"} if self.parameters.refreshes else set())
+
+    def arrival(self, profile: ProfileSpec) -> str:
+        """The runs."""
+        own = self.parameters
+        refreshed = " with refreshes" if own.refreshes else ""
+        streams = f", then {own.query_streams} streams" if own.query_streams else ""
+        return f"power run{streams}{refreshed}"
+
+    def loaded(self, profile: ProfileSpec) -> ProfileSpec:
+        """A session for each stream; phases end when their work is done."""
+        own = self.parameters
+        return profile.model_copy(
+            update={
+                "users": users(own),
+                "warm_up": _LONGEST_S if own.warm_up else 0.0,
+                "measure": _LONGEST_S,
+            }
+        )
+
+    def data_key(self) -> dict[str, Any]:
+        """Scale, indexes, and how many refreshes lie ready."""
+        own = self.parameters
+        return {"scale": own.scale, "indexes": own.indexes, "pairs": own.pairs}
+
+    def expected_size_bytes(self) -> int:
+        """About the raw data."""
+        return int(self.parameters.scale * _BYTES_AT_1)
+
+    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+        """Generates the data if they are not there yet, and loads them.
+
+        Returns:
+            `load_time_s` and its parts `create_s`, `rows_s`, `keys_s` and `statistics_s`;
+            `generate_s`, which is not part of it; `rows`, `raw_bytes`, `size_bytes`.
+
+        Raises:
+            LoadstoneError: If the rows in the target are not those of the files.
+        """
+        own = self.parameters
+        data = provide(own.scale, target.files_form, pairs=max(own.pairs, 1), seed=seed)
+        indexes = own.indexes
+        if indexes == "usual":
+            indexes = target.usual_keys
+        wanted = [*tables(indexes), *refresh.STAGED]
+        laps = [monotonic()]
+
+        def lap() -> float:
+            laps.append(monotonic())
+            return laps[-1] - laps[-2]
+
+        target.create_tables(wanted)
+        parts = {"create_s": lap()}
+        for table in wanted:
+            target.load_files(table, data.files[table.name], sessions=own.load_sessions)
+        parts["rows_s"] = lap()
+        target.finish_tables(wanted)
+        parts["keys_s"] = lap()
+        target.analyse()
+        parts["statistics_s"] = lap()
+        self._compare(target, data)
+        return {
+            "load_time_s": sum(parts.values()),
+            **parts,
+            "generate_s": data.generated_s,
+            "rows": float(sum(data.rows.values())),
+            "raw_bytes": float(data.bytes),
+            "size_bytes": float(target.size_bytes()),
+        }
+
+    def prepare(self, target: Target) -> None:
+        """Nothing beyond the data."""
+
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+        """The plan's `workload` object, with the text of every statement."""
+        own = self.parameters
+        return {
+            "name": self.name,
+            "role": "run",
+            "parameters": {
+                "rounds": rounds(own, context.seed, context.dialect),
+                "time_limit_s": own.time_limit,
+                "folder": str(context.folder),
+                "server_pid": context.server_pid,
+            },
+        }
+
+    def pacing(self) -> dict[str, Any]:
+        """Each step follows the last at once."""
+        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+
+    def observe(self, target: Target) -> dict[str, float]:
+        """Rows of the two tables that change."""
+        return {
+            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
+            for table in ("orders", "lineitem")
+        }
+
+    def measure(self, measured: Measured) -> list[MetricValue]:
+        """The figures of `METRICS`; those that a failed query spoils are left out."""
+        return metric_values(measured, self.parameters)
+
+    def notices(self, measured: Measured) -> list[Notice]:
+        """Which queries failed, and which figures there are not because of them."""
+        steps = steps_of(measured.events)
+        failed = [step for step in steps if not step.ended_well]
+        found = {value.name: value.value for value in self.measure(measured)}
+        if not failed:
+            return []
+        lacking = missing(found, self.parameters)
+        return [
+            Notice(
+                code="queries-failed",
+                severity="warning",
+                message=f"{len(failed)} of {len(steps)} steps did not end well: "
+                + "; ".join(_said(step) for step in failed[:_MOST_SAID]),
+                advice=(f"there is no {', '.join(lacking)}; " if lacking else "")
+                + "the times of all others stand",
+            )
+        ]
+
+    def check(
+        self, target: Target, before: Mapping[str, float], measured: Measured
+    ) -> list[CheckResult]:
+        """Answers against the published ones and those of other trials, rows after refreshes."""
+        steps = steps_of(measured.events)
+        found = []
+        if measured.folder is not None:
+            if self.parameters.scale == 1.0 and self.parameters.warm_up:
+                found.append(check_published(measured.folder, steps))
+            equal = check_equal(measured.folder, steps)
+            found += [] if equal is None else [equal]
+        if self.parameters.refreshes:
+            found += check_rows(target, before, steps)
+        return found
+
+    def warms(self) -> str | None:
+        """The warm-up asks all queries."""
+        return "its parameter warm_up asks each query before" if self.parameters.warm_up else None
+
+    def judged_metric(self) -> str:
+        """The composite, or what there is of it without streams or refreshes."""
+        own = self.parameters
+        if own.query_streams:
+            return HEADLINE if own.refreshes else THROUGHPUT.name
+        return POWER.name if own.refreshes else GEOMETRIC_MEAN.name
+
+    def steps(self) -> Sequence[StepInfo]:
+        """The queries and the two refreshes."""
+        return STEPS
+
+    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
+        """All keys and numbers of the eight tables."""
+        return summed(dialect)
+
+    def _compare(self, target: Target, data: DataSet) -> None:
+        """What was loaded is what is in the files."""
+        found = target.fingerprint(summed(target.dialect))
+        for table, rows in data.rows.items():
+            if found.rows[table] != rows or found.sums[table] != data.sums[table]:
+                raise LoadstoneError(
+                    f"{table} holds {found.rows[table]:,} rows with sum {found.sums[table]} after "
+                    f"the load; its files hold {rows:,} with sum {data.sums[table]}"
+                )
+
+
+def _said(step: StepRun) -> str:
+    return f"{step.operation} of {step.stream} ({step.error_class}: {step.error})"

@@ -1,0 +1,158 @@
+"""The target `spark` with the master of a cluster: a real one, with one worker, on this machine."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.journal import Journal
+from loadstone.experiments.model import TargetSpec
+from loadstone.runner.engines.spark import SparkEngine
+from loadstone.runner.plan import FileConnection
+from loadstone.targets.base import TargetContext
+from loadstone.targets.spark import Spark, jvm
+from loadstone.workloads.dss.data import DataSet, summed
+from loadstone.workloads.dss.tables import tables
+
+pytestmark = pytest.mark.usefixtures("spark")
+DEPLOY = "org.apache.spark.deploy"
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[str]:
+    """The master of a cluster that has no worker yet."""
+    port = free_port()
+    words = ("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+    with program(tmp_path / "master", *words):
+        until_it_listens(port)
+        yield f"spark://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def worker(tmp_path: Path, master: str) -> Iterator[None]:
+    folder = tmp_path / "worker"
+    words = ("--host", "127.0.0.1", "--webui-port", "0", "--cores", "2", "--memory", "1g")
+    with program(folder, "worker.Worker", *words, "--work-dir", str(folder), master):
+        yield
+
+
+@contextmanager
+def program(folder: Path, name: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """One of Spark's own daemons, in the foreground."""
+    import pyspark
+
+    folder.mkdir()
+    command = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(folder), "SPARK_DAEMON_MEMORY": "256m"}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [command, f"{DEPLOY}.{name}", *words], env=environment, stdout=log, stderr=log
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def until_it_listens(port: int) -> None:
+    while True:  # the test's time limit ends this
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_workers_of_a_cluster_load_and_answer(master: str, few_rows: DataSet, tmp_path: Path):
+    settings = {"spark.executor.memory": "600m", "spark.cores.max": 2}
+    spec = TargetSpec(engine="spark", server=master, settings=settings)
+    with opened(spec, tmp_path) as target:
+        few = [table for table in tables("none") if table.name in {"nation", "orders"}]
+        target.create_tables(few)
+        for table in few:
+            target.load_files(table, few_rows.files[table.name], sessions=2)
+        sums = {table.name: summed(target.dialect)[table.name] for table in few}
+        found = target.fingerprint(sums)
+        assert found.sums == {name: few_rows.sums[name] for name in sums}
+        assert target.inventory()["settings"]["spark.master"] == master
+        target.snapshot("loaded")
+        readings = target.restore("loaded", spec)
+        assert {reading.factor: reading.read_back for reading in readings} == {
+            "target.spark.executor.memory": "600m",
+            "target.spark.cores.max": "2",
+        }
+        target.make_way()
+        connection = target.connection()
+        engine = SparkEngine(
+            FileConnection(
+                protocol="spark", database=connection.database, settings=connection.settings
+            )
+        )
+        try:
+            channel = engine.connect()
+            assert channel.run("SELECT count(*) FROM orders") == [(few_rows.rows["orders"],)]
+            assert engine.pids == ()
+            executors = jvm_of(engine)._context._jsc.sc().getExecutorMemoryStatus().size() - 1
+            assert executors == 1
+        finally:
+            engine.close()
+
+
+def jvm_of(engine: SparkEngine) -> jvm.JVM:
+    return engine._jvm
+
+
+@contextmanager
+def opened(spec: TargetSpec, folder: Path) -> Iterator[Spark]:
+    journal = Journal(folder / "journal.jsonl", "pytest")
+    target = Spark(spec, TargetContext(journal, "pytest"))
+    try:
+        target.open()
+        target.empty(spec)
+        yield target
+    finally:
+        target.close()
+        journal.close()
+
+
+def test_a_cluster_without_workers_is_told(
+    master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(jvm, "_WORKERS_S", 2.0)
+    with pytest.raises(TargetError, match="no worker of spark://") as failure:
+        jvm.JVM(tmp_path, {"spark.master": master})
+    assert "spark.executor.memory" in (failure.value.advice or "")
+
+
+def test_a_master_that_does_not_answer_is_told(tmp_path: Path):
+    with pytest.raises(TargetError, match=r"spark://127\.0\.0\.1:1 does not answer"):
+        jvm.JVM(tmp_path, {"spark.master": "spark://127.0.0.1:1"})
+
+
+@pytest.mark.parametrize("server", ["spark://", "spark://host", "spark://a:99999", "spark://u@h:1"])
+def test_what_is_no_master_is_refused(server: str):
+    with pytest.raises(WrongInputError, match="cannot be read"):
+        Spark.describe(TargetSpec(engine="spark", server=server))
+
+
+def test_settings_of_workers_need_workers():
+    alone = TargetSpec(engine="spark")
+    assert Spark.setting(alone, "spark.executor.memory", "1g").refused is not None
+    there = TargetSpec(engine="spark", server="spark://host:7077")
+    assert Spark.setting(there, "spark.executor.memory", "1g").refused is None
+    assert Spark.describe(there)["master"] == "spark://host:7077"

@@ -1,0 +1,167 @@
+"""What a trial of the planning cube plans: outline after the restructure, grids, steps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadstone.errors import WrongInputError
+from loadstone.experiments.model import ProfileSpec
+from loadstone.load.steps import StepRun
+from loadstone.targets.dialect import Dialect
+from loadstone.workloads.base import LoadContext
+from loadstone.workloads.cube import grids
+from loadstone.workloads.cube.checks import close
+from loadstone.workloads.cube.contents import contents
+from loadstone.workloads.cube.cycle import OF_PARENTS, STEPS
+from loadstone.workloads.cube.metrics import cycles_of
+from loadstone.workloads.cube.outline.accounts import ACCOUNT
+from loadstone.workloads.cube.outline.outline import outline_of
+from loadstone.workloads.cube.outline.restructure import (
+    ADDED,
+    BEFORE,
+    DELETED,
+    MOVED,
+    TO,
+    restructure,
+)
+from loadstone.workloads.cube.outline.sparse import ENTITY, PRODUCT
+from loadstone.workloads.cube.parameters import CubeParameters
+from loadstone.workloads.cube.rates import rates_of
+from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.tables import RENUMBERED_TABLE, TOTAL_TABLE
+from loadstone.workloads.cube.workload import PlanningCube
+
+OUTLINE = outline_of(42)
+
+
+def test_a_restructure_adds_moves_and_deletes_an_account() -> None:
+    before, after = OUTLINE[ACCOUNT], restructure(OUTLINE).outline[ACCOUNT]
+    assert len(after) == len(before)
+    assert ADDED.name in after.numbers
+    assert DELETED not in after.numbers
+    assert after.numbers[BEFORE] == after.numbers[ADDED.name] + 1
+    parent = after.members[after.numbers[MOVED]].parent
+    assert parent is not None
+    assert after.members[parent].name == TO
+
+
+def test_a_file_in_other_parts_is_other_data() -> None:
+    one, two = (PlanningCube(CubeParameters(csv_parts=parts)).data_key() for parts in (1, 2))
+    assert one != two
+
+
+def test_every_account_that_stays_has_its_number_after_a_restructure() -> None:
+    changed = restructure(OUTLINE)
+    before, after = OUTLINE[ACCOUNT], changed.outline[ACCOUNT]
+    assert len(changed.renumbered) == len(before) - 1
+    for number, other in changed.renumbered.items():
+        assert before.members[number].name == after.members[other].name
+    assert sum(number != other for number, other in changed.renumbered.items()) > 900
+
+
+def test_grids_ask_for_parents_at_mixed_levels_and_come_again_with_their_seed() -> None:
+    drawn = grids.drawn(OUTLINE, 7, 300)
+    assert drawn == grids.drawn(OUTLINE, 7, 300)
+    assert drawn != grids.drawn(OUTLINE, 8, 300)
+    entity, product = OUTLINE[ENTITY], OUTLINE[PRODUCT]
+    generations = {int(entity.generations[entity.numbers[grid.entity]]) for grid in drawn}
+    assert generations == {1, 2, 3, 4}
+    assert any(grid.entity.startswith("Manager_") for grid in drawn)
+    for grid in drawn:
+        number = product.numbers[grid.products[0]]
+        children = {product.members[child].name for child in product.children[number]}
+        assert 1 <= len(grid.products) - 1 <= 20
+        assert set(grid.products[1:]) <= children
+        assert len(set(grid.accounts)) == 3
+        assert len(grid.periods) == 8
+
+
+def test_the_tables_of_the_outline_know_leaves_and_their_signs() -> None:
+    rows = contents(OUTLINE, rates_of(OUTLINE, 42))
+    after = restructure(OUTLINE).outline[ACCOUNT]
+    signs = {(total, leaf): sign for total, leaf, sign in rows[TOTAL_TABLE]}
+    assert signs[after.numbers["NetIncome"], after.numbers["GrossRevenue"]] == 1
+    assert signs[after.numbers["NetIncome"], after.numbers["COGS"]] == -1
+    assert signs[after.numbers["NetIncome"], after.numbers["OPX_001"]] == -1
+    assert (after.numbers["NetIncome"], after.numbers["POOL_01"]) not in signs
+    assert signs[after.numbers["Units"], after.numbers["Units"]] == 1
+    assert len(rows[RENUMBERED_TABLE]) == 1024
+
+
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **parameters: Any) -> dict[str, Any]:
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path))
+    own = CubeParameters(scale=0.001, grids=5, check_grids=2, **parameters)
+    context = LoadContext(1, Dialect("postgresql"), tmp_path, None, 42)
+    planned: dict[str, Any] = PlanningCube(own).driver_workload(context)["parameters"]
+    json.dumps(planned)
+    return planned
+
+
+def test_a_trial_cycles_and_then_retrieves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = plan(tmp_path, monkeypatch, cycles=2)
+    (cycles,), (retrieval,) = planned["rounds"]
+    works = [step["operation"] for step in cycles["steps"] if step["kind"] == "work"]
+    assert works == [*STEPS, *STEPS]
+    asked = [step["answer"] for step in cycles["steps"] if step["kind"] == "query"]
+    assert len(asked) == len(set(asked))
+    assert asked[-4:] == ["grid-0-stored", "grid-0-hybrid", "grid-1-stored", "grid-1-hybrid"]
+    assert retrieval["asks"] == "retrieve"
+    assert len(planned["requests"]) == 5
+
+
+def test_a_hybrid_cube_aggregates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cycles,), _ = plan(tmp_path, monkeypatch, cycles=1, hybrid=True)["rounds"]
+    assert not {step["operation"] for step in cycles["steps"]} & OF_PARENTS
+
+
+def test_without_cycles_both_phases_retrieve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm_up, measured = plan(tmp_path, monkeypatch, cycles=0)["rounds"]
+    assert warm_up == measured
+    profile = PlanningCube(CubeParameters(cycles=0)).loaded(ProfileSpec())
+    assert profile.warm_up == 2.0
+
+
+def test_parallel_steps_are_sessions_on_postgresql(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cycles,), _ = plan(tmp_path, monkeypatch, cycles=1, alloc_tasks=3)["rounds"]
+    allocate = next(step for step in cycles["steps"] if step["operation"] == "allocate")
+    assert [len(stage) for stage in allocate["stages"]] == [3, 1]
+
+
+def test_a_dialect_without_a_way_is_refused() -> None:
+    with pytest.raises(WrongInputError, match="no statements for mariadb"):
+        flavour_of("mariadb")
+
+
+def test_a_cycle_begins_with_its_reset() -> None:
+    made = [
+        StepRun("cycles", operation, "work", place, place + 0.5)
+        for place, operation in enumerate([*STEPS, *STEPS[:3]])
+    ]
+    first, second = cycles_of(made)
+    assert first.is_whole(CubeParameters())
+    assert first.seconds == pytest.approx(0.5 * len(STEPS))
+    assert not second.is_whole(CubeParameters())
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1.0", "1.0", True),
+        ("1.0", "1.0000000001", True),
+        ("1.0", "1.0001", False),
+        (None, None, True),
+        (None, "0", False),
+        ("0", None, False),
+        ("0", "-0.0", True),
+    ],
+)
+def test_missing_is_kept_apart_from_zero(one: str | None, other: str | None, same: bool) -> None:
+    assert close(one, other) is same

@@ -1,0 +1,148 @@
+"""Answers against the published ones and those of other trials; rows after refreshes."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dss_steps import queries, run_of
+
+from loadstone.load.steps import StepRun, steps_of
+from loadstone.runner.steps.keeping import keep_answer
+from loadstone.workloads.dss.checks import check_equal, check_published, check_rows, read_answer
+from loadstone.workloads.dss.published import published
+
+
+def trial(
+    results: Path, name: str, order: int, streams: Sequence[str] = ("validation",), seed: int = 1
+) -> Path:
+    """The folder of a trial that has answered as published."""
+    folder = results / name
+    folder.mkdir(parents=True)
+    plan = {
+        "order": order,
+        "workload": {"name": "dss", "parameters": {"scale": 1.0}},
+        "seed": seed,
+        "data_seed": 1,
+    }
+    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "result.json").write_text("{}")
+    for stream in streams:
+        for number, query in enumerate(queries(), start=1):
+            keep_answer(folder / "answers", f"{stream}-{query}", published(number))
+    return folder
+
+
+def change(folder: Path, name: str, row: int, column: int, value: str) -> None:
+    stream, _, query = name.partition("-")
+    rows = [list(each) for each in read_answer(folder, stream, query)]
+    rows[row][column] = value
+    keep_answer(folder / "answers", name, rows)
+
+
+def steps(*streams: str, failed: str = "") -> list[StepRun]:
+    return steps_of(
+        event for stream in streams for event in run_of(stream, *queries(), failed=failed)
+    )
+
+
+def test_the_published_answers_pass(tmp_path: Path) -> None:
+    found = check_published(trial(tmp_path, "a", 1), steps("validation"))
+    assert (found.passed, found.detail) == (
+        True,
+        "22 of 22 queries have the answer published for scale 1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "value"),
+    [
+        ("validation-q01", 2, 9, "2920373"),
+        ("validation-q06", 0, 0, "123141079.2283"),
+        ("validation-q10", 19, 5, "HgiV0phqhaIa9aydNoIlc"),
+    ],
+    ids=["count", "sum", "text"],
+)
+def test_a_wrong_value_is_caught(
+    tmp_path: Path, name: str, row: int, column: int, value: str
+) -> None:
+    folder = trial(tmp_path, "a", 1)
+    change(folder, name, row, column, value)
+    found = check_published(folder, steps("validation"))
+    assert not found.passed
+    assert f"{name[-3:]} row {row + 1}, column {column + 1}: expected" in found.detail
+    assert value in found.detail
+
+
+def test_a_query_without_an_answer_is_not_judged_but_counted(tmp_path: Path) -> None:
+    found = check_published(trial(tmp_path, "a", 1), steps("validation", failed="q09"))
+    assert found.passed
+    assert found.detail.startswith("21 of 22 queries")
+    assert found.detail.endswith("1 had no answer")
+
+
+def test_answers_are_held_against_the_first_trial_that_asked_the_same(tmp_path: Path) -> None:
+    first = trial(tmp_path, "b01", 1, ("validation", "power"))
+    other = trial(tmp_path, "b02", 2, ("validation", "power"), seed=9)
+    change(other, "power-q04", 0, 1, "2")
+    same = check_equal(other, steps("validation", "power"))
+    assert same is not None
+    assert (same.passed, same.detail) == (True, "22 answers equal those of b01")
+    last = trial(tmp_path, "b03", 3, ("validation", "power"))
+    done = steps("validation", "power")
+    assert check_equal(first, done) is None
+    equal = check_equal(last, done)
+    assert equal is not None
+    assert (equal.passed, equal.detail) == (True, "44 answers equal those of b01")
+    change(last, "power-q04", 0, 1, "1")
+    wrong = check_equal(last, done)
+    assert wrong is not None
+    assert not wrong.passed
+    assert wrong.detail.startswith("q04 (power) row 1, column 2: expected")
+
+
+class Counting:
+    """A target that answers each count as it is told."""
+
+    def __init__(self, **counts: int) -> None:
+        self.counts = counts
+
+    def query(self, sql: str) -> list[tuple[int]]:
+        if "FROM refresh_orders" in sql or "FROM refresh_lineitem" in sql:
+            return [(self.counts["came"],)]
+        if "o_orderkey FROM refresh_delete" in sql:
+            return [(self.counts["left"],)]
+        if "FROM refresh_delete" in sql:
+            return [(self.counts["went"],)]
+        return [(self.counts["present"],)]
+
+
+@pytest.mark.parametrize(
+    ("present", "left", "passes"), [(105, 0, True), (104, 0, False), (105, 1, False)]
+)
+def test_rows_after_refreshes_are_those_that_were_loaded_came_and_did_not_go(
+    present: int, left: int, passes: bool
+) -> None:
+    target: Any = Counting(came=15, went=10, left=left, present=present)
+    loaded = {"orders": 100.0, "lineitem": 100.0}
+    done = steps_of(run_of("power", "rf1", *queries(), "rf2"))
+    assert [check.passed for check in check_rows(target, loaded, done)] == [passes, passes]
+
+
+def test_only_pairs_that_were_made_count() -> None:
+    asked: list[str] = []
+
+    class Asked:
+        def query(self, sql: str) -> list[tuple[int]]:
+            asked.append(sql)
+            return [(0,)]
+
+    target: Any = Asked()
+    beside = [*run_of("refresh", "rf1", "rf2"), *run_of("refresh", "rf1", "rf2", failed="rf1")]
+    done = steps_of([*run_of("power", "rf1", "rf2", failed="rf2"), *beside])
+    check_rows(target, {"orders": 0.0, "lineitem": 0.0}, done)
+    came = next(sql for sql in asked if "refresh_orders" in sql)
+    went = next(sql for sql in asked if "count(*) FROM refresh_delete" in sql)
+    assert came.endswith("WHERE pair IN (1, 2)")
+    assert went.endswith("WHERE pair IN (2, 3)")

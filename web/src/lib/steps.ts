@@ -1,0 +1,44 @@
+import type { Figure, ReportDocument, StepReport, StepsReport, StepTitle } from "./document";
+
+/** What the bars of steps are drawn from: per variant a figure of each step, or nothing. */
+export interface StepBars {
+  steps: StepTitle[];
+  variants: { name: string; figures: (Figure | undefined)[] }[];
+}
+
+/** The figures of all steps that any variant has, variant by variant. */
+export function stepFigures(document: ReportDocument, { steps }: StepsReport): StepBars {
+  const figures = document.variants.map((variant) => new Map(variant.figures.map((figure) => [figure.metric, figure])));
+  const shown = steps.filter(({ metric }) => figures.some((known) => known.has(metric)));
+  return {
+    steps: shown,
+    variants: document.variants.map(({ name }, place) => ({
+      name,
+      figures: shown.map(({ metric }) => figures[place]?.get(metric)),
+    })),
+  };
+}
+
+/** Names of the streams in the order in which they began, those that began together by name. */
+export function streamsOf(steps: StepReport[]): string[] {
+  const together = 0.01 * Math.max(...steps.map(({ to_s }) => to_s));
+  const begins = new Map<string, number>();
+  for (const { stream, from_s } of blocksOf(steps)) if (!begins.has(stream)) begins.set(stream, Math.round(from_s / together));
+  const inOrder = [...begins].sort(([one, first], [other, second]) => first - second || one.localeCompare(other));
+  return inOrder.map(([stream]) => stream);
+}
+
+/** The steps in the order of their begin. */
+export function blocksOf(steps: StepReport[]): StepReport[] {
+  return [...steps].sort((one, other) => one.from_s - other.from_s);
+}
+
+export function isSpilled(step: StepReport): boolean {
+  return (step.spilled_bytes ?? 0) > 0;
+}
+
+/** The steps of which it is known what they used, the longest first. */
+export function accounted(steps: StepReport[]): StepReport[] {
+  const known = steps.filter((step) => step.kind !== "explain" && (step.cpu_s !== null || step.error !== null));
+  return known.sort((one, other) => other.to_s - other.from_s - (one.to_s - one.from_s));
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { palette } from "../src/charts/palette";
+import { stepBars, timeline } from "../src/charts/steps";
+import type { ReportDocument, StepReport, StepsReport } from "../src/lib/document";
+import { accounted, isSpilled, stepFigures, streamsOf } from "../src/lib/steps";
+
+const canvas = { colours: palette("light"), width: 800 };
+
+function step(stream: string, operation: string, from_s: number, to_s: number, more: Partial<StepReport> = {}): StepReport {
+  const nothing = {
+    rows: null,
+    error: null,
+    cpu_s: null,
+    parser_cpu_s: null,
+    peak_bytes: null,
+    read_bytes: null,
+    written_bytes: null,
+    spilled_bytes: null,
+  };
+  return { stream, operation, kind: "query", from_s, to_s, ...nothing, ...more };
+}
+
+const STEPS = [
+  step("power", "q14", 0, 40, { cpu_s: 70, spilled_bytes: 5e6 }),
+  step("stream-2", "q06", 40.1, 60),
+  step("stream-1", "q21", 40.2, 90, { error: "time-limit: broken off" }),
+  step("power", "q02", 40, 40, { kind: "explain", cpu_s: 1 }),
+];
+
+describe("the steps of a trial", () => {
+  it("are in streams in the order in which these began, those that began together by name", () => {
+    expect(streamsOf(STEPS)).toEqual(["power", "stream-1", "stream-2"]);
+  });
+
+  it("are told with what they used where that is known, and why they failed, the longest first", () => {
+    expect(accounted(STEPS).map(({ operation }) => operation)).toEqual(["q21", "q14"]);
+    expect(STEPS.filter(isSpilled).map(({ operation }) => operation)).toEqual(["q14"]);
+  });
+
+  it("are blocks from begin to end in the row of their stream", () => {
+    const { series } = timeline(STEPS, canvas) as { series: { data: number[][] }[] };
+    expect(series[0]?.data).toEqual([
+      [0, 40, 0],
+      [40, 40, 0],
+      [40.1, 60, 2],
+      [40.2, 90, 1],
+    ]);
+  });
+});
+
+describe("the bars of steps", () => {
+  const figure = (metric: string, median: number) => ({ metric, n: 3, median, low: median / 2, high: median * 2 });
+  const document = {
+    variants: [
+      { name: "one", figures: [figure("q01_s", 0.02), figure("composite", 9)] },
+      { name: "two", figures: [figure("q01_s", 3), figure("q02_s", 0.5)] },
+    ],
+  } as unknown as ReportDocument;
+  const steps = {
+    steps: ["q01", "q02", "q03"].map((operation) => ({ operation, title: "", metric: `${operation}_s` })),
+  } as unknown as StepsReport;
+
+  it("have a figure of each step that any variant has", () => {
+    const bars = stepFigures(document, steps);
+    expect(bars.steps.map(({ operation }) => operation)).toEqual(["q01", "q02"]);
+    expect(bars.variants.map(({ figures }) => figures.map((each) => each?.median))).toEqual([
+      [0.02, undefined],
+      [3, 0.5],
+    ]);
+  });
+
+  it("stand on a power of ten below the shortest time", () => {
+    const { yAxis } = stepBars(stepFigures(document, steps), canvas) as { yAxis: { min: number; startValue: number } };
+    expect([yAxis.min, yAxis.startValue]).toEqual([0.01, 0.01]);
+  });
+});
