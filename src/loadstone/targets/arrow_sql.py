@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,11 +15,6 @@ def bound(sql: str, parameters: Sequence[Any]) -> str:
     Without parameters a per cent sign is one.
     """
     return sql % tuple(map(_literal, parameters)) if parameters else sql
-
-
-def statements(script: str) -> Iterator[str]:
-    """The statements of a script, each of which ends with its line."""
-    return (statement for statement in script.split(";\n") if statement.strip())
 
 
 def rows_of(table: pa.Table | None) -> list[tuple[Any, ...]]:

@@ -6,13 +6,13 @@ under load.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
-from loadstone.targets.arrow_sql import bound, rows_of, statements
+from loadstone.targets.arrow_sql import bound, rows_of
 from loadstone.targets.own_connection import OwnConnection
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ class Database(OwnConnection):
             except RuntimeError as error:
                 raise TargetError(f"{said(error)}, in: {' '.join(text.split())[:200]}") from error
         return rows_of(table)
-
-    def statements(self, script: str) -> Iterable[str]:
-        """Each ends with its line."""
-        return statements(script)
 
     def _opened(self) -> Any:
         if self._connection is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.targets.arrow_sql import bound, rows_of, statements
+from loadstone.targets.arrow_sql import bound, rows_of
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.spark import folder
 from loadstone.targets.spark.jvm import JVM, failures, said
@@ -39,10 +39,6 @@ class Database(OwnConnection):
                 return rows_of(jvm.session.sql(text).toArrow())
             except failures() as error:
                 raise TargetError(f"{said(error)}, in: {' '.join(text.split())[:200]}") from error
-
-    def statements(self, script: str) -> Iterable[str]:
-        """Each ends with its line."""
-        return statements(script)
 
     def declare(self, columns: Mapping[str, str]) -> None:
         """Makes tables, and has them known to each session to come.

@@ -15,14 +15,7 @@ from loadstone.load.steps import steps_of
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import (
-    LoadContext,
-    LoadRequest,
-    Measured,
-    RunDriver,
-    StepInfo,
-    Workload,
-)
+from loadstone.workloads.base import LoadContext, LoadRequest, Measured, RunDriver, StepInfo
 from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.checks import Trial, check_cycles, check_steps
 from loadstone.workloads.cube.contents import contents, store, table_of
@@ -53,13 +46,12 @@ from loadstone.workloads.cube.rollup import Cells
 from loadstone.workloads.cube.sql.flavours import flavour_of
 from loadstone.workloads.cube.sql.load import emptied, types
 from loadstone.workloads.cube.sql.tables import BASE, OUTLINE_TABLES, UPPER
+from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
 
-_LONGEST_S = 30 * 86400.0
-"""Cycles end when their work is done."""
 _BYTES_AT_1 = 2.0e9
 
 
-class PlanningCube(Workload):
+class PlanningCube(SteppedWorkload):
     """The planning-cube workload."""
 
     name = "cube"
@@ -69,6 +61,7 @@ class PlanningCube(Workload):
     Parameters = CubeParameters
     metrics = METRICS
     headline = HEADLINE
+    changing = (BASE, UPPER)
     default_objective: ClassVar[tuple[str, ...]] = ("p95 < 1000 ms", "errors < 0.1 %")
     decides = frozenset(
         {
@@ -96,7 +89,7 @@ class PlanningCube(Workload):
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """Before the retrieval there are the cycles, or a warm-up."""
-        warm_up = _LONGEST_S if self.parameters.cycles else self.parameters.warm_up
+        warm_up = LONGEST_S if self.parameters.cycles else self.parameters.warm_up
         return profile.model_copy(update={"warm_up": warm_up})
 
     def warms(self) -> str | None:
@@ -166,37 +159,17 @@ class PlanningCube(Workload):
             target.make_way()
             run_driver(LoadRequest("load", 1, seed, parameters))
 
-    def prepare(self, target: Target) -> None:
-        """Nothing beyond the data."""
-
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
-        """The plan's `workload` object, with the text of every statement."""
+    def planned(self, context: LoadContext) -> dict[str, Any]:
+        """The cycles, the retrieval, and what is asked in it."""
         own, outline = self.parameters, _outline(context.data_seed)
         data = self._data(context.data_seed)
         cube = Cube(outline, data, own, context.dialect, context.folder)
         retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
         first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval
         return {
-            "name": self.name,
-            "role": "run",
-            "parameters": {
-                "rounds": [[first], [retrieval]],
-                "requests": cube.requests(grids.drawn(outline, context.seed, own.grids)),
-                "time_limit_s": own.time_limit,
-                "folder": str(context.folder),
-                "server_pid": context.server_pid,
-            },
-        }
-
-    def pacing(self) -> dict[str, Any]:
-        """A grid follows the last at once."""
-        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
-
-    def observe(self, target: Target) -> dict[str, float]:
-        """Rows of cells."""
-        return {
-            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
-            for table in (BASE, UPPER)
+            "rounds": [[first], [retrieval]],
+            "requests": cube.requests(grids.drawn(outline, context.seed, own.grids)),
+            "time_limit_s": own.time_limit,
         }
 
     def measure(self, measured: Measured) -> list[MetricValue]:

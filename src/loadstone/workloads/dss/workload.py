@@ -12,7 +12,7 @@ from loadstone.load.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo, Workload
+from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.checks import check_equal, check_published, check_rows
 from loadstone.workloads.dss.data import DataSet, provide, summed
@@ -29,14 +29,13 @@ from loadstone.workloads.dss.metrics import (
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.rounds import rounds, users
 from loadstone.workloads.dss.tables import tables
+from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
 
-_LONGEST_S = 30 * 86400.0
-"""The runs end when their work is done."""
 _BYTES_AT_1 = 1.0e9
 _MOST_SAID = 5
 
 
-class DecisionSupport(Workload):
+class DecisionSupport(SteppedWorkload):
     """The decision-support workload."""
 
     name = "dss"
@@ -46,6 +45,7 @@ class DecisionSupport(Workload):
     Parameters = DecisionSupportParameters
     metrics = METRICS
     headline = HEADLINE
+    changing = ("orders", "lineitem")
     decides = frozenset(
         {
             "load",
@@ -86,8 +86,8 @@ class DecisionSupport(Workload):
         return profile.model_copy(
             update={
                 "users": users(own),
-                "warm_up": _LONGEST_S if own.warm_up else 0.0,
-                "measure": _LONGEST_S,
+                "warm_up": LONGEST_S if own.warm_up else 0.0,
+                "measure": LONGEST_S,
             }
         )
 
@@ -141,32 +141,12 @@ class DecisionSupport(Workload):
             "size_bytes": float(target.size_bytes()),
         }
 
-    def prepare(self, target: Target) -> None:
-        """Nothing beyond the data."""
-
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
-        """The plan's `workload` object, with the text of every statement."""
+    def planned(self, context: LoadContext) -> dict[str, Any]:
+        """The runs."""
         own = self.parameters
         return {
-            "name": self.name,
-            "role": "run",
-            "parameters": {
-                "rounds": rounds(own, context.seed, context.dialect),
-                "time_limit_s": own.time_limit,
-                "folder": str(context.folder),
-                "server_pid": context.server_pid,
-            },
-        }
-
-    def pacing(self) -> dict[str, Any]:
-        """Each step follows the last at once."""
-        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
-
-    def observe(self, target: Target) -> dict[str, float]:
-        """Rows of the two tables that change."""
-        return {
-            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
-            for table in ("orders", "lineitem")
+            "rounds": rounds(own, context.seed, context.dialect),
+            "time_limit_s": own.time_limit,
         }
 
     def measure(self, measured: Measured) -> list[MetricValue]:

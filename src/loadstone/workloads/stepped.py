@@ -1,0 +1,42 @@
+"""Workloads whose load is steps in sessions: rounds of streams, each to its end."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from loadstone.targets.base import Target
+from loadstone.workloads.base import LoadContext, Workload
+
+LONGEST_S = 30 * 86400.0
+"""For phases that end when their work is done."""
+
+
+class SteppedWorkload(Workload):
+    """What they have in common in the plan and before the load."""
+
+    changing: ClassVar[tuple[str, ...]]
+    """Tables whose rows are counted before and after."""
+
+    @abstractmethod
+    def planned(self, context: LoadContext) -> dict[str, Any]:
+        """The plan's parameters that are its own: `rounds`, `time_limit_s` and more."""
+
+    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+        """The plan's `workload` object, with the text of every statement."""
+        where = {"folder": str(context.folder), "server_pid": context.server_pid}
+        return {"name": self.name, "role": "run", "parameters": {**self.planned(context), **where}}
+
+    def prepare(self, target: Target) -> None:
+        """Nothing beyond the data."""
+
+    def pacing(self) -> dict[str, Any]:
+        """Each step follows the last at once."""
+        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+
+    def observe(self, target: Target) -> dict[str, float]:
+        """Rows of the tables that change."""
+        return {
+            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
+            for table in self.changing
+        }
