@@ -43,9 +43,8 @@ lint: setup ## Check form and types of Python, Rust and TypeScript
 	cd driver && cargo clippy --release --locked --all-targets -- -D warnings
 	cd web && npm run --silent check
 
-# Two at a time: none of them needs a measurement. All others have the machine to themselves.
-UNIT := tests/unit
-IN_PAIRS := tests/e2e/test_examples.py tests/e2e/test_dss.py tests/e2e/test_cube.py
+# These compare listings of the whole machine, and have it to themselves. All others mostly wait.
+ALONE := $(wildcard tests/integration/test_storage_*.py)
 
 .PHONY: test
 test: lint ## Everything that CI runs: lint, types, unit, integration, end to end
@@ -53,9 +52,9 @@ test: lint ## Everything that CI runs: lint, types, unit, integration, end to en
 	cd driver && cargo test --release --locked
 	cd web && npm run --silent test
 	failed=; \
-	  $(RUN) pytest $(UNIT) --numprocesses 2 || failed=1; \
-	  $(RUN) pytest $(IN_PAIRS) --numprocesses 2 || failed=1; \
-	  $(RUN) pytest tests --ignore $(UNIT) $(IN_PAIRS:%=--ignore %) || failed=1; \
+	  $(RUN) pytest tests/unit --numprocesses 2 || failed=1; \
+	  $(RUN) pytest tests --ignore tests/unit $(ALONE:%=--ignore %) --numprocesses 4 --dist loadgroup || failed=1; \
+	  $(RUN) pytest $(ALONE) || failed=1; \
 	  test -z "$$failed"
 
 .PHONY: bench

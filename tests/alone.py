@@ -8,6 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+ON_THE_HOST = pytest.mark.xdist_group("host")
+"""Of tests that change the host: one process runs them all, and no other waits for its turn."""
+
 
 @contextmanager
 def host_to_itself() -> Iterator[None]:

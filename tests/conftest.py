@@ -11,6 +11,17 @@ from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument
 from loadstone.results.record import Status
 
+BY_FILE = Path(__file__).parent / "integration"
+"""Its tests share servers: those of a file run in one process."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Groups for `--dist loadgroup`; tests without a group go to whichever process is free."""
+    for item in items:
+        if BY_FILE in item.path.parents and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 LEFT_OUT = {4: Status.DISTURBED, 9: Status.INVALID, 17: Status.FAILED}
 """Order of a trial of the sample ladder: why it does not count."""
 

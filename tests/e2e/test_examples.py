@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alone import host_to_itself
+from alone import ON_THE_HOST, host_to_itself
 from conftest import Session
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,7 +24,17 @@ ONCE = ("--repeats", "1", "--crashes", "1")
 SHORT = ("--warm-up", "500ms", "--measure", "2s")
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def changes_the_host(path: Path) -> bool:
+    return "host." in path.read_text()
+
+
+def examples() -> Iterator[Any]:
+    for path in EXAMPLES:
+        marks = [ON_THE_HOST] if changes_the_host(path) else []
+        yield pytest.param(path, marks=marks, id=path.stem)
+
+
+@pytest.mark.parametrize("path", examples())
 def test_example_runs(session: Session, path: Path) -> None:
     shortened = session.folder / path.name
     text = soon(small(path.read_text()) if path.stem.startswith("maximus") else path.read_text())
@@ -32,7 +43,7 @@ def test_example_runs(session: Session, path: Path) -> None:
     text = re.sub(r"(?m)^    scale: [\d.]+\b.*$", "    scale: 0.01", text)
     shortened.write_text(without_extra_trials(text))
     short = (*ONCE, *short_of(text))
-    with host_to_itself() if "host." in text else nullcontext():
+    with host_to_itself() if changes_the_host(path) else nullcontext():
         ended = session.run("run", str(shortened), *short, "--allow-unsafe", "--json")
     assert ended.stdout, ended.stderr
     document = json.loads(ended.stdout)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alone import host_to_itself
+from alone import ON_THE_HOST, host_to_itself
 from conftest import until
 from enclosure import Enclosure, signal_to, why_not
 from listing import listing
@@ -23,7 +23,7 @@ from loadstone.experiments.model import TargetSpec
 from loadstone.results.frames import read_frames
 from loadstone.targets.registry import TARGETS
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+pytestmark = [ON_THE_HOST, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
 
 HOST_RUNGS = """\
     - {name: swap, change: {host.vm.swappiness: 10}}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from alone import host_to_itself
+from alone import ON_THE_HOST, host_to_itself
 from listing import host_settings
 
 from loadstone.errors import TargetError
@@ -19,7 +19,7 @@ from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
 from loadstone.results.record import FactorReading
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+pytestmark = [ON_THE_HOST, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
 TARGET = TargetSpec(engine="postgresql")
 

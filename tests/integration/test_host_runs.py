@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alone import host_to_itself
+from alone import ON_THE_HOST, host_to_itself
 from listing import host_settings
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.host.registry import host_setting
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+pytestmark = [ON_THE_HOST, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
 FILE = """\
 version: 1
