@@ -15,8 +15,12 @@ BY_FILE = Path(__file__).parent / "integration"
 """Its tests share servers: those of a file run in one process."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups for `--dist loadgroup`; tests without a group go to whichever process is free."""
+    """Groups for `--dist loadgroup`, which reads them in this hook too: it must come after.
+
+    Tests without a group go to whichever process is free.
+    """
     for item in items:
         if BY_FILE in item.path.parents and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
