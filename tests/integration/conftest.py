@@ -73,10 +73,13 @@ def recover_all() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _state() -> Iterator[None]:
-    """Journals of tests are found by the next test run, not by the user's own commands."""
+    """Journals of tests are found by the next test run, not by the user's own commands.
+
+    Nor by a process beside this one: it would undo what a test here has yet to look at.
+    """
     before = os.environ.get("LOADSTONE_STATE")
-    state = Path(tempfile.gettempdir()) / f"loadstone-test-state-{os.getuid()}"
-    os.environ["LOADSTONE_STATE"] = str(state)
+    name = f"loadstone-test-state-{os.getuid()}-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    os.environ["LOADSTONE_STATE"] = str(Path(tempfile.gettempdir()) / name)
     recover_all()
     yield
     recover_all()
