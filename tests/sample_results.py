@@ -23,9 +23,9 @@ from loadstone.experiments.model import (
     ProfileSpec,
     Rung,
     TargetSpec,
-    TrialPlan,
     WorkloadSpec,
 )
+from loadstone.experiments.plans import TrialPlan
 from loadstone.results.frames import FramesWriter
 from loadstone.results.latency import merge, percentiles
 from loadstone.results.record import (

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loadstone.experiments.model import (
-    Experiment,
-    ProfileSpec,
-    TargetSpec,
-    TrialPlan,
-    Variant,
-    WorkloadSpec,
-)
+from loadstone.experiments.model import Experiment, ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.folder import ExperimentFolder, read_result
 from loadstone.results.record import MetricValue, Status
 

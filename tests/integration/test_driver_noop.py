@@ -120,7 +120,7 @@ def test_a_killed_driver_is_said() -> None:
 PARENT = """
 import json, sys
 from pathlib import Path
-from loadstone.experiments.model import TrialPlan
+from loadstone.experiments.plans import TrialPlan
 from loadstone.load.driver import Driver
 from loadstone.probes.host import HostProbe
 from loadstone.probes.sampler import Sampler

@@ -12,7 +12,8 @@ from loadstone.cli.execute import worst
 from loadstone.cli.progress import Display, Lines, LoadState, trial_line
 from loadstone.errors import ExitCode
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import (
     CheckResult,
     MetricValue,

@@ -16,7 +16,8 @@ from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.conduct import examine
 from loadstone.experiments.designs import crashes_of, stages_of, trials_of
 from loadstone.experiments.designs.crash import LEAST_AFTER_S, MOST_AFTER_S
-from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan
 from loadstone.factors.check import check_experiment
 from loadstone.results.record import DurabilityRecord, Status, TrialResult
 

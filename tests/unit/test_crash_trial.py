@@ -16,8 +16,8 @@ from loadstone.errors import TargetError
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab, Site
-from loadstone.experiments.model import CrashPlan, TrialPlan
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.plans import CrashPlan, TrialPlan
 from loadstone.experiments.trial import run_trial
 from loadstone.load import crew
 from loadstone.load.driver import DriverFailedError, Failure

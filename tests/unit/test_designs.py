@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from loadstone.experiments.designs import DESIGNS, design_of, repeated
 from loadstone.experiments.designs.arrange import trial_id, trial_seed
 from loadstone.experiments.designs.climb import Climb
-from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import MetricValue, Status, TrialResult
 
 RUNGS = [

@@ -8,7 +8,8 @@ import pytest
 
 from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import Change, Experiment, ProfileSpec
+from loadstone.experiments.model import Experiment, ProfileSpec
+from loadstone.experiments.plans import Change
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
 from loadstone.factors.check import check_experiment
 from loadstone.factors.in_force import unsafe_in

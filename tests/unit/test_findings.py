@@ -7,7 +7,8 @@ import pytest
 
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.findings import Findings
-from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import Status
 from loadstone.workloads.registry import workload_of
 

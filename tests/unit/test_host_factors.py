@@ -10,7 +10,8 @@ import pytest
 from loadstone.errors import ExitCode, RefusedError
 from loadstone.experiments.designs import design_of, stages_of, trials_of
 from loadstone.experiments.file import parse_experiment
-from loadstone.experiments.model import Change, Experiment
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import Change
 from loadstone.factors.base import NEEDS_NOTHING
 from loadstone.factors.check import check_experiment
 from loadstone.factors.host import NEEDS_HOST, NEEDS_RESTART

@@ -85,7 +85,7 @@ def test_the_design_says_what_a_ladder_kept(tmp_path: Path) -> None:
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path
-from loadstone.experiments.model import TrialPlan
+from loadstone.experiments.plans import TrialPlan
 from loadstone.probes.base import Sample
 from loadstone.results.folder import ExperimentFolder
 folder = ExperimentFolder.create(Path(sys.argv[1]), "demo")

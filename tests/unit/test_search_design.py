@@ -10,7 +10,8 @@ import pytest
 
 from loadstone.experiments.designs import DESIGNS, design_of
 from loadstone.experiments.designs.search import SearchStages, rules_of
-from loadstone.experiments.model import Experiment, LevelPlan, TrialPlan
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import LevelPlan, TrialPlan
 from loadstone.results.record import (
     DriftRecord,
     LevelReason,

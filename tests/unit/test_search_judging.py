@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sample_frames import Operation, tick
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import LevelPlan
+from loadstone.experiments.plans import LevelPlan
 from loadstone.load.frames import Tick, parse_frame
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, parse_term, tightest_limit_s

@@ -9,7 +9,8 @@ import pytest
 
 from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Change, Experiment
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import Change
 from loadstone.factors.in_force import unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, examine
 from loadstone.storage import programs, support

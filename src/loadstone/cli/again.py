@@ -12,7 +12,8 @@ from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
 from loadstone.experiments.designs.arrange import trial_seed
 from loadstone.experiments.file import Written, durations_as_text
-from loadstone.experiments.model import EXPERIMENT_VERSION, TrialPlan
+from loadstone.experiments.model import EXPERIMENT_VERSION
+from loadstone.experiments.plans import TrialPlan
 from loadstone.workloads.registry import workload_class
 
 

@@ -42,7 +42,7 @@ def essbase_log(
         output: Where results lie and how to answer.
     """
     from loadstone.cli.answer import answer
-    from loadstone.experiments.model import Variant
+    from loadstone.experiments.plans import Variant
     from loadstone.results.folder import ExperimentFolder
     from loadstone.results.store import index_experiment
     from loadstone.workloads.cube.essbase import record

@@ -11,7 +11,8 @@ from pathlib import Path
 from loadstone.cli.progress import trial_load_s
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
-from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
+from loadstone.experiments.model import Experiment, Level
+from loadstone.experiments.plans import Change, TrialPlan, Variant
 from loadstone.factors.base import Parts
 from loadstone.factors.check import changes_of
 from loadstone.factors.host import HostFactor, present

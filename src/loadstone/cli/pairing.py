@@ -11,7 +11,7 @@ from loadstone.cli.console import out
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Output
 from loadstone.errors import ExitCode, WrongInputError
-from loadstone.experiments.model import Variant
+from loadstone.experiments.plans import Variant
 from loadstone.experiments.problems import near
 from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences

@@ -14,8 +14,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.experiments.model import Experiment, ProfileSpec, TrialPlan, Variant
+from loadstone.experiments.model import Experiment, ProfileSpec
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.durability import crash_text
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
 from loadstone.results.searching import amount, first_reason, reason_text

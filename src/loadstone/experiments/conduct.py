@@ -20,8 +20,9 @@ from loadstone.experiments.designs import (
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab, Site
-from loadstone.experiments.model import Experiment, TargetSpec, TrialPlan
+from loadstone.experiments.model import Experiment, TargetSpec
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.plans import TrialPlan
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
 from loadstone.factors.crashes import refuse_uncrashable

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.levels import levels_of, trouble_of
-from loadstone.experiments.model import TrialPlan
+from loadstone.experiments.plans import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import MEASURE, LoadLog

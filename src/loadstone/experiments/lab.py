@@ -10,8 +10,9 @@ from loadstone.experiments.data import DataStates
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec, TrialPlan
+from loadstone.experiments.model import TargetSpec
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.plans import TrialPlan
 from loadstone.host.state import HostState
 from loadstone.probes.inventory import host_inventory
 from loadstone.results.folder import TrialFolder

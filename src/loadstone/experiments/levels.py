@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadstone.experiments.model import LevelPlan
+from loadstone.experiments.plans import LevelPlan
 from loadstone.load.frames import Tick
 from loadstone.load.health import achieved_share, generator_notices, generator_trouble
 from loadstone.load.holding import Judge

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadstone.experiments.model import Experiment, TrialPlan, Variant
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.record import Notice, TrialResult
 
 

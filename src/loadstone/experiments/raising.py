@@ -11,7 +11,8 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.levels import judge_of, stretch
 from loadstone.experiments.loading import Load
-from loadstone.experiments.model import ProfileSpec, TrialPlan
+from loadstone.experiments.model import ProfileSpec
+from loadstone.experiments.plans import TrialPlan
 from loadstone.load.crew import Generator
 from loadstone.results.searching import amount
 

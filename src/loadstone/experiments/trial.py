@@ -7,8 +7,8 @@ from loadstone.experiments.crash import crash
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
-from loadstone.experiments.model import TrialPlan
 from loadstone.experiments.outage import suffer
+from loadstone.experiments.plans import TrialPlan
 from loadstone.experiments.raising import lasting, raise_load
 from loadstone.load.crew import Generator
 from loadstone.load.frames import Event

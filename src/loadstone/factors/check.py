@@ -12,15 +12,14 @@ from pathlib import Path as FilePath
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import (
-    Change,
     CompareDesign,
     Experiment,
     LadderDesign,
     Level,
     SweepDesign,
-    Variant,
     WorkloadSpec,
 )
+from loadstone.experiments.plans import Change, Variant
 from loadstone.experiments.problems import Path, Problem, near
 from loadstone.factors.crashes import crash_problems
 from loadstone.factors.outages import outage_problems

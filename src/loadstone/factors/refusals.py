@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from loadstone.errors import RefusedError, WrongInputError
-from loadstone.experiments.model import Change, Experiment, ProfileSpec, Variant
+from loadstone.experiments.model import Experiment, ProfileSpec
+from loadstone.experiments.plans import Change, Variant
 from loadstone.factors.base import Parts
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine

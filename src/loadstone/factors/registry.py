@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Change, Experiment, ProfileSpec
+from loadstone.experiments.model import Experiment, ProfileSpec
+from loadstone.experiments.plans import Change
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.factors.host import HostFactor
 from loadstone.factors.profile import ProfileFactor

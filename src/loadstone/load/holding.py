@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from loadstone.experiments.model import LevelPlan
+from loadstone.experiments.plans import LevelPlan
 from loadstone.load.health import ACHIEVED_SHARE
 from loadstone.load.objective import Term, parse_objective, tightest_limit_s
 from loadstone.load.windows import Stretch, Window, judged_response, median_s, windows_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from loadstone.experiments.model import Variant
+from loadstone.experiments.plans import Variant
 from loadstone.report.differences import differences
 from loadstone.report.figures import values_of
 from loadstone.report.model import ComparisonReport, MetricInfo

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from loadstone.experiments.model import Variant
+from loadstone.experiments.plans import Variant
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import TrialFolder

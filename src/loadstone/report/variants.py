@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.experiments.model import Experiment, Level, Variant
+from loadstone.experiments.model import Experiment, Level
+from loadstone.experiments.plans import Variant
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport

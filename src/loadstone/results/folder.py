@@ -18,7 +18,8 @@ from typing import IO, Any, Self
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment, TrialPlan
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan
 from loadstone.load.frames import Hello, Tick, parse_frame
 from loadstone.results.files import full_disk_said
 from loadstone.results.frames import FRAMES_FILE, FramesWriter

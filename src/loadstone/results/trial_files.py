@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import TrialPlan
+from loadstone.experiments.plans import TrialPlan
 from loadstone.results.files import write_atomically
 from loadstone.results.record import Status, TrialResult
 

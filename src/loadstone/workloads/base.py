@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
+from loadstone.experiments.model import LoadedBy, ProfileSpec
+from loadstone.experiments.plans import Change
 from loadstone.load.frames import Event, Tick
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target

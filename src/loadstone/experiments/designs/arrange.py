@@ -12,7 +12,8 @@ import random
 import re
 from collections.abc import Sequence
 
-from loadstone.experiments.model import Experiment, TrialPlan, Variant
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.factors.registry import apply_changes
 
 SEED_BITS = 48

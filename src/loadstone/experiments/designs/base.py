@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from loadstone.experiments.designs.arrange import arrange
-from loadstone.experiments.model import Change, Experiment, Level, TrialPlan, Variant
+from loadstone.experiments.model import Experiment, Level
+from loadstone.experiments.plans import Change, TrialPlan, Variant
 from loadstone.experiments.problems import Problem
 from loadstone.results.record import SkippedRung, Status, TrialResult
 

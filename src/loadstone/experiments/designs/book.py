@@ -20,7 +20,8 @@ from loadstone.experiments.designs.ascent import (
     share_of,
     step_below,
 )
-from loadstone.experiments.model import LevelKind, LoadedBy
+from loadstone.experiments.model import LoadedBy
+from loadstone.experiments.plans import LevelKind
 from loadstone.results.record import LevelRecord, Status, TrialResult
 
 SHARES = (95.0, 100.0, 105.0)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import Pair, Stages
-from loadstone.experiments.model import Experiment, Rung, TrialPlan, Variant
+from loadstone.experiments.model import Experiment, Rung
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.record import MetricValue, SkippedRung, Status, TrialResult
 
 OnTop = Callable[[Variant, Rung], Variant]

@@ -12,16 +12,8 @@ from typing import ClassVar
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import BASELINE, AllAtOnce, Design, Pair, Stages
-from loadstone.experiments.model import (
-    CrashDesign,
-    CrashPlan,
-    Experiment,
-    Failure,
-    StorageSpec,
-    TargetSpec,
-    TrialPlan,
-    Variant,
-)
+from loadstone.experiments.model import CrashDesign, Experiment, Failure, StorageSpec, TargetSpec
+from loadstone.experiments.plans import CrashPlan, TrialPlan, Variant
 from loadstone.results.record import SkippedRung, TrialResult
 from loadstone.storage import place
 

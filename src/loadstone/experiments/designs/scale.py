@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, level_name
-from loadstone.experiments.model import (
-    Change,
-    Experiment,
-    Level,
-    LevelRange,
-    ScaleDesign,
-    Variant,
-)
+from loadstone.experiments.model import Experiment, Level, LevelRange, ScaleDesign
+from loadstone.experiments.plans import Change, Variant
 from loadstone.experiments.problems import Problem
 
 SCALED = {

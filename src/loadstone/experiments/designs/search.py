@@ -18,14 +18,8 @@ from loadstone.experiments.designs.book import (
     Sought,
     records_of,
 )
-from loadstone.experiments.model import (
-    Experiment,
-    LevelPlan,
-    LoadedBy,
-    SearchDesign,
-    TrialPlan,
-    Variant,
-)
+from loadstone.experiments.model import Experiment, LoadedBy, SearchDesign
+from loadstone.experiments.plans import LevelPlan, TrialPlan, Variant
 from loadstone.experiments.problems import Problem
 from loadstone.load.objective import parse_objective, parse_term
 from loadstone.results.record import TrialResult

@@ -7,7 +7,8 @@ from importlib import resources
 from time import monotonic
 from typing import Any, ClassVar
 
-from loadstone.experiments.model import Change, LoadedBy, ProfileSpec
+from loadstone.experiments.model import LoadedBy, ProfileSpec
+from loadstone.experiments.plans import Change
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import SECOND_PLACE

@@ -15,13 +15,8 @@ from typing import Any
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.designs.arrange import trial_seed
-from loadstone.experiments.model import (
-    Experiment,
-    TargetSpec,
-    TrialPlan,
-    Variant,
-    WorkloadSpec,
-)
+from loadstone.experiments.model import Experiment, TargetSpec, WorkloadSpec
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.load.steps import TOLD
 from loadstone.results.record import MetricValue, Notice, PhaseTiming, Status, TrialResult
 from loadstone.workloads.cube.cycle import CYCLES, STEPS

@@ -1,0 +1,93 @@
+"""What a lab plans of an experiment: its variants, and each of its trials."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from loadstone.experiments.model import (
+    Failure,
+    Level,
+    LoadedBy,
+    OutageSpec,
+    Price,
+    ProfileSpec,
+    Spec,
+    TargetSpec,
+    WorkloadSpec,
+)
+
+
+class Change(Spec):
+    """A factor set to a level."""
+
+    factor: str
+    level: Level
+
+
+class Variant(Spec):
+    """One configuration of an experiment."""
+
+    name: str
+    changes: list[Change] = Field(description="All that differs from the experiment's base.")
+    step: list[Change] = Field(description="What differs from `previous`.")
+    previous: str | None = Field(default=None, description="The variant it is built on.")
+    because: str | None = None
+
+
+class CrashPlan(Spec):
+    """How a trial ends early."""
+
+    failure: Failure
+    after_s: float = Field(gt=0, description="Seconds of measured load before the failure.")
+    in_place_of: str = Field(
+        default="", description="Where the data would lie if no power loss was to be made."
+    )
+
+
+LevelKind = Literal["ascent", "soak", "confirm"]
+"""Part of a search that a trial belongs to."""
+
+
+class LevelPlan(Spec):
+    """The level of a search that a trial is to hold, and by what it is judged."""
+
+    over: LoadedBy
+    unit: str = Field(description="Of the level: `users`, `operations/s`.")
+    level: float = Field(gt=0)
+    kind: LevelKind
+    of: float | None = Field(
+        default=None, description="Confirmation: the level that was found, and is confirmed."
+    )
+    raised: list[float] = Field(
+        default=[],
+        description="Further levels to which the load of this trial is raised, one after the "
+        "other, until one fails; the warm-up and the measured stretch are those of each level.",
+    )
+    objective: list[str]
+    window_s: float = Field(gt=0)
+
+
+class TrialPlan(Spec):
+    """One trial, resolved: everything that is needed to make it again."""
+
+    version: Literal[1] = 1
+    experiment: str
+    trial: str
+    variant: Variant
+    block: int = Field(description="Interleaved block, from 1.")
+    order: int = Field(description="Position among all trials of the experiment, from 1.")
+    seed: int = Field(description="Seed of this trial's load.")
+    data_seed: int = Field(description="Seed of the data.")
+    workload: WorkloadSpec
+    target: TargetSpec
+    profile: ProfileSpec
+    host: dict[str, Level] = {}
+    crash: CrashPlan | None = None
+    outage: OutageSpec | None = None
+    level: LevelPlan | None = None
+    cache: Literal["warm", "cold"]
+    reload: bool = False
+    price: Price | None = None
+    allow_unsafe: bool = False
