@@ -7,6 +7,7 @@ import sample_results
 from sample_results import LADDER_EFFECT, Sample, write_results
 
 from loadstone.errors import WrongInputError
+from loadstone.experiments.model import CompareDesign
 from loadstone.report.document import build_document
 from loadstone.report.model import ComparisonReport, ReportDocument
 from loadstone.results.record import Status
@@ -177,3 +178,12 @@ def test_reference_ladder_is_given_as_ratios(ladder_document: ReportDocument) ->
 def test_document_survives_json(ladder_document: ReportDocument) -> None:
     again = ReportDocument.model_validate_json(ladder_document.model_dump_json())
     assert again == ladder_document
+
+
+def test_the_load_says_what_of_it_varies(tmp_path: Path, ladder_document: ReportDocument) -> None:
+    design = CompareDesign(factor="profile.users", levels=[8, 16])
+    spec = sample_results.experiment(design, 2, name="users")
+    document = build_document(write_results(tmp_path, spec, Sample(tick_s=10)))
+    base = "closed, 8 users, warm-up 5s, measured 20s"
+    assert ladder_document.load == base
+    assert document.load == f"{base}; varied: profile.users"

@@ -10,6 +10,7 @@ from typing import Any
 import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, LadderDesign
+from loadstone.experiments.plans import TrialPlan
 from loadstone.load.frames import Tick
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
@@ -81,7 +82,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         workload=experiment.workload.model_dump(mode="json"),
         target=experiment.target.model_dump(mode="json"),
         profile=experiment.profile.model_dump(mode="json"),
-        load=_load(experiment),
+        load=_load(folder),
         command=folder.design.command,
         seed=experiment.seed,
         confidence=experiment.confidence,
@@ -103,16 +104,26 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     )
 
 
-def _load(experiment: Experiment) -> str:
-    """Empty for a workload that this Loadstone cannot read: of another release, for instance.
+def _load(folder: ExperimentFolder) -> str:
+    """The load of the experiment, and the factors by which that of its trials differs from it.
 
-    So it is for a system that it cannot run: what was imported had a load of its own.
+    Empty for a workload that this Loadstone cannot read: of another release, for instance. So it
+    is for a system that it cannot run: what was imported had a load of its own.
     """
+    base = folder.experiment
     try:
-        target_class(experiment.target.engine)
-        return workload_of(experiment.workload).arrival(experiment.profile)
+        target_class(base.target.engine)
+        text = _arrival(base)
+        differing = [trial.plan for trial in folder.trials if _arrival(trial.plan) != text]
     except WrongInputError:
         return ""
+    factors = {change.factor for plan in differing for change in plan.variant.changes}
+    varied = sorted(factor for factor in factors if factor.startswith(("profile.", "workload.")))
+    return f"{text}; varied: {', '.join(varied)}" if varied else text
+
+
+def _arrival(of: Experiment | TrialPlan) -> str:
+    return workload_of(of.workload).arrival(of.profile)
 
 
 def _found(search: SearchReport | None, scale: ScaleReport | None) -> str:
