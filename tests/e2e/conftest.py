@@ -132,8 +132,8 @@ class Session:
     def assert_nothing_left(self) -> None:
         """No process, no folder, no shared memory, no open journal.
 
-        Other tests may run beside this one: their servers use the memory that they have, but for
-        the instant between making it and mapping it.
+        Other tests may run beside this one. Their servers use the memory that they have, but for
+        the instant between making it and mapping it, and until those that they kill have recovered.
         """
         for journal in self.results.glob("*/journal.jsonl"):
             folders = [
@@ -145,8 +145,7 @@ class Session:
             for folder in folders:
                 assert _processes_of(folder) == []
         left = set(unused_shared_memory()) - self._memory
-        time.sleep(1.0 if left else 0.0)
-        assert left & set(unused_shared_memory()) == set()
+        until(f"an end of {left}", lambda: not left & set(unused_shared_memory()))
         assert list((self.folder / "state").glob("open/*.json")) == []
 
 

@@ -77,8 +77,9 @@ def test_a_cube_made_with_the_data_is_only_asked(own: Session, engine: str) -> N
     assert names == {"stored answers equal hybrid ones", "answers equal an independent reading"}
 
 
-def test_a_step_that_takes_too_long_is_broken_off_and_said(own: Session) -> None:
-    ended = own.run("run", "cube", *SMALL, "--param", "time_limit=20ms", "--json")
+@pytest.mark.parametrize("limit", ["1ms", "20ms"], ids=["every step", "those that load"])
+def test_a_step_that_takes_too_long_is_broken_off_and_said(own: Session, limit: str) -> None:
+    ended = own.run("run", "cube", *SMALL, "--param", f"time_limit={limit}", "--json")
     assert ended.returncode == 4, ended.stderr
     (trial,) = json.loads(ended.stdout)["trials"]
     failed = {check["name"]: check["detail"] for check in trial["result"]["checks"]}

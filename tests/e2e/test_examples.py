@@ -34,7 +34,7 @@ def examples() -> Iterator[Any]:
         yield pytest.param(path, marks=marks, id=path.stem)
 
 
-@pytest.mark.parametrize("path", examples())
+@pytest.mark.parametrize("path", list(examples()))
 def test_example_runs(session: Session, path: Path) -> None:
     shortened = session.folder / path.name
     text = soon(small(path.read_text()) if path.stem.startswith("maximus") else path.read_text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 from loadstone.targets.base import Target
 from loadstone.workloads.base import LoadContext, Workload
@@ -14,9 +14,6 @@ LONGEST_S = 30 * 86400.0
 
 class SteppedWorkload(Workload):
     """What they have in common in the plan and before the load."""
-
-    changing: ClassVar[tuple[str, ...]]
-    """Tables whose rows are counted before and after."""
 
     @abstractmethod
     def planned(self, context: LoadContext) -> dict[str, Any]:
@@ -33,10 +30,3 @@ class SteppedWorkload(Workload):
     def pacing(self) -> dict[str, Any]:
         """Each step follows the last at once."""
         return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
-
-    def observe(self, target: Target) -> dict[str, float]:
-        """Rows of the tables that change."""
-        return {
-            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
-            for table in self.changing
-        }

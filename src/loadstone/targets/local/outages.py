@@ -21,9 +21,10 @@ from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal, undoes
 from loadstone.experiments.model import OutageKind
 from loadstone.targets.local.places import Places
-from loadstone.targets.local.processes import signal_all
+from loadstone.targets.local.processes import signal_all, wait_stopped
 
 _ROUNDS = 3
+_STOP_S = 5.0
 _BALLAST = "loadstone-ballast"
 _LEAST_STEP_BYTES = 4096
 
@@ -63,7 +64,12 @@ class Service:
         )
         try:
             for _ in range(_ROUNDS):  # until none is left that was started meanwhile
-                signal_all(self.processes(), signal.SIGSTOP)
+                found = self.processes()
+                signal_all(found, signal.SIGSTOP)
+            if not wait_stopped(found, _STOP_S):
+                raise TargetError(
+                    f"{self.name} did not stand still within {_STOP_S:g} s of SIGSTOP"
+                )
             yield
         finally:
             signal_all(self.processes(), signal.SIGCONT)

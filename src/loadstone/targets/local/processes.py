@@ -51,8 +51,30 @@ def wait_ended(processes: list[psutil.Process], timeout_s: float) -> bool:
     Returns:
         Whether they ended in time.
     """
+    return _wait_for_none(lives, processes, timeout_s)
+
+
+def wait_stopped(processes: list[psutil.Process], timeout_s: float) -> bool:
+    """Waits until all stand still or have ended: SIGSTOP does not stop a process at once.
+
+    Returns:
+        Whether they did so in time.
+    """
+    return _wait_for_none(_moves, processes, timeout_s)
+
+
+def _moves(process: psutil.Process) -> bool:
+    try:
+        return process.status() not in {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
+    except psutil.Error:
+        return False
+
+
+def _wait_for_none(
+    test: Callable[[psutil.Process], bool], processes: list[psutil.Process], timeout_s: float
+) -> bool:
     deadline = time.monotonic() + timeout_s
-    while any(map(lives, processes)):
+    while any(map(test, processes)):
         if time.monotonic() > deadline:
             return False
         time.sleep(_POLL_S)

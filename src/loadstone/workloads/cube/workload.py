@@ -61,7 +61,6 @@ class PlanningCube(SteppedWorkload):
     Parameters = CubeParameters
     metrics = METRICS
     headline = HEADLINE
-    changing = (BASE, UPPER)
     default_objective: ClassVar[tuple[str, ...]] = ("p95 < 1000 ms", "errors < 0.1 %")
     decides = frozenset(
         {
@@ -172,6 +171,10 @@ class PlanningCube(SteppedWorkload):
             "time_limit_s": own.time_limit,
         }
 
+    def observe(self, target: Target) -> dict[str, float]:
+        """Nothing: what is asked about the data is asked between the steps."""
+        return {}
+
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`."""
         return metric_values(measured, self.parameters)
@@ -181,7 +184,8 @@ class PlanningCube(SteppedWorkload):
     ) -> list[CheckResult]:
         """Each step by what was asked after it, and grids; at small scales every cell.
 
-        A cube that was made with the data is asked for its grids now.
+        A cube that was made with the data is asked for its grids now. One that a step has left
+        unfinished is asked for nothing.
         """
         if measured.folder is None:
             return []
@@ -192,9 +196,11 @@ class PlanningCube(SteppedWorkload):
             rates = rates_of(outline, seed)
             rows = {table.name: len(of) for table, of in contents(outline, rates).items()}
             steps = [step for step in steps_of(measured.events) if step.stream == CYCLES]
-            found.append(check_steps(steps))
+            ended = check_steps(steps)
             trial = Trial(folder, outline, self._data(seed), rates, own, rows)
-            found += check_cycles(trial)
+            found += [ended, *check_cycles(trial)]
+            if not ended.passed:
+                return found
         asked = self._check_grids(seed)
         answers = kept(folder) if own.cycles else answered_by(target, after, asked)
         if asked and not own.hybrid:
