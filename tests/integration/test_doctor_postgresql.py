@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import available
+from integration.conftest import available
 from postgresql_server import PostgreSQLServer, running_postgresql
 
 from loadstone.doctor.collect.postgresql import read_only_client

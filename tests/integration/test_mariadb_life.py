@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -191,18 +192,29 @@ def test_what_a_setting_needs() -> None:
 
 
 def test_settings_are_listed_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    stale = tmp_path / "loadstone" / "asking-old"
-    stale.mkdir(parents=True)
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path))
+    stale = tmp_path / "asking-old"
+    stale.mkdir()
     catalog.variables.cache_clear()
     found = catalog.variables(binaries.find("local"))
     assert len(found) > 500
     assert found["innodb_flush_method"].choices[0] == "fsync"
-    [kept] = (tmp_path / "loadstone").iterdir()
-    assert kept.name.startswith("mariadb-1")
+    [lock, kept] = sorted(tmp_path.iterdir())
+    assert (lock.name, kept.name[:9]) == ("asking.lock", "mariadb-1")
     catalog.variables.cache_clear()
     assert catalog.variables(binaries.find("local")) == found
     catalog.variables.cache_clear()
+
+
+def test_several_that_ask_for_settings_at_once_are_all_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path))
+    ask = catalog.variables.__wrapped__
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, 4 * [binaries.find("local")]))
+    assert len(answers[0]) > 500
+    assert answers[1:] == 3 * answers[:1]
 
 
 def test_describe_starts_nothing() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import ROWS, START, fill, need_mariadb
+from integration.conftest import ROWS, START, fill, need_mariadb
 from machine import need
 
 from loadstone.errors import TargetError

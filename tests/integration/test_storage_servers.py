@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import START, TABLES, fill, need_mariadb
+from integration.conftest import START, TABLES, fill, need_mariadb
 from machine import assert_as_before, listing, need
 
 from loadstone.errors import TargetError

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from loadstone.errors import TargetError
 from loadstone.experiments.model import Level
+from loadstone.kept_data import cache_folder, locked
 from loadstone.targets.mariadb import values
 from loadstone.targets.mariadb.binaries import Binaries
 
@@ -102,12 +103,15 @@ def variables(binaries: Binaries) -> Mapping[str, Variable]:
     """
     build = f"{binaries.server}{binaries.version}{binaries.server.stat().st_mtime_ns}"
     digest = hashlib.sha256(build.encode()).hexdigest()[:12]
-    kept = _cache_folder() / f"mariadb-{binaries.short_version}-{digest}.json"
+    kept = cache_folder() / f"mariadb-{binaries.short_version}-{digest}.json"
     if not kept.exists():
-        rows = _ask(binaries, kept.parent)
-        draft = kept.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps([asdict(each) for each in rows], indent=1))
-        draft.replace(kept)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with locked(kept.parent / "asking.lock"):
+            if not kept.exists():
+                rows = _ask(binaries, kept.parent)
+                draft = kept.with_suffix(".draft")
+                draft.write_text(json.dumps([asdict(each) for each in rows], indent=1))
+                draft.replace(kept)
     found = [
         Variable(**{**each, "choices": tuple(each["choices"])})
         for each in json.loads(kept.read_text())
@@ -149,7 +153,7 @@ def _objection(binaries: Binaries, name: str, value: str) -> str | None:
 
 
 def _ask(binaries: Binaries, folder: Path) -> list[Variable]:
-    folder.mkdir(parents=True, exist_ok=True)
+    """Starts the server in a folder of its own; what one that was killed left is removed."""
     for stale in folder.glob("asking-*"):
         shutil.rmtree(stale, ignore_errors=True)
     work = Path(tempfile.mkdtemp(prefix="asking-", dir=folder))
@@ -191,8 +195,3 @@ def _ask(binaries: Binaries, folder: Path) -> list[Variable]:
 def _fields(line: str) -> tuple[str | None, ...]:
     """A line of `INTO OUTFILE`: fields between tabs; NULL and escapes by backslash."""
     return tuple(None if each == "\\N" else each.replace("\\\\", "\\") for each in line.split("\t"))
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "loadstone"

@@ -18,11 +18,11 @@ import duckdb
 import pyarrow as pa
 
 from loadstone.errors import LoadstoneError, WrongInputError
+from loadstone.kept_data import MANIFEST, cache_folder, locked, made_once
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.tables import LINEITEM, ORDERS, TABLES, rows_of
-from loadstone.workloads.kept_data import MANIFEST, cache_folder, locked, made_once
 
 PROGRAM = "tpchgen-cli"
 _WHOLE = ("region", "nation", "supplier")

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from loadstone.errors import WrongInputError
+from loadstone.kept_data import MANIFEST, cache_folder, locked, made_once
 from loadstone.workloads.cube.data.cells import Injected, write_cells
 from loadstone.workloads.cube.data.native import NativeFile, write_native
 from loadstone.workloads.cube.data.split import split
@@ -25,7 +26,6 @@ from loadstone.workloads.cube.outline.sparse import (
     VERSION,
     YEARS,
 )
-from loadstone.workloads.kept_data import MANIFEST, cache_folder, locked, made_once
 
 CELLS, NAMES = "cells.csv", "names.json"
 KEY_DIMENSIONS = (ENTITY, PRODUCT, YEARS, SCENARIO, VERSION, CURRENCY, ACCOUNT)

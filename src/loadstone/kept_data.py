@@ -1,4 +1,4 @@
-"""Data that are made once and kept for later experiments.
+"""Data that are made once and kept for later experiments, and what is known of a server.
 
 They lie below `$LOADSTONE_CACHE` (default: `$XDG_CACHE_HOME/loadstone`, `~/.cache/loadstone`), a
 folder each. A folder that is there is whole: it is made under another name and renamed.
@@ -29,7 +29,7 @@ def cache_folder() -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One at a time makes data; the lock goes with its holder."""
+    """One process at a time makes what is kept; the lock goes with its holder."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
