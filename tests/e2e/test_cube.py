@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import signal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -75,6 +76,16 @@ def test_a_cube_made_with_the_data_is_only_asked(own: Session, engine: str) -> N
     assert [operation["name"] for operation in result["operations"]] == ["retrieve"]
     names = {check["name"] for check in result["checks"]}
     assert names == {"stored answers equal hybrid ones", "answers equal an independent reading"}
+
+
+@pytest.mark.parametrize("cycles", ["0", "1"])
+def test_users_think_between_grids_but_steps_do_not_wait(own: Session, cycles: str) -> None:
+    result = trial_of(own, "--param", f"cycles={cycles}", "--think-time", "200ms")
+    (retrieved,) = (each for each in result["operations"] if each["name"] == "retrieve")
+    assert 0 < retrieved["count"] < 40  # three users, up to five each: 15, give or take 4
+    made = steps(own.trial())
+    waits = sum(later.from_s - sooner.to_s for sooner, later in pairwise(made))
+    assert waits <= 0.1 * len(made)
 
 
 @pytest.mark.parametrize("limit", ["1ms", "20ms"], ids=["every step", "those that load"])

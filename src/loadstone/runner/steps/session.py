@@ -153,8 +153,6 @@ class _Made:
 class StreamSession:
     """A session of the loop (`runner.session.Session`)."""
 
-    hurries = True
-
     def __init__(self, common: Common, user: int) -> None:
         self._common = common
         self._user = user
@@ -179,6 +177,12 @@ class StreamSession:
         if stream is not None and stream.asks is not None:
             return stream.asks
         return self._common.parameters.operations[0]
+
+    @property
+    def hurries(self) -> bool:
+        """Each step follows the last at once; users think before they ask."""
+        stream = self._stream()
+        return self._step() is not None or stream is None or stream.asks is None
 
     def execute(self, operation: str) -> Outcome:
         """Makes the next step, or says that this was the last of its round.
