@@ -80,8 +80,12 @@ def test_a_cube_made_with_the_data_is_only_asked(own: Session, engine: str) -> N
 
 @pytest.mark.parametrize("cycles", ["0", "1"])
 def test_users_think_between_grids_but_steps_do_not_wait(own: Session, cycles: str) -> None:
-    result = trial_of(own, "--param", f"cycles={cycles}", "--think-time", "200ms")
-    (retrieved,) = (each for each in result["operations"] if each["name"] == "retrieve")
+    paced = ("--param", f"cycles={cycles}", "--think-time", "200ms")
+    ended = own.run("run", "cube", *SMALL, *paced, "--json")
+    assert ended.returncode in {0, 3}, ended.stderr  # what is due may begin late on a busy machine
+    (trial,) = json.loads(ended.stdout)["trials"]
+    operations = trial["result"]["operations"]
+    (retrieved,) = (each for each in operations if each["name"] == "retrieve")
     assert 0 < retrieved["count"] < 40  # three users, up to five each: 15, give or take 4
     made = steps(own.trial())
     waits = sum(later.from_s - sooner.to_s for sooner, later in pairwise(made))

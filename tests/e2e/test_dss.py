@@ -116,10 +116,11 @@ def test_a_disk_that_is_full_in_a_spill_is_told(own: Session) -> None:
     )
     (result,) = trials(own, "run", "spill.yaml")
     made = steps(own.trial())
-    failed = [step for step in made if not step.ended_well]
-    assert [step.operation for step in failed] == ["q18"]
-    assert "failed to offload" in str(failed[0].error)
-    assert (failed[0].spilled_bytes or 0) > 10e6
+    failed = {step.operation: step for step in made if not step.ended_well}
+    # On a busy machine q10 may spill too much as well: how its threads follow each other decides.
+    assert "q18" in failed.keys() <= {"q10", "q18"}
+    assert all("failed to offload" in str(step.error) for step in failed.values())
+    assert (failed["q18"].spilled_bytes or 0) > 10e6
     assert len(made) == 24
     assert "power" not in metrics(result)
     assert "q21_s" in metrics(result)

@@ -119,11 +119,15 @@ def _works(trial: TrialFolder) -> list[StepRun]:
 
 
 def _moved(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo]) -> str:
-    """Which steps of each pair moved, the furthest first."""
+    """Which steps of each pair moved, the furthest first.
+
+    The first rung of a ladder is compared with the baseline in two roles, and told of in one.
+    """
     names = {step.metric: step.operation for step in steps}
     sentences = []
     for pair in dict.fromkeys((each.candidate, each.baseline) for each in compared):
-        own = [each for each in compared if (each.candidate, each.baseline) == pair]
+        of_pair = [each for each in compared if (each.candidate, each.baseline) == pair]
+        own = [each for each in of_pair if each.role == of_pair[0].role]
         for verdict, word in (("better", "faster"), ("worse", "slower")):
             moved = [each for each in own if each.verdict == verdict]
             moved.sort(key=lambda each: abs(log(each.ratio)), reverse=True)
