@@ -150,10 +150,12 @@ class Session:
 
 
 def _processes_of(folder: Path) -> list[int]:
+    """Those that were told of a folder, and those that work in it: PostgreSQL's name no folder."""
     return [
         process.pid
-        for process in psutil.process_iter(["cmdline"])
+        for process in psutil.process_iter(["cmdline", "cwd"])
         if any(str(folder) in word for word in process.info["cmdline"] or [])
+        or str(process.info["cwd"] or "").startswith(str(folder))
     ]
 
 
