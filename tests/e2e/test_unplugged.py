@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 from conftest import Session, until

@@ -9,10 +9,8 @@ from loadstone.experiments.model import ProfileSpec
 from loadstone.load.frames import PROTOCOL_VERSION
 from loadstone.load.processes import IN_PROCESS
 from loadstone.targets.base import Connection
-from loadstone.workloads.base import LoadRequest
+from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadRequest
 
-THINK_TIME_CAP = 10.0
-"""Truncation of negative-exponential think times, in means (TPC-C 5.11, clause 5.2.5.4)."""
 RETRY = {"max_attempts": 50, "backoff_base_s": 0.001, "backoff_cap_s": 0.1}
 """How the driver repeats serialization failures and deadlocks.
 
@@ -20,7 +18,7 @@ Measured with serializable transactions on PostgreSQL, 4 users on 2 warehouses a
 attempts without pauses leave 2 to 12 % of the operations failed, ten with these pauses up to 0.6 %,
 twenty up to 0.07 % (long new-orders that others overtake), fifty at most one in 25,000.
 """
-_NO_PACING: dict[str, Any] = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+_NO_PACING: dict[str, Any] = {"default": NO_WAITS}
 
 
 def run_plan(

@@ -19,6 +19,11 @@ from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.units import format_duration
 
+NO_WAITS: dict[str, Any] = {"keying_s": 0.0, "think": {"distribution": "none"}}
+"""Of an operation that follows the one before it at once, in a plan's `pacing`."""
+THINK_TIME_CAP = 10.0
+"""Truncation of negative-exponential think times, in means (TPC-C 5.11, clause 5.2.5.4)."""
+
 
 @dataclass(frozen=True)
 class MetricSpec:

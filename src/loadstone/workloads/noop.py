@@ -14,7 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import LoadContext, Measured, MetricSpec, RunDriver, Workload
+from loadstone.workloads.base import (
+    NO_WAITS,
+    LoadContext,
+    Measured,
+    MetricSpec,
+    RunDriver,
+    Workload,
+)
 
 
 class NoopParameters(BaseModel):
@@ -89,7 +96,7 @@ class Noop(Workload):
 
     def pacing(self) -> dict[str, Any]:
         """No waits of its own."""
-        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+        return {"default": NO_WAITS}
 
     def observe(self, target: Target) -> dict[str, float]:
         """Has no counters."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from loadstone.targets.base import Target
-from loadstone.workloads.base import LoadContext, Workload
+from loadstone.workloads.base import NO_WAITS, LoadContext, Workload
 
 LONGEST_S = 30 * 86400.0
 """For phases that end when their work is done."""
@@ -29,4 +29,4 @@ class SteppedWorkload(Workload):
 
     def pacing(self) -> dict[str, Any]:
         """Each step follows the last at once."""
-        return {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
+        return {"default": NO_WAITS}

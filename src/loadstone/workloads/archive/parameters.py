@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from loadstone.units import Duration
+from loadstone.workloads.base import NO_WAITS
 
 INSERT, SWITCH, PREALLOCATE, CLOSE, VISIBLE = "insert", "switch", "preallocate", "close", "visible"
 QUERIES = ("element-window", "group-last", "minute")
@@ -142,11 +143,10 @@ class ArchiveParameters(BaseModel):
 
     def pacing(self) -> dict[str, Any]:
         """Grid pacing: every operation is due at a period of its own, and users are not in step."""
-        waits = {"keying_s": 0.0, "think": {"distribution": "none"}}
         periods = {INSERT: self.interval, **PERIOD_S}
         return {
-            "default": waits,
+            "default": NO_WAITS,
             "operations": {
-                name: {**waits, "every_s": period_s} for name, period_s in periods.items()
+                name: {**NO_WAITS, "every_s": period_s} for name, period_s in periods.items()
             },
         }

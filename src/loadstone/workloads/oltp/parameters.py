@@ -11,9 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 NEW_ORDER, PAYMENT, ORDER_STATUS = "new-order", "payment", "order-status"
 DELIVERY, STOCK_LEVEL = "delivery", "stock-level"
 
-THINK_TIME_CAP = 10.0
-"""Think times are cut off at this multiple of their mean (clause 5.2.5.4)."""
-
 
 @dataclass(frozen=True)
 class TerminalWait:

@@ -11,6 +11,8 @@ from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import (
+    NO_WAITS,
+    THINK_TIME_CAP,
     Acknowledgement,
     LoadContext,
     LoadRequest,
@@ -24,7 +26,7 @@ from loadstone.workloads.oltp.durability import lost_commits
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.ledger import read_counters, read_ledger
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
-from loadstone.workloads.oltp.parameters import THINK_TIME_CAP, WAITS, OrderEntryParameters
+from loadstone.workloads.oltp.parameters import WAITS, OrderEntryParameters
 from loadstone.workloads.oltp.population import check_fixed_tables, verify_population
 from loadstone.workloads.oltp.tables import TABLES
 
@@ -99,7 +101,7 @@ class OrderEntry(Workload):
     def pacing(self) -> dict[str, Any]:
         """Keying and think times of clause 5.2.5.7."""
         return {
-            "default": {"keying_s": 0.0, "think": {"distribution": "none"}},
+            "default": NO_WAITS,
             "operations": {
                 name: {
                     "keying_s": wait.keying_s,
