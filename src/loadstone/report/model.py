@@ -248,7 +248,9 @@ class StepsReport(Record):
     comparisons: list[ComparisonReport] = Field(
         description="Of each step's time, corrected over the steps of a family of a pair."
     )
-    text: str = Field(description="Which steps moved, in a sentence; empty without a comparison.")
+    moved: list[str] = Field(
+        description="Which steps moved: a sentence for each pair of variants and direction."
+    )
     plans: list[StepPlan]
     plan_changes: list[PlanChange]
     cycles: list[CycleReport] = []

@@ -86,7 +86,7 @@ def steps_report(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> Ste
             for step in steps
         ],
         comparisons=compared,
-        text=_moved(compared, steps),
+        moved=list(moved_steps(compared, steps)),
         plans=list(_plans(folder, steps)),
         plan_changes=[
             change
@@ -118,13 +118,12 @@ def _works(trial: TrialFolder) -> list[StepRun]:
     return [step for step in steps_of(events) if step.kind == "work" and step.ended_well]
 
 
-def _moved(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo]) -> str:
-    """Which steps of each pair moved, the furthest first.
+def moved_steps(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo]) -> Iterator[str]:
+    """Which steps of each pair moved, the furthest first: a sentence for each direction.
 
     The first rung of a ladder is compared with the baseline in two roles, and told of in one.
     """
     names = {step.metric: step.operation for step in steps}
-    sentences = []
     for pair in dict.fromkeys((each.candidate, each.baseline) for each in compared):
         of_pair = [each for each in compared if (each.candidate, each.baseline) == pair]
         own = [each for each in of_pair if each.role == of_pair[0].role]
@@ -135,11 +134,10 @@ def _moved(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo]) -> s
                 told = [f"{names[c.metric]} {percent(c.effect_percent)}" for c in moved]
                 more = len(told) - _MOST_NAMES
                 rest = [f"{more} more"] if more > 0 else []
-                sentences.append(
+                yield (
                     f'"{pair[0]}" is {word} than "{pair[1]}" in {len(told)} of {len(own)} steps: '
                     f"{', '.join([*told[:_MOST_NAMES], *rest])}."
                 )
-    return " ".join(sentences)
 
 
 def _plans(folder: ExperimentFolder, steps: Sequence[StepInfo]) -> Iterator[StepPlan]:

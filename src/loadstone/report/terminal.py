@@ -44,8 +44,8 @@ def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]
     if len(document.variants) == 1 and document.search is None:
         parts += crash_tables(document)
         parts += trial_tables(document)
-    if document.steps is not None and document.steps.text:
-        parts.append(Text(f"\n{document.steps.text}"))
+    if document.steps is not None and document.steps.moved:
+        parts.append(Text("\n" + "\n".join(document.steps.moved)))
     if document.notices:
         parts.append(_notices(document.notices))
     parts.append(_files(document, folder))
