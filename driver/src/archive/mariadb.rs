@@ -52,7 +52,7 @@ impl Engine for MariaDb {
         })
     }
 
-    /// Does not conflict with plain readers, only with the share locks of [`MariaDbLink::routes`].
+    /// Does not conflict with plain readers, only with the share locks of `MariaDbLink::routes`.
     fn begin_switch(&self) -> Vec<String> {
         vec![
             "BEGIN".into(),

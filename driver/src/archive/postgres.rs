@@ -55,7 +55,7 @@ impl Engine for Postgres {
         })
     }
 
-    /// Does not conflict with plain readers, only with [`FENCE`].
+    /// Does not conflict with plain readers, only with `FENCE`.
     fn begin_switch(&self) -> Vec<String> {
         vec![
             "BEGIN".into(),
