@@ -37,7 +37,7 @@ name: outage
 workload:
   name: archive
   parameters: {{rate: 2000, segment_events: 8000, buffer_events: {buffer}, late_by: 1s}}
-target: {{engine: postgresql{target}}}
+target: {{engine: {engine}{target}}}
 profile: {{warm_up: 1s, measure: {measure}}}
 outage: {{kind: {kind}, after: 2s, for: {length}}}
 extra_trials: 0
@@ -132,14 +132,19 @@ def test_a_run_killed_after_segments_have_moved_leaves_nothing(
 def outage(session: Session, kind: str, **fields: Any) -> Path:
     """An experiment with an outage, as a file."""
     path = session.folder / "outage.yaml"
-    given = {"kind": kind, "buffer": 30_000, "length": "3s", "measure": "9s", "target": ""}
+    given = {"engine": "postgresql", "target": "", "kind": kind, "length": "3s"}
+    given |= {"buffer": 30_000, "measure": "9s"}
     path.write_text(EXPERIMENT.format(**{**given, **fields}))
     return path
 
 
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
 @pytest.mark.parametrize("kind", ["pause", "kill"])
-def test_a_server_that_comes_back_finds_every_event_once(session: Session, kind: str) -> None:
-    found, result = figures(session, str(outage(session, kind)))
+def test_a_server_that_comes_back_finds_every_event_once(
+    session: Session, kind: str, engine: str
+) -> None:
+    skip_without(engine)
+    found, result = figures(session, str(outage(session, kind, engine=engine)))
     assert found["events_lost_per_s"] == 0
     assert found["deepest_buffer"] >= 2000
     assert found["inserts_over_threshold"] >= 1
@@ -164,8 +169,10 @@ def test_what_does_not_fit_into_the_buffers_is_counted(session: Session) -> None
     assert " lost; " in account["detail"]
 
 
-def test_acknowledged_events_survive_a_killed_server(session: Session) -> None:
-    ended = session.run("crash", *SMALL, "--crashes", "2", "--json")
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb", "sqlite"])
+def test_acknowledged_events_survive_a_kill(session: Session, engine: str) -> None:
+    skip_without(engine)
+    ended = session.run("crash", *SMALL, "--target", engine, "--crashes", "2", "--json")
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
     for trial in document["trials"]:
