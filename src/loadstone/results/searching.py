@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadstone.experiments.designs.book import MOST_CONFIRMATIONS, Book, Rules, counted
-from loadstone.results.record import LevelReason, LevelRecord, Status, TrialResult
+from loadstone.results.record import (
+    NO_MORE_SESSIONS,
+    LevelReason,
+    LevelRecord,
+    Status,
+    TrialResult,
+)
 
 SearchStatus = Literal["found", "no limit found", "no level holds", "not sustained", "unfinished"]
 
@@ -55,7 +61,10 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
         low=low,
         high=high,
         first_failure=failure,
-        remarks=tuple(_remarks(book, tried, rules, level)),
+        remarks=(
+            *_remarks(book, tried, rules, level),
+            *_crowded(next((each for each in ended if failure and each.trial == failure[0]), None)),
+        ),
         text=_text(status, rules, book, (level, low, high), failure),
     )
 
@@ -147,6 +156,16 @@ def _remarks(
     if not rules.confirm and level is not None:
         remarks.append("not confirmed by fresh trials: confirm is 0")
     return remarks
+
+
+def _crowded(failed: TrialResult | None) -> list[str]:
+    """That the limit is how many sessions the server allows, if the trial failed for that."""
+    if failed is None or all(each.code != NO_MORE_SESSIONS for each in failed.notices):
+        return []
+    return [
+        "the server let no more sessions in: this is the limit of its max_connections, not of "
+        "what it can do; raise that, and search again"
+    ]
 
 
 def _text(

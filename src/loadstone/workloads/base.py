@@ -247,6 +247,15 @@ class Workload(ABC):
         """The profile with the fields filled in that the workload decides."""
         return profile
 
+    def sessions(self, profile: ProfileSpec) -> int:
+        """The most sessions that its load has open at a time.
+
+        Args:
+            profile: Of a configuration.
+        """
+        loaded = self.loaded(profile)
+        return loaded.users if loaded.load == "closed" else loaded.sessions
+
     @abstractmethod
     def data_key(self) -> dict[str, Any]:
         """The parameters that decide the data: equal keys share one loaded snapshot."""
