@@ -14,6 +14,10 @@ from loadstone.results.record import (
     Status,
     TrialResult,
 )
+from loadstone.units import format_duration
+
+_TICK_S = 1.0
+"""The driver tells once a second what was done."""
 
 SearchStatus = Literal["found", "no limit found", "no level holds", "not sustained", "unfinished"]
 
@@ -153,8 +157,33 @@ def _remarks(
             "the limit moved from one confirmation to the next, and the search was ended: "
             "look for what changes on the machine, or lengthen the samples"
         )
-    if not rules.confirm and level is not None:
+    if level is not None:
+        remarks += _untested([each for _, each in tried if each.level == level], rules)
+    return remarks
+
+
+def _untested(records: Sequence[LevelRecord], rules: Rules) -> list[str]:
+    """What was not asked of the level that was found.
+
+    Args:
+        records: Of that level.
+        rules: Of the search.
+    """
+    from loadstone.results.statistics.hold import FEWEST_TICKS
+
+    longest = max((each for each in records if each.holds), key=lambda each: each.duration_s)
+    level, lasted_s = amount(longest.level, rules.unit), longest.duration_s
+    remarks = []
+    if not rules.confirm:
         remarks.append("not confirmed by fresh trials: confirm is 0")
+    if not rules.soak_s:
+        lasted = format_duration(round(lasted_s, 1))
+        remarks.append(f"not soaked: soak is 0, and {level} held for {lasted} at most")
+    if lasted_s < FEWEST_TICKS * _TICK_S:
+        remarks.append(
+            f"whether anything rises at {level} was not tested: that takes samples of "
+            f"{format_duration(FEWEST_TICKS * _TICK_S)} or more"
+        )
     return remarks
 
 
