@@ -1,4 +1,4 @@
-"""Searches and curves with the real driver, on limits that were planted."""
+"""Searches and curves with the real driver, on limits that were planted or set."""
 
 from __future__ import annotations
 
@@ -191,3 +191,27 @@ def test_a_curve_of_few_points_has_no_law():
     assert "2 points are too few" in scale["problem"]
     _, out, _ = loadstone("show", "noop-scale")
     assert "2 points are too few" in out
+
+
+def test_a_search_that_meets_the_limit_of_sessions_goes_on_and_names_it():
+    code, out, err = loadstone(
+        "search", "oltp", "--param", "warehouses=1", "--users", "4", "--at-most", "64",
+        "--set", "max_connections=12", "--objective", "p99 < 20 s", "--precision", "50",
+        "--confirm", "0", *SHORT, "--json",
+    )  # fmt: skip
+    assert code in {ExitCode.OK, ExitCode.INVALID_TRIAL}, err
+    search = json.loads(out)["search"]
+    assert (search["status"], search["level"], search["high"]) == ("found", 8, 12)
+    assert "too many clients" in search["first_failure"]["reason"]
+    assert any("the limit of its max_connections" in remark for remark in search["remarks"])
+
+
+def test_a_server_lets_all_stations_of_an_archive_in():
+    code, out, err = loadstone(
+        "run", "archive", "--rate", "2900", "--param", "events_per_s=10", *SHORT, "--json"
+    )
+    assert code in {ExitCode.OK, ExitCode.INVALID_TRIAL}, err
+    (trial, *_) = json.loads(out)["trials"]
+    readings = {each["factor"]: each["read_back"] for each in trial["result"]["factors"]}
+    assert readings["target.max_connections"] == "400"
+    assert all(check["passed"] for check in trial["result"]["checks"])

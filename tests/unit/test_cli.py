@@ -296,6 +296,23 @@ def test_a_search_in_options_becomes_a_file_that_means_the_same():
     assert by_file["duration_s"] > 3600
 
 
+@pytest.mark.parametrize(
+    ("words", "soak_s", "said"),
+    [
+        (["noop", "--over", "users"], 0, "No soak"),
+        (["archive", "--over", "rate"], 600, "must hold for 10min"),
+        (["archive", "--over", "rate", "--soak", "0s"], 0, "No soak"),
+        (["noop", "--users", "2"], None, ""),
+    ],
+)
+def test_a_plan_says_how_long_the_level_found_must_hold(
+    words: list[str], soak_s: float | None, said: str
+):
+    assert json.loads(right("plan", *words, "--json"))["soak_s"] == soak_s
+    assert ("oak" in right("plan", *words)) == bool(said)
+    assert said in right("plan", *words)
+
+
 def test_a_curve_in_options_becomes_a_file_that_means_the_same():
     text = right("plan", "noop", "--over", "processors", "--levels", "1-2", "--as-file")
     experiment = parse_experiment(text, "x").experiment

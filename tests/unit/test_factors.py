@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from loadstone.errors import RefusedError, WrongInputError
+from loadstone.experiments import conduct
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import Experiment, ProfileSpec
 from loadstone.experiments.plans import Change
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
-from loadstone.factors.check import check_experiment
+from loadstone.factors.check import changes_of, check_experiment
 from loadstone.factors.in_force import unsafe_in
 from loadstone.factors.refusals import (
     refuse_impossible,
@@ -240,6 +241,38 @@ def test_what_cannot_run_is_answered_with_its_field(
     problems = check_experiment(experiment(**fields))
     assert [problem.path for problem in problems] == [path]
     assert answer in problems[0].message
+
+
+CURVE = {"kind": "scale", "over": "users", "levels": [1, 2]}
+
+
+def test_factors_of_a_curve_and_the_first_level_of_a_search_are_named():
+    found = [each for _, each in changes_of(experiment(design=CURVE))]
+    assert found == [change("profile.users", 1), change("profile.users", 2)]
+    search = experiment(design={"kind": "search", "from": 4})
+    assert [each for _, each in changes_of(search)] == [change("profile.users", 4)]
+
+
+def test_a_curve_over_a_setting_that_cannot_be_changed_is_refused_before_it_begins():
+    own = experiment(design={**CURVE, "over": "target.port"})
+    assert check_experiment(own) == []
+    with pytest.raises(RefusedError, match="port cannot be changed: Loadstone sets it itself"):
+        conduct.examine(own, allow_unsafe=False)
+
+
+@pytest.mark.parametrize(
+    ("design", "path"),
+    [
+        ({**CURVE, "over": "target.no_such_setting"}, ("design", "levels")),
+        ({**CURVE, "over": "no_factor"}, ("design", "over")),
+        ({"kind": "search", "over": "rate", "from": 10}, ("design", "over")),
+    ],
+)
+def test_what_is_wrong_with_a_curve_or_a_search_is_said_once(
+    design: dict[str, Any], path: tuple[str, ...]
+):
+    problems = check_experiment(experiment(design=design))
+    assert [problem.path for problem in problems] == [path]
 
 
 def test_a_percentile_of_an_operation_is_a_metric():

@@ -166,6 +166,22 @@ def test_a_run_that_failed_says_why(tmp_path: Path) -> None:
     assert "no route" in error.message
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "sorry, too many clients already",
+        "remaining connection slots are reserved for roles with the SUPERUSER attribute",
+        "Too many connections (error 1040, SQLSTATE 08004)",
+    ],
+)
+def test_a_server_that_lets_no_more_sessions_in_is_told_apart(tmp_path: Path, said: str) -> None:
+    body = f"hello(); end('failed', error='cannot open session 300: {said}'); sys.exit(1)"
+    error = failure_of(program(tmp_path, body))
+    assert error.failure is Failure.CROWDED
+    assert said in error.message
+    assert "max_connections" in str(error.advice)
+
+
 def test_a_killed_driver_names_the_signal(tmp_path: Path) -> None:
     error = failure_of(program(tmp_path, "hello(); os.kill(os.getpid(), signal.SIGKILL)"))
     assert error.failure is Failure.KILLED

@@ -10,7 +10,7 @@ import pytest
 
 from loadstone.experiments.designs import DESIGNS, design_of
 from loadstone.experiments.designs.search import SearchStages, rules_of
-from loadstone.experiments.model import Experiment
+from loadstone.experiments.model import Experiment, WorkloadSpec
 from loadstone.experiments.plans import LevelPlan, TrialPlan
 from loadstone.results.record import (
     DriftRecord,
@@ -159,6 +159,50 @@ def test_what_degrades_is_caught_by_the_soak():
     seen = found(given, results)
     assert (seen.status, seen.level) == ("not sustained", None)
     assert "1,000 operations/s held in short trials, and no soak held" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("design", "remarked"),
+    [
+        ({}, "not soaked: soak is 0, and 1,000 operations/s held for 2min at most"),
+        ({"longest": "90s"}, "not soaked: soak is 0, and 1,000 operations/s held for 1min 30s"),
+        ({"soak": "10min"}, ""),
+    ],
+)
+def test_a_level_that_was_not_soaked_is_said_to_be_so(design: dict[str, Any], remarked: str):
+    given = search(**design)
+    _, results = made(given, lambda level: level.level <= 1000)
+    seen = found(given, results)
+    assert seen.level == 1000
+    soaked = [each for each in seen.remarks if "soak" in each]
+    assert [remarked in each for each in soaked] == ([True] if remarked else [])
+
+
+@pytest.mark.parametrize(("longest", "tested"), [("7s", False), ("8s", True)])
+def test_samples_too_short_to_see_a_rise_are_named(longest: str, tested: bool):
+    given = search({**OPEN, "measure": "5s"}, longest=longest)
+    _, results = made(given, lambda level: level.level <= 1000)
+    remarked = [each for each in found(given, results).remarks if "rises" in each]
+    assert (remarked == []) == tested
+    if not tested:
+        assert "takes samples of 8s or more" in remarked[0]
+
+
+def test_an_archive_is_soaked_unless_the_design_says_otherwise():
+    archive = search({}).model_copy(update={"workload": WorkloadSpec(name="archive")})
+    assert rules_of(archive).soak_s == 600
+    for soak, seconds in (("0s", 0), ("1h", 3600)):
+        design = search({}, soak=soak).design
+        assert rules_of(archive.model_copy(update={"design": design})).soak_s == seconds
+    assert rules_of(search()).soak_s == 0
+
+
+def test_the_time_at_most_has_all_soaks():
+    design = DESIGNS["search"]
+    short, long = design.load_s(search(confirm=0)), design.load_s(search(confirm=0, soak="1h"))
+    assert short is not None
+    assert long is not None
+    assert long - short > 3 * 3600
 
 
 @pytest.mark.parametrize("most", [1, 4, 9, 14])

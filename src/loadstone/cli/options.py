@@ -107,7 +107,7 @@ class SearchForm:
     longest: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """Samples lengthen from `--measure` to this while the bracket narrows."""
     soak: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
-    """How long the level that was found must hold, as `1h`."""
+    """How long the level that was found must hold, as `1h`; default: what the workload says."""
     confirm: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
     """Fresh trials of each of 95, 100 and 105 % of the level."""
     approach: Annotated[Literal["fresh", "raise"] | None, Parameter(group=EXPERIMENT)] = None

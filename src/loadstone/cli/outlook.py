@@ -11,6 +11,7 @@ from pathlib import Path
 from loadstone.cli.progress import trial_load_s
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
+from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.model import Experiment, Level
 from loadstone.experiments.plans import Change, TrialPlan, Variant
 from loadstone.factors.base import Parts
@@ -79,6 +80,8 @@ class Outlook:
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
     free_bytes: int
+    soak_s: float | None
+    """How long the level that a search finds must hold; None of other designs."""
     too_few_repeats: str | None
     """Why its comparisons can show nothing, if they cannot."""
 
@@ -113,6 +116,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         duration_s=_duration_s(experiment, plans, at_most) + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
+        soak_s=rules_of(experiment).soak_s if experiment.design.kind == "search" else None,
         too_few_repeats=too_few_repeats(experiment),
     )
 

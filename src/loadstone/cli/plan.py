@@ -121,6 +121,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "duration_s": outlook.duration_s,
         "data_bytes": outlook.data_bytes,
         "free_bytes": outlook.free_bytes,
+        "soak_s": outlook.soak_s,
         "too_few_repeats": outlook.too_few_repeats,
     }
 
@@ -187,6 +188,8 @@ def _print_cost(outlook: Outlook) -> None:
     trials = f"{count} trial{'s' if count != 1 else ''}"
     loading = ", and the time to load the data once" if outlook.data_bytes else ""
     console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
+    if outlook.soak_s is not None:
+        console.print(_soak(outlook.soak_s))
     if outlook.data_bytes:
         console.print(
             f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
@@ -198,3 +201,9 @@ def _print_cost(outlook: Outlook) -> None:
         console.print(f"It will be refused: {outlook.impossible}.")
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
         console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")
+
+
+def _soak(soak_s: float) -> str:
+    if not soak_s:
+        return "No soak: the level that is found will have held in short trials only."
+    return f"Soak: the level that is found must hold for {format_duration(soak_s)} at a stretch."

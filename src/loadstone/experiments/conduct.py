@@ -23,6 +23,7 @@ from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.model import Experiment, TargetSpec
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.plans import TrialPlan
+from loadstone.experiments.room import sessions_named, with_room
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
 from loadstone.factors.crashes import refuse_uncrashable
@@ -196,6 +197,7 @@ class _Climb:
         extra = self.experiment.extra_trials
         measured = self._planned - crashes_of(self.experiment)
         self._extra = max(2, measured // 5) if extra is None else extra
+        self._sessions = sessions_named(self.experiment)
 
     def make(self) -> None:
         """Makes them, stage by stage; repeats those that the machine disturbed."""
@@ -217,6 +219,7 @@ class _Climb:
     def _trial(self, plan: TrialPlan) -> TrialResult:
         number = len(self.results) + 1
         plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
+        plan = with_room(plan, self._sessions)
         self.lab.observer.trial_begins(plan, number, max(self._planned, number))
         result = run_trial(plan, self.folder.trial(plan), self.lab)
         self.results.append(result)
@@ -249,7 +252,12 @@ def _index(folder: ExperimentFolder, observer: Observer) -> None:
 
 
 def _hopeless(results: Sequence[TrialResult]) -> bool:
-    """The first two trials failed, or three in a row."""
+    """The first two trials failed, or three in a row.
+
+    Once a level of a search has held, that those above it fail is what the search is to find out.
+    """
+    if any(level.holds for result in results for level in result.levels):
+        return False
     last = [result.status is Status.FAILED for result in results[-3:]]
     return (len(results) == 2 and all(last)) or (len(last) == 3 and all(last))
 

@@ -12,11 +12,13 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.plans import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
+from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import MEASURE, LoadLog
 from loadstone.probes.host import STRETCH_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.record import (
+    NO_MORE_SESSIONS,
     CheckResult,
     DriftRecord,
     DurabilityRecord,
@@ -78,8 +80,9 @@ class Findings:
     def failed(self, error: LoadstoneError | OSError) -> None:
         """Notes what ended the trial, in which step, and where to look."""
         advice = error.advice if isinstance(error, LoadstoneError) else None
+        crowded = isinstance(error, DriverFailedError) and error.failure is Failure.CROWDED
         self.failure = Notice(
-            code="trial-failed",
+            code=NO_MORE_SESSIONS if crowded else "trial-failed",
             severity="error",
             message=f"in step {self.step!r}: {error}",
             advice=f"{advice + '; ' if advice else ''}look into {self.path}",

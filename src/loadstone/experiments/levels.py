@@ -93,11 +93,21 @@ def trouble_of(findings: Findings, health: GeneratorHealth) -> list[Notice]:
     return generator_trouble(generator_notices(health, plan.profile, measured, limit_s=limit_s))
 
 
+def refusals(findings: Findings) -> list[LevelReason]:
+    """What the driver could not do when the load was raised: open a session, for the most part."""
+    return [
+        LevelReason(cause="failed", text=f"the load could not be raised: {event.detail}")
+        for event in list(findings.load.events)
+        if event.kind == "refused"
+    ][:1]
+
+
 def _against(findings: Findings, health: GeneratorHealth | None) -> list[LevelReason]:
     """What speaks against a level and is not seen in its ticks."""
     found = []
     if findings.failure is not None:
         found.append(LevelReason(cause="failed", text=findings.failure.message))
+    found += refusals(findings)
     if health is not None:
         found += [
             LevelReason(cause="generator", text=notice.message)

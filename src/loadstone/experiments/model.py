@@ -351,8 +351,10 @@ class SearchDesign(Spec):
         description="Samples lengthen from profile.measure to this while the bracket narrows; "
         "trials of the confirmation are as long. Default: twice profile.measure.",
     )
-    soak: Duration = Field(
-        default=0.0, description="How long the level that was found must hold; 0: no soak."
+    soak: Duration | None = Field(
+        default=None,
+        description="How long the level that was found must hold; `0s`: no soak. Default: the "
+        "workload's, none for most.",
     )
     confirm: int = Field(
         default=3,

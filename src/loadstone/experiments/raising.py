@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
-from loadstone.experiments.levels import judge_of, stretch
+from loadstone.experiments.levels import judge_of, refusals, stretch
 from loadstone.experiments.loading import Load
 from loadstone.experiments.model import ProfileSpec
 from loadstone.experiments.plans import TrialPlan
@@ -52,7 +52,9 @@ def raise_load(load: Load, lab: Lab, findings: Findings) -> None:
         if not _runs_until(load, lab, to_s + _LAST_TICK_S):
             return
         findings.raised.append((each, from_s, to_s))
-        if not judge_of(findings).verdict(stretch(findings, from_s, to_s), each).holds:
+        against = refusals(findings)
+        measured = stretch(findings, from_s, to_s)
+        if not judge_of(findings).verdict(measured, each, others=against).holds:
             break
     load.driver.stop()
 

@@ -16,6 +16,8 @@ from loadstone.experiments.model import (
     Experiment,
     LadderDesign,
     Level,
+    ScaleDesign,
+    SearchDesign,
     SweepDesign,
     WorkloadSpec,
 )
@@ -29,19 +31,24 @@ from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
 from loadstone.targets.capabilities import SECOND_PLACE
 
+_DERIVED = (ScaleDesign, SearchDesign)
+"""Designs that name no factors: theirs follow from the design, if that is right."""
+
 PERCENTILES = ("p50", "p95", "p99", "p99.9")
 """Of the response time of an operation: `new-order p95` is a metric too."""
 
 
 def check_experiment(experiment: Experiment) -> list[Problem]:
     """Everything that would stop the experiment, found without starting anything."""
-    problems = design_of(experiment).problems(experiment)
-    problems += _target_problems(experiment)
+    of_design = design_of(experiment).problems(experiment)
+    problems = of_design + _target_problems(experiment)
     problems += _profile_problems(experiment)
     problems += _setting_problems(experiment)
     problems += _file_problems(experiment)
     of_host = _host_problems(experiment)
-    problems += of_host or _factor_problems(experiment)
+    problems += of_host
+    if not of_host and not (of_design and isinstance(experiment.design, _DERIVED)):
+        problems += _factor_problems(experiment)
     if not problems:
         problems += _variant_problems(experiment)
     if not problems:
@@ -132,14 +139,15 @@ def _examine_host(experiment: Experiment, change: Change) -> None:
 
 
 def _factor_problems(experiment: Experiment) -> list[Problem]:
-    problems = []
+    """Each once: all levels of a range have one path, and often one problem."""
+    problems: dict[Problem, None] = {}
     for path, change in changes_of(experiment):
-        problems += _said(path, partial(examine, experiment, change))
-    return problems
+        problems |= dict.fromkeys(_said(path, partial(examine, experiment, change)))
+    return list(problems)
 
 
 def changes_of(experiment: Experiment) -> Iterator[tuple[Path, Change]]:
-    """Every factor and level that the design names, and where it does."""
+    """Every factor and level that the design names, and where it does; of a search the first."""
     design = experiment.design
     if isinstance(design, CompareDesign):
         for index, level in enumerate(design.levels):
@@ -154,6 +162,11 @@ def changes_of(experiment: Experiment) -> Iterator[tuple[Path, Change]]:
         for factor, levels in design.factors.items():
             for index, level in enumerate(levels):
                 yield ("design", "factors", factor, index), Change(factor=factor, level=level)
+    elif isinstance(design, _DERIVED):
+        path = ("design", "levels" if isinstance(design, ScaleDesign) else "from")
+        for variant in design_of(experiment).variants(experiment):
+            for change in variant.changes:
+                yield path, change
 
 
 def _variant_problems(experiment: Experiment) -> list[Problem]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -43,6 +44,8 @@ __all__ = [
 
 PASSWORD_VARIABLE = "LOADSTONE_DRIVER_PASSWORD"  # noqa: S105 - a name, not a password
 _STDERR_LINES = 50
+_CROWDED = re.compile(r"too many (clients|connections)|connection slots are reserved", re.I)
+"""PostgreSQL's and MariaDB's words for a server that lets no more sessions in."""
 
 
 class Failure(StrEnum):
@@ -52,6 +55,8 @@ class Failure(StrEnum):
     """It did not accept the plan (exit code 2)."""
     FAILED = "failed"
     """It gave up and said why: no connection, for example."""
+    CROWDED = "crowded"
+    """It gave up because the server lets no more sessions in."""
     KILLED = "killed"
     """A signal ended it."""
     NO_END = "no-end"
@@ -350,9 +355,7 @@ class Driver:
             raise self._problem
         code, said = self._process.returncode, self.stderr()
         if self.end is not None and self.end.reason == "failed":
-            raise DriverFailedError(
-                Failure.FAILED, f"the driver gave up: {self.end.error or 'no reason given'}"
-            )
+            raise _gave_up(self.end.error or "no reason given")
         if code == 2:
             raise DriverFailedError(
                 Failure.REFUSED_PLAN, "the driver refused its plan", stderr=said
@@ -379,6 +382,18 @@ class Driver:
         if self._process is not None and self._process.stdin is not None:
             with self._stdin_lock, contextlib.suppress(OSError):
                 self._process.stdin.close()
+
+
+def _gave_up(reason: str) -> DriverFailedError:
+    message = f"the driver gave up: {reason}"
+    if not _CROWDED.search(reason):
+        return DriverFailedError(Failure.FAILED, message)
+    return DriverFailedError(
+        Failure.CROWDED,
+        message,
+        advice="the server lets in no more sessions than its max_connections: raise it (on a "
+        "server that Loadstone starts by --set max_connections=N), or use fewer users or sessions",
+    )
 
 
 def _with_password(plan: Mapping[str, Any], password: str | None) -> dict[str, Any]:

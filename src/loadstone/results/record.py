@@ -36,6 +36,10 @@ class Notice(Record):
     advice: str = Field(default="", description="What to do about it.")
 
 
+NO_MORE_SESSIONS = "no-more-sessions"
+"""Code of the notice that the server let no more sessions of the load in."""
+
+
 class MetricValue(Record):
     """A figure of a trial. `unit` is written as people read it: `new-orders/min`, `ms`, `us`."""
 

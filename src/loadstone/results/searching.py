@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadstone.experiments.designs.book import MOST_CONFIRMATIONS, Book, Rules, counted
-from loadstone.results.record import LevelReason, LevelRecord, Status, TrialResult
+from loadstone.results.record import (
+    NO_MORE_SESSIONS,
+    LevelReason,
+    LevelRecord,
+    Status,
+    TrialResult,
+)
+from loadstone.units import format_duration
+
+_TICK_S = 1.0
+"""The driver tells once a second what was done."""
 
 SearchStatus = Literal["found", "no limit found", "no level holds", "not sustained", "unfinished"]
 
@@ -55,7 +65,10 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
         low=low,
         high=high,
         first_failure=failure,
-        remarks=tuple(_remarks(book, tried, rules, level)),
+        remarks=(
+            *_remarks(book, tried, rules, level),
+            *_crowded(next((each for each in ended if failure and each.trial == failure[0]), None)),
+        ),
         text=_text(status, rules, book, (level, low, high), failure),
     )
 
@@ -144,9 +157,44 @@ def _remarks(
             "the limit moved from one confirmation to the next, and the search was ended: "
             "look for what changes on the machine, or lengthen the samples"
         )
-    if not rules.confirm and level is not None:
-        remarks.append("not confirmed by fresh trials: confirm is 0")
+    if level is not None:
+        remarks += _untested([each for _, each in tried if each.level == level], rules)
     return remarks
+
+
+def _untested(records: Sequence[LevelRecord], rules: Rules) -> list[str]:
+    """What was not asked of the level that was found.
+
+    Args:
+        records: Of that level.
+        rules: Of the search.
+    """
+    from loadstone.results.statistics.hold import FEWEST_TICKS
+
+    longest = max((each for each in records if each.holds), key=lambda each: each.duration_s)
+    level, lasted_s = amount(longest.level, rules.unit), longest.duration_s
+    remarks = []
+    if not rules.confirm:
+        remarks.append("not confirmed by fresh trials: confirm is 0")
+    if not rules.soak_s:
+        lasted = format_duration(round(lasted_s, 1))
+        remarks.append(f"not soaked: soak is 0, and {level} held for {lasted} at most")
+    if lasted_s < FEWEST_TICKS * _TICK_S:
+        remarks.append(
+            f"whether anything rises at {level} was not tested: that takes samples of "
+            f"{format_duration(FEWEST_TICKS * _TICK_S)} or more"
+        )
+    return remarks
+
+
+def _crowded(failed: TrialResult | None) -> list[str]:
+    """That the limit is how many sessions the server allows, if the trial failed for that."""
+    if failed is None or all(each.code != NO_MORE_SESSIONS for each in failed.notices):
+        return []
+    return [
+        "the server let no more sessions in: this is the limit of its max_connections, not of "
+        "what it can do; raise that, and search again"
+    ]
 
 
 def _text(

@@ -110,6 +110,19 @@ class Target(ABC):
         return cls.capabilities
 
     @classmethod
+    def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
+        """The settings by which an owned server lets so many sessions in.
+
+        Args:
+            spec: Its own settings stay as they are.
+            sessions: Open at a time at most.
+
+        Returns:
+            Nothing where its defaults are enough, and for a server at an address.
+        """
+        return {}
+
+    @classmethod
     def layout(cls, spec: TargetSpec) -> dict[str, Level]:
         """The settings of `spec` that are fixed when data is made, such as the block size.
 

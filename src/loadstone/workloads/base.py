@@ -201,6 +201,8 @@ class Workload(ABC):
     """Of the rate that a search raises."""
     default_objective: ClassVar[tuple[str, ...]] = ("p99 < 1000 ms", "errors < 1 %")
     """What a level of a search must keep to, if the experiment does not say."""
+    default_soak_s: ClassVar[float] = 0.0
+    """How long the level that a search finds must hold, if the experiment does not say."""
 
     def __init__(self, parameters: BaseModel) -> None:
         self.parameters = parameters
@@ -246,6 +248,15 @@ class Workload(ABC):
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """The profile with the fields filled in that the workload decides."""
         return profile
+
+    def sessions(self, profile: ProfileSpec) -> int:
+        """The most sessions that its load has open at a time.
+
+        Args:
+            profile: Of a configuration.
+        """
+        loaded = self.loaded(profile)
+        return loaded.users if loaded.load == "closed" else loaded.sessions
 
     @abstractmethod
     def data_key(self) -> dict[str, Any]:

@@ -79,9 +79,8 @@ class Search(Design):
     def trials_planned(self, experiment: Experiment) -> int:
         """At most, until a limit is found that does not move from one confirmation to the next."""
         rules = rules_of(experiment)
-        soaks = MOST_SOAKS if rules.soak_s else 0
         ascent = rules.failures * levels_at_most(rules.way)
-        return ascent + soaks + rules.confirm * len(SHARES)
+        return ascent + _soaks_at_most(rules) + rules.confirm * len(SHARES)
 
     def load_s(self, experiment: Experiment) -> float:
         """Of so many trials, each with the warm-up and ramp of the profile."""
@@ -89,7 +88,7 @@ class Search(Design):
         before_s = profile.warm_up + profile.ramp
         samples = rules.failures * levels_at_most(rules.way)
         ascent_s = samples * (before_s + (rules.shortest_s + rules.longest_s) / 2)
-        soak_s = before_s + rules.soak_s if rules.soak_s else 0.0
+        soak_s = _soaks_at_most(rules) * (before_s + rules.soak_s)
         confirm_s = rules.confirm * len(SHARES) * (before_s + rules.longest_s)
         return ascent_s + soak_s + confirm_s
 
@@ -181,10 +180,14 @@ def rules_of(experiment: Experiment) -> Rules:
         failures=design.failures,
         shortest_s=profile.measure,
         longest_s=max(profile.measure, design.longest or 2 * profile.measure),
-        soak_s=design.soak,
+        soak_s=workload.default_soak_s if design.soak is None else design.soak,
         confirm=design.confirm,
         raises=design.approach == "raise",
     )
+
+
+def _soaks_at_most(rules: Rules) -> int:
+    return MOST_SOAKS if rules.soak_s else 0
 
 
 def _way(experiment: Experiment, workload: Workload, over: LoadedBy) -> Way:

@@ -9,13 +9,14 @@ from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import Level, TargetSpec
 from loadstone.results.record import FactorReading
 from loadstone.targets.base import SettingInfo
+from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.mariadb import catalog, values
 from loadstone.targets.mariadb.binaries import Binaries
 from loadstone.targets.mariadb.catalog import Variable, plain_name
 from loadstone.targets.mariadb.client import Client
 
 BASE: dict[str, Level] = {
-    "max_connections": 300,
+    MAX_CONNECTIONS: FEWEST_CONNECTIONS,
     "character_set_server": "utf8mb4",
     "collation_server": "utf8mb4_bin",
     "innodb_buffer_pool_dump_at_shutdown": False,

@@ -11,10 +11,12 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.dialect import Dialect
+from loadstone.targets.local.sessions import room_for
 from loadstone.targets.mariadb import (
     address,
     binaries,
     bulk,
+    catalog,
     ddl,
     fingerprint,
     remote,
@@ -78,6 +80,13 @@ class MariaDB(ServedTarget):
         if address.is_address(spec.server):
             return remote.setting(spec, name, level)
         return settings.info(binaries.find(spec.server), spec, name, level)
+
+    @classmethod
+    def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
+        """`max_connections`, where it is not set."""
+        if address.is_address(spec.server):
+            return {}
+        return room_for(sessions, map(catalog.plain_name, spec.settings))
 
     @classmethod
     def layout(cls, spec: TargetSpec) -> dict[str, Level]:

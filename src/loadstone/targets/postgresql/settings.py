@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from loadstone.errors import TargetError
 from loadstone.experiments.model import Level
 from loadstone.results.record import FactorReading
+from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.postgresql import values
 from loadstone.targets.postgresql.client import Client
 
 BASE: dict[str, Level] = {
-    "max_connections": 300,
+    MAX_CONNECTIONS: FEWEST_CONNECTIONS,
     "logging_collector": "off",
     "log_checkpoints": "on",
     "log_timezone": "UTC",

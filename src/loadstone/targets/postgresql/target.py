@@ -11,6 +11,7 @@ from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect
+from loadstone.targets.local.sessions import room_for
 from loadstone.targets.postgresql import (
     address,
     binaries,
@@ -85,6 +86,13 @@ class PostgreSQL(ServedTarget):
         if address.is_address(spec.server):
             return remote.setting(spec, name, level)
         return catalog.info(binaries.find(spec.server), name, level)
+
+    @classmethod
+    def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
+        """`max_connections`, where it is not set."""
+        if address.is_address(spec.server):
+            return {}
+        return room_for(sessions, (name.lower() for name in spec.settings))
 
     def open(self) -> None:
         """Makes a cluster, or connects; refuses a database that is not Loadstone's."""

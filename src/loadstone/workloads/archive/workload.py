@@ -46,6 +46,7 @@ class EventArchive(Workload):
     search_over = "rate"
     rate_unit = "events/s"
     default_objective = ("p99 < 1000 ms", "loss = 0")
+    default_soak_s = 600.0
     parameters: ArchiveParameters
 
     def needs(self) -> frozenset[str]:

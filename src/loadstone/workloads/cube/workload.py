@@ -91,6 +91,12 @@ class PlanningCube(SteppedWorkload):
         warm_up = LONGEST_S if self.parameters.cycles else self.parameters.warm_up
         return profile.model_copy(update={"warm_up": warm_up})
 
+    def sessions(self, profile: ProfileSpec) -> int:
+        """Those of the users, and those that do a step together with the first."""
+        own = self.parameters
+        together = (own.load_threads, own.calc_threads, own.alloc_tasks, own.restructure_threads)
+        return super().sessions(profile) + max(together) - 1
+
     def warms(self) -> str | None:
         """The retrieval follows the cycles, or a warm-up of its own."""
         if self.parameters.cycles:

@@ -1,0 +1,49 @@
+"""Room for the sessions of a trial in a server whose settings leave open how many it lets in.
+
+All configurations that an experiment names get the same, so that nothing differs between them but
+what they declare. A search, whose levels are not known before, gives more to higher levels.
+"""
+
+from __future__ import annotations
+
+from loadstone.experiments.designs import design_of
+from loadstone.experiments.model import Experiment
+from loadstone.experiments.plans import LevelPlan, TrialPlan
+from loadstone.factors.registry import apply_changes
+from loadstone.targets.registry import target_class
+from loadstone.workloads.base import Workload
+from loadstone.workloads.registry import workload_of
+
+MOST_AHEAD = 5000
+"""A load that is raised while it runs gets room for its levels up to so many sessions: the highest
+may be a million times the first, and PostgreSQL reserves memory for each session that it allows."""
+
+
+def sessions_named(experiment: Experiment) -> int:
+    """The most sessions that a configuration which the experiment names opens at a time."""
+    found = []
+    for variant in design_of(experiment).variants(experiment):
+        parts = apply_changes(experiment, variant.changes)
+        found.append(workload_of(parts.workload).sessions(parts.profile))
+    return max(found, default=0)
+
+
+def with_room(plan: TrialPlan, sessions: int) -> TrialPlan:
+    """The plan with the settings by which its server lets all its sessions in.
+
+    Args:
+        plan: Of a trial.
+        sessions: For so many at least.
+    """
+    workload = workload_of(plan.workload)
+    needed = max(sessions, workload.sessions(plan.profile))
+    if plan.level is not None:
+        needed = max(needed, min(MOST_AHEAD, _raised_to(workload, plan.level)))
+    settings = target_class(plan.target.engine).for_sessions(plan.target, needed)
+    return plan.model_copy(update={"target": plan.target.with_settings(settings)})
+
+
+def _raised_to(workload: Workload, level: LevelPlan) -> int:
+    """The most users of a load that is raised while it runs; 0 of others."""
+    lines = [workload.raised_to(level.over, each) for each in level.raised]
+    return max((int(line["users"]) for line in lines if line["control"] == "users"), default=0)
