@@ -19,6 +19,7 @@ from loadstone.factors.host import HostFactor, present
 from loadstone.factors.in_force import in_force, parts_of, unsafe_in
 from loadstone.factors.refusals import refuse_unavailable
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
+from loadstone.factors.space import most_growth_bytes, refuse_overfull
 from loadstone.results.record import SkippedRung
 
 AROUND_TRIAL_S = 8.0
@@ -78,6 +79,8 @@ class Outlook:
     """About; load and what is around it, without loading the data once."""
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
+    growth_bytes: int | None
+    """About; of what the trial that writes most adds to the database, if it is known."""
     free_bytes: int
     too_few_repeats: str | None
     """Why its comparisons can show nothing, if they cannot."""
@@ -112,6 +115,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         impossible=_impossible(experiment, variants, stages.skipped),
         duration_s=_duration_s(experiment, plans, at_most) + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
+        growth_bytes=most_growth_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
         too_few_repeats=too_few_repeats(experiment),
     )
@@ -185,6 +189,7 @@ def _impossible(
 ) -> str | None:
     try:
         refuse_unavailable(experiment, variants, skipped)
+        refuse_overfull(experiment, variants)
     except RefusedError as error:
         return error.message
     return None
