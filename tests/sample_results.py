@@ -379,6 +379,7 @@ def _write_samples(path: Path, plan: TrialPlan, speed: float, rng: np.random.Gen
             (t_s, "postgresql", "wal_bytes_per_s", 1.8e6 * speed + rng.normal(0, 1e5)),
             (t_s, "postgresql", "cache_hit_percent", 99.1),
             (t_s, "postgresql", "deadlocks_per_s", 0.0),
+            (t_s, "loadstone", "memory_bytes", 180e6),
         ]
     columns = list(zip(*rows, strict=True))
     names = ["t_s", "probe", "metric", "value"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sample_frames import hello, tick
 
@@ -40,3 +42,21 @@ def test_the_clock_of_the_machine_is_read() -> None:
     read = parse_frame(hello())
     assert isinstance(read, Hello)
     assert read.monotonic_s == pytest.approx(100.0)
+
+
+def test_what_is_alike_in_all_ticks_is_kept_once() -> None:
+    idle = {"operations": {"idle": {"count": 0, "errors": {}, "retries": {}}}}
+    told = {**idle, "counters": {"events_stored": 7}, "gauges": {"events_buffered": 2}}
+    # Through text, as frames come: names in it are new objects each time.
+    one, two = (parse_frame(json.loads(json.dumps({**tick([], at), **told}))) for at in (1, 2))
+    assert isinstance(one, Tick)
+    assert isinstance(two, Tick)
+    assert one.operations["idle"] is two.operations["idle"]
+    for first, second in (
+        (one.operations, two.operations),
+        (one.counters, two.counters),
+        (one.gauges, two.gauges),
+    ):
+        assert next(iter(first)) is next(iter(second))
+    assert one.phase is two.phase
+    assert not hasattr(one, "__dict__")

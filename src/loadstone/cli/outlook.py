@@ -20,6 +20,7 @@ from loadstone.factors.host import HostFactor, present
 from loadstone.factors.in_force import in_force, parts_of, unsafe_in
 from loadstone.factors.refusals import refuse_unavailable
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
+from loadstone.factors.space import most_growth_bytes, refuse_overfull
 from loadstone.results.record import SkippedRung
 
 AROUND_TRIAL_S = 8.0
@@ -79,6 +80,8 @@ class Outlook:
     """About; load and what is around it, without loading the data once."""
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
+    growth_bytes: int | None
+    """About; of what the trial that writes most adds to the database, if it is known."""
     free_bytes: int
     soak_s: float | None
     """How long the level that a search finds must hold; None of other designs."""
@@ -115,6 +118,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         impossible=_impossible(experiment, variants, stages.skipped),
         duration_s=_duration_s(experiment, plans, at_most) + AROUND_CRASH_S * crashes,
         data_bytes=_data_bytes(experiment, variants),
+        growth_bytes=most_growth_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
         soak_s=rules_of(experiment).soak_s if experiment.design.kind == "search" else None,
         too_few_repeats=too_few_repeats(experiment),
@@ -189,6 +193,7 @@ def _impossible(
 ) -> str | None:
     try:
         refuse_unavailable(experiment, variants, skipped)
+        refuse_overfull(experiment, variants)
     except RefusedError as error:
         return error.message
     return None

@@ -120,6 +120,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "impossible": outlook.impossible,
         "duration_s": outlook.duration_s,
         "data_bytes": outlook.data_bytes,
+        "growth_bytes": outlook.growth_bytes,
         "free_bytes": outlook.free_bytes,
         "soak_s": outlook.soak_s,
         "too_few_repeats": outlook.too_few_repeats,
@@ -194,6 +195,11 @@ def _print_cost(outlook: Outlook) -> None:
         console.print(
             f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
             f"beside the server's log; {format_size(outlook.free_bytes)} are free."
+        )
+    if outlook.growth_bytes:
+        console.print(
+            f"A trial writes about {format_size(outlook.growth_bytes)} to the database, beside the "
+            f"server's log; {format_size(outlook.free_bytes)} are free."
         )
     if outlook.too_few_repeats:
         console.print(f"Too few: {outlook.too_few_repeats}.")

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from loadstone.errors import InterruptedTrialError, LoadstoneError
+from loadstone.errors import InterruptedTrialError, LoadstoneError, RefusedError
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import (
     Stages,
@@ -27,6 +27,7 @@ from loadstone.experiments.room import sessions_named, with_room
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.check import changes_of
 from loadstone.factors.crashes import refuse_uncrashable
+from loadstone.factors.in_force import parts_of
 from loadstone.factors.outages import refuse_impossible_outage
 from loadstone.factors.refusals import (
     refuse_claimed_host,
@@ -37,6 +38,7 @@ from loadstone.factors.refusals import (
     refuse_unsafe,
 )
 from loadstone.factors.registry import apply_changes
+from loadstone.factors.space import Space, refuse_overfull
 from loadstone.factors.target import OTHER_TARGET, level_text
 from loadstone.host.state import HostState
 from loadstone.results.files import full_disk_said
@@ -120,6 +122,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
     refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_uncrashable(experiment)
     refuse_impossible_outage(experiment)
+    refuse_overfull(experiment, variants)
     refuse_unsafe(experiment, variants, allowed=allow_unsafe)
     refuse_claimed_host(experiment, variants)
 
@@ -193,6 +196,7 @@ class _Climb:
 
     def __post_init__(self) -> None:
         self.results: list[TrialResult] = []
+        self._space = Space()
         self._planned = trials_of(self.experiment)
         extra = self.experiment.extra_trials
         measured = self._planned - crashes_of(self.experiment)
@@ -217,6 +221,7 @@ class _Climb:
         write_design(self.folder, self.stages, self.options)
 
     def _trial(self, plan: TrialPlan) -> TrialResult:
+        self._refuse_overfull(plan)
         number = len(self.results) + 1
         plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
         plan = with_room(plan, self._sessions)
@@ -225,6 +230,18 @@ class _Climb:
         self.results.append(result)
         self.lab.observer.trial_ends(result)
         return result
+
+    def _refuse_overfull(self, plan: TrialPlan) -> None:
+        """A full disk would look like a level that does not hold."""
+        if plan.crash is not None:
+            return
+        try:
+            self._space.refuse(parts_of(plan))
+        except RefusedError as error:
+            raise RefusedError(
+                f"{plan.trial} is not made: {error.message}",
+                advice=f"{error.advice}; loadstone report {self.folder.path} shows what was found",
+            ) from None
 
     def _again(self, plan: TrialPlan) -> TrialPlan:
         """The same trial once more, after all others of its stage."""

@@ -21,6 +21,7 @@ from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import MEASURE
 from loadstone.probes.host import HostProbe
+from loadstone.probes.own import OwnProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.results.folder import TrialFolder
 from loadstone.workloads.base import LoadContext
@@ -125,5 +126,6 @@ def running_load(
             findings.readings += readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
         host = HostProbe(folder.path)
-        with Sampler([host, *target.probes()], driver.clock_s, folder.samples.put) as sampler:
+        probes = [host, OwnProbe(), *target.probes()]
+        with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
             yield Load(driver, sampler, host, marks, ended)

@@ -7,6 +7,7 @@ left alone, because a driver may say more than this Loadstone asks for.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -27,7 +28,7 @@ class DriverProcess:
     nofile: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProcessTick:
     """What one of several processes says of itself in a tick; `process` is its number, from 0."""
 
@@ -79,7 +80,7 @@ class Event:
     """Between the first and the last of several processes, at the border of a phase."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OperationTick:
     """One operation during one tick. Histograms are HdrHistogram V2, base64, in nanoseconds."""
 
@@ -91,7 +92,10 @@ class OperationTick:
     service: str | None
 
 
-@dataclass(frozen=True)
+_IDLE = OperationTick(0, 0, errors={}, retries={}, response=None, service=None)
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """What happened from `from_s` to `to_s`, within one phase.
 
@@ -244,14 +248,17 @@ def _event(value: Mapping[str, Any]) -> Event:
 
 
 def _tick(value: Mapping[str, Any]) -> Tick:
+    """Those of a whole trial are kept: what is alike in all of them is kept once."""
     return Tick(
         t_s=float(value["t_s"]),
         seq=int(value["seq"]),
-        phase=str(value["phase"]),
-        phase_kind=str(value["phase_kind"]),
+        phase=sys.intern(str(value["phase"])),
+        phase_kind=sys.intern(str(value["phase_kind"])),
         from_s=float(value["from_s"]),
         to_s=float(value["to_s"]),
-        operations={name: _operation(line) for name, line in value["operations"].items()},
+        operations={
+            sys.intern(name): _operation(line) for name, line in value["operations"].items()
+        },
         lag=_histogram(value, "lag"),
         late_starts=int(value.get("late_starts", 0)),
         dropped=int(value.get("dropped", 0)),
@@ -266,7 +273,9 @@ def _tick(value: Mapping[str, Any]) -> Tick:
         late=bool(value.get("late", False)),
         engine_cpu_s=_seconds(value, "engine_cpu_s"),
         counters=_counts(value, "counters"),
-        gauges={str(key): float(gauge) for key, gauge in (value.get("gauges") or {}).items()},
+        gauges={
+            sys.intern(key): float(gauge) for key, gauge in (value.get("gauges") or {}).items()
+        },
         processes=tuple(
             ProcessTick(int(each["process"]), float(each["cpu_s"]), _histogram(each, "lag"))
             for each in value.get("processes", ())
@@ -275,7 +284,7 @@ def _tick(value: Mapping[str, Any]) -> Tick:
 
 
 def _operation(value: Mapping[str, Any]) -> OperationTick:
-    return OperationTick(
+    told = OperationTick(
         count=int(value["count"]),
         rolled_back=int(value.get("rolled_back", 0)),
         errors=_counts(value, "errors"),
@@ -283,6 +292,7 @@ def _operation(value: Mapping[str, Any]) -> OperationTick:
         response=_histogram(value, "response"),
         service=_histogram(value, "service"),
     )
+    return _IDLE if told == _IDLE else told
 
 
 def _end(value: Mapping[str, Any]) -> End:
@@ -314,7 +324,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Frame]] = {
 
 
 def _counts(value: Mapping[str, Any], name: str) -> dict[str, int]:
-    return {str(key): int(count) for key, count in (value.get(name) or {}).items()}
+    return {sys.intern(key): int(count) for key, count in (value.get(name) or {}).items()}
 
 
 def _seconds(value: Mapping[str, Any], name: str) -> float | None:

@@ -25,6 +25,7 @@ from loadstone.report.load_series import (
     workload_series,
 )
 from loadstone.report.marks import marks
+from loadstone.report.memory import memory_report
 from loadstone.report.model import (
     MetricInfo,
     ReportDocument,
@@ -185,6 +186,7 @@ def _trial_report(trial: TrialFolder) -> TrialReport:
         target=target_series(samples, origin),
         curves=curves(ticks),
         steps=step_reports(frames, origin),
+        memory=memory_report(ticks, samples, phases, origin),
         stalls=(
             stall_report(workload, frames, happened, origin)
             if workload and not workload.steps() and not trial.is_crash

@@ -11,7 +11,7 @@ from loadstone.load.frames import Event, Frame, Hello
 from loadstone.load.steps import TOLD
 from loadstone.probes.host_marks import host_marks
 from loadstone.probes.marks import Mark, SampleTable
-from loadstone.report.probe_series import is_host
+from loadstone.report.probe_series import is_host, is_target
 from loadstone.report.reading import TrialFolder
 from loadstone.results.record import OutageRecord
 from loadstone.results.statistics.coincidence import Span
@@ -111,7 +111,5 @@ def _tables(samples: pa.Table | None) -> tuple[SampleTable, SampleTable]:
     )
     return (
         SampleTable.of((t, metric, value) for probe, t, metric, value in rows if is_host(probe)),
-        SampleTable.of(
-            (t, metric, value) for probe, t, metric, value in rows if not is_host(probe)
-        ),
+        SampleTable.of((t, metric, value) for probe, t, metric, value in rows if is_target(probe)),
     )

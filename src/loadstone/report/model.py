@@ -256,6 +256,24 @@ class StepsReport(Record):
     cycles: list[CycleReport] = []
 
 
+class MemoryUse(Record):
+    """Resident memory of the load generator, all its processes together, or of Loadstone itself."""
+
+    who: str = Field(description="`load generator` or `Loadstone`.")
+    most_bytes: int = Field(description="Over the whole trial, by the second.")
+    first_bytes: int | None = Field(
+        description="Median of the first five minutes of the measured phase; of ten or more only."
+    )
+    last_bytes: int | None = Field(description="Median of its last five minutes.")
+
+
+class MemoryReport(Record):
+    """What a trial took of memory, whoever made the load."""
+
+    series: Series = Field(description="Per second: `generator_bytes`, `loadstone_bytes`.")
+    uses: list[MemoryUse]
+
+
 class TrialReport(Record):
     """One trial with everything that is drawn of it."""
 
@@ -286,6 +304,7 @@ class TrialReport(Record):
     stalls: StallReport | None = Field(
         default=None, description="None: too short, or nothing was measured."
     )
+    memory: MemoryReport | None = Field(default=None, description="None: nothing was told.")
 
 
 class ReferenceRung(Record):

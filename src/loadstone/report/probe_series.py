@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from loadstone.probes.own import OWN_PROBE
 from loadstone.report.model import Series
 
 HOST_PROBE = "host"
@@ -31,12 +33,12 @@ def read_samples(path: Path) -> pa.Table | None:
 
 def host_series(samples: pa.Table | None, origin: float) -> Series:
     """What the host's probes saw."""
-    return _series(samples, origin, is_host)
+    return binned(rows_of(samples, is_host), origin)
 
 
 def target_series(samples: pa.Table | None, origin: float) -> Series:
-    """What all other probes saw."""
-    return _series(samples, origin, lambda probe: not is_host(probe))
+    """What the engine's probes saw."""
+    return binned(rows_of(samples, is_target), origin)
 
 
 def is_host(probe: str) -> bool:
@@ -44,8 +46,18 @@ def is_host(probe: str) -> bool:
     return probe == HOST_PROBE or probe.startswith((f"{HOST_PROBE}.", f"{HOST_PROBE}-"))
 
 
-def _series(samples: pa.Table | None, origin: float, wanted: Callable[[str], bool]) -> Series:
-    rows = [] if samples is None else _rows(samples, wanted)
+def is_target(probe: str) -> bool:
+    """Whether it watches neither the machine nor Loadstone itself."""
+    return not is_host(probe) and probe != OWN_PROBE
+
+
+def binned(rows: Sequence[Mapping[str, Any]], origin: float) -> Series:
+    """Columns over time, with the mean of what lies in one point.
+
+    Args:
+        rows: `t_s`, `metric`, `value`.
+        origin: Zero of the chart, on the clock of the rows.
+    """
     if not rows:
         return Series(t_s=[], columns={})
     times = np.array([row["t_s"] for row in rows]) - origin
@@ -67,9 +79,14 @@ def _series(samples: pa.Table | None, origin: float, wanted: Callable[[str], boo
     )
 
 
-def _rows(samples: pa.Table, wanted: Callable[[str], bool]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = samples.to_pylist()
-    return [row for row in rows if row["value"] is not None and wanted(row["probe"])]
+def rows_of(samples: pa.Table | None, wanted: Callable[[str], bool]) -> list[dict[str, Any]]:
+    """The samples of probes whose names are wanted; none without samples."""
+    if samples is None:
+        return []
+    probes = [probe for probe in samples["probe"].unique().to_pylist() if wanted(probe)]
+    chosen = samples.filter(pc.is_in(samples["probe"], value_set=pa.array(probes, pa.string())))
+    rows: list[dict[str, Any]] = chosen.to_pylist()
+    return [row for row in rows if row["value"] is not None]
 
 
 def _binned(bins: Any, values: Any, count: int) -> list[float | None]:

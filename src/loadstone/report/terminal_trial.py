@@ -9,10 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.report.headline import figure_of
-from loadstone.report.model import ReportDocument
+from loadstone.report.model import MemoryReport, ReportDocument
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.text import interval, milliseconds, number
 from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
+from loadstone.units import format_size
 
 _MOST_WAITS = 6
 _MOST_TRIALS = 12
@@ -37,6 +38,8 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
         parts += [Text(""), _waits(shown.waits)]
     report = next(trial for trial in document.trials if trial.result is shown)
     parts += stall_table(shown.trial, report.stalls)
+    if report.memory is not None and (said := _memory(report.memory)):
+        parts += [Text(""), Text(said)]
     if report.loading:
         parts += [Text(""), Text(report.loading)]
     if shown.checks:
@@ -116,6 +119,17 @@ def _waits(waits: Sequence[Wait]) -> RenderableType:
         name = wait.event if known else f"{wait.kind}: {wait.event}"
         table.add_row(name, f"{100 * wait.share:.1f} %", f"{wait.samples:,}")
     return table
+
+
+def _memory(memory: MemoryReport) -> str:
+    """Of long trials only: in short ones nothing can be seen to grow."""
+    said = [
+        f"{use.who} {format_size(use.first_bytes)} in the first 5 minutes, "
+        f"{format_size(use.last_bytes)} in the last, at most {format_size(use.most_bytes)}"
+        for use in memory.uses
+        if use.first_bytes is not None and use.last_bytes is not None
+    ]
+    return f"Memory: {'; '.join(said)}." if said else ""
 
 
 def _passed(number_of_checks: int) -> str:

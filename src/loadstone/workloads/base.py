@@ -266,6 +266,15 @@ class Workload(ABC):
         """About how large the loaded data is, for plans; None if nothing is known of it."""
         return None
 
+    def growth_bytes(self, profile: ProfileSpec, dialect: Dialect) -> int | None:
+        """About how much a trial adds to the database; None if nothing is known of it.
+
+        Args:
+            profile: Of the trial.
+            dialect: Of the engine, on which the size of a row depends.
+        """
+        return None
+
     @abstractmethod
     def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes schema and data. Returns facts: `load_time_s`, `size_bytes`, `rows`."""

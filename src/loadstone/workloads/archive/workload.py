@@ -29,6 +29,11 @@ from loadstone.workloads.base import (
     spans,
 )
 
+BYTES_PER_EVENT = {"postgresql": 100, "mariadb": 100, "sqlite": 60}
+"""Row and index, by dialect. PostgreSQL: 55 GB of 541 million events (docs/archive.md). MariaDB: a
+row of 60 bytes in pages 15/16 full, an entry of the index of 24 in pages 2/3 full. SQLite: 100,000
+such events, stored by its own library. DuckDB compresses: how much is not known before."""
+
 
 class EventArchive(Workload):
     """The event-archive workload."""
@@ -83,6 +88,15 @@ class EventArchive(Workload):
     def expected_size_bytes(self) -> int:
         """Nothing is loaded."""
         return 0
+
+    def growth_bytes(self, profile: ProfileSpec, dialect: Dialect) -> int | None:
+        """Of all events that fall due; not known of those of a file, nor compressed."""
+        own = self.parameters
+        each_bytes = BYTES_PER_EVENT.get(dialect.name)
+        if each_bytes is None or own.compress or own.csv is not None:
+            return None
+        loaded_s = profile.warm_up + profile.ramp / 2 + profile.measure
+        return round(own.rate * loaded_s * each_bytes)
 
     def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes the tables of an empty archive.

@@ -1,0 +1,141 @@
+"""Whether what a trial writes fits where the data lie."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loadstone.errors import RefusedError
+from loadstone.experiments.model import CrashDesign, Experiment, ProfileSpec, SearchDesign
+from loadstone.experiments.plans import Variant
+from loadstone.factors.base import Parts
+from loadstone.factors.registry import apply_changes
+from loadstone.host.machine import Absent
+from loadstone.host.place import at_address, data_folder
+from loadstone.probes.mounts import mount_of
+from loadstone.storage.place import IN_MEMORY, Place, parse
+from loadstone.units import format_size
+
+
+@dataclass(frozen=True)
+class Space:
+    """The free space for data, as it is before any trial has written.
+
+    A trial's data are gone before the next one's are written: each folder is looked at once.
+    """
+
+    _free: dict[Path, int] = field(default_factory=dict)
+
+    def refuse(self, parts: Parts) -> None:
+        """Stops before a trial that would fill the space of a server that Loadstone starts.
+
+        Only what is sure is refused: where a file system compresses, or where it is not known how
+        much there is, nothing is.
+
+        Raises:
+            RefusedError: With what it needs and what is free.
+        """
+        needed, room = growth_bytes(parts), self._room(parts)
+        if needed is None or room is None:
+            return
+        free_bytes, where = room
+        if needed > free_bytes:
+            raise RefusedError(
+                f"a trial writes about {format_size(needed)} to the database, and "
+                f"{format_size(free_bytes)} are free in {where}",
+                advice="shorten measure or soak, lower the rate, or name a larger place: --data",
+            )
+
+    def _room(self, parts: Parts) -> tuple[int, str] | None:
+        """Bytes, and of what; None where they are not known, or hold more than as many."""
+        target = parts.target
+        if at_address(target) or target.storage.archive:
+            return None
+        place = parse(target.storage.data) if target.storage.data else None
+        if place is not None and place.kind != "folder":
+            return self._placed(place, target.data)
+        folder = data_folder(target)
+        if isinstance(folder, Absent) or _compresses(folder):
+            return None
+        return self._free_in(folder), str(folder)
+
+    def _placed(self, place: Place, data: str | None) -> tuple[int, str] | None:
+        """An image takes space below it only as it is written."""
+        from loadstone.storage.mounted import size_for
+        from loadstone.targets.local.tree import DEFAULT_PARENT
+
+        if place.kind == "zram" or any(_is_compression(each) for each in place.mount_options):
+            return None
+        size_bytes = place.size_bytes or size_for(0)
+        below = Path(data) if data else DEFAULT_PARENT
+        if place.kind in IN_MEMORY or _compresses(below):
+            return size_bytes, place.text
+        return min((size_bytes, place.text), (self._free_in(below), f"{below}, below {place.text}"))
+
+    def _free_in(self, folder: Path) -> int:
+        if folder not in self._free:
+            existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+            self._free[folder] = shutil.disk_usage(existing).free
+        return self._free[folder]
+
+
+def refuse_overfull(experiment: Experiment, variants: Sequence[Variant]) -> None:
+    """Stops before an experiment with a trial that would fill the disk of its data.
+
+    Of a search the first level is looked at, over its longest trial; higher ones when they come.
+
+    Raises:
+        RefusedError: As `Space.refuse`.
+    """
+    space = Space()
+    for parts in _longest_trials(experiment, variants):
+        space.refuse(parts)
+
+
+def most_growth_bytes(experiment: Experiment, variants: Sequence[Variant]) -> int | None:
+    """About how much the trial that writes most adds to the database; None if it is not known."""
+    found = [growth_bytes(parts) for parts in _longest_trials(experiment, variants)]
+    return max((each for each in found if each is not None), default=None)
+
+
+def growth_bytes(parts: Parts) -> int | None:
+    """About how much a trial adds to the database; None if it is not known."""
+    from loadstone.targets.registry import target_class
+    from loadstone.workloads.registry import workload_of
+
+    workload, target = workload_of(parts.workload), target_class(parts.target.engine)
+    return workload.growth_bytes(parts.profile, target.dialect)
+
+
+def _longest_trials(experiment: Experiment, variants: Sequence[Variant]) -> Iterator[Parts]:
+    """Crash trials last seconds, and their load is that of others."""
+    if isinstance(experiment.design, CrashDesign):
+        return
+    for variant in variants:
+        parts = apply_changes(experiment, variant.changes)
+        measure_s = _longest_s(experiment, parts.profile)
+        profile = parts.profile.model_copy(update={"measure": measure_s})
+        yield Parts(parts.workload, parts.target, profile, parts.host)
+
+
+def _longest_s(experiment: Experiment, profile: ProfileSpec) -> float:
+    design = experiment.design
+    if not isinstance(design, SearchDesign):
+        return profile.measure
+    return max(design.longest or 2 * profile.measure, design.soak)
+
+
+def _compresses(folder: Path) -> bool:
+    """Whether the file system of a folder keeps data in less space than they have."""
+    mount = mount_of(folder)
+    if mount is None:
+        return False
+    options = f"{mount['options']},{mount['file_system_options']}".split(",")
+    return mount["file_system"] == "zfs" or any(_is_compression(each) for each in options)
+
+
+def _is_compression(option: str) -> bool:
+    name, _, value = option.partition("=")
+    return name.startswith("compress") and value not in ("no", "none")
