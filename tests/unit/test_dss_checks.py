@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dss_steps import queries, run_of
+from dss_steps import measured, queries, run_of
 
 from loadstone.load.steps import StepRun, steps_of
 from loadstone.runner.steps.keeping import keep_answer
 from loadstone.workloads.dss.checks import check_equal, check_published, check_rows, read_answer
+from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.published import published
+from loadstone.workloads.dss.workload import DecisionSupport
 
 
 def trial(
@@ -125,9 +128,23 @@ def test_rows_after_refreshes_are_those_that_were_loaded_came_and_did_not_go(
     present: int, left: int, passes: bool
 ) -> None:
     target: Any = Counting(came=15, went=10, left=left, present=present)
-    loaded = {"orders": 100.0, "lineitem": 100.0}
+    loaded = {"orders": 100, "lineitem": 100}
     done = steps_of(run_of("power", "rf1", *queries(), "rf2"))
     assert [check.passed for check in check_rows(target, loaded, done)] == [passes, passes]
+
+
+@pytest.mark.parametrize(("present", "passes"), [(105, True), (104, False)])
+def test_the_rows_that_were_loaded_are_those_of_the_fingerprint(present: int, passes: bool) -> None:
+    target: Any = Counting(came=15, went=10, left=0, present=present)
+    trial = measured(*run_of("power", "rf1", *queries(), "rf2"))
+    trial = replace(trial, loaded={"orders": 100, "lineitem": 100})
+    workload = DecisionSupport(DecisionSupportParameters(streams=0))
+    assert [check.passed for check in workload.check(target, {}, trial)] == [passes, passes]
+
+
+def test_nothing_is_asked_of_the_engine_while_it_is_measured() -> None:
+    nobody: Any = None
+    assert DecisionSupport(DecisionSupportParameters()).observe(nobody) == {}
 
 
 def test_only_pairs_that_were_made_count() -> None:
@@ -141,7 +158,7 @@ def test_only_pairs_that_were_made_count() -> None:
     target: Any = Asked()
     beside = [*run_of("refresh", "rf1", "rf2"), *run_of("refresh", "rf1", "rf2", failed="rf1")]
     done = steps_of([*run_of("power", "rf1", "rf2", failed="rf2"), *beside])
-    check_rows(target, {"orders": 0.0, "lineitem": 0.0}, done)
+    check_rows(target, {"orders": 0, "lineitem": 0}, done)
     came = next(sql for sql in asked if "refresh_orders" in sql)
     went = next(sql for sql in asked if "count(*) FROM refresh_delete" in sql)
     assert came.endswith("WHERE pair IN (1, 2)")

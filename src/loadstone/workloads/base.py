@@ -123,6 +123,9 @@ class Measured:
     """`observe` before the load began."""
     after: Mapping[str, float] = field(default_factory=dict)
     """`observe` after the load has ended; empty where that could not be read."""
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    """Rows of the tables of `fingerprint_tables`, counted before the caches were brought to their
+    state and the load began."""
     ticks: tuple[Tick, ...] = ()
     """Of the measured phase, in order."""
     events: tuple[Event, ...] = ()

@@ -80,13 +80,13 @@ def check_equal(folder: Path, steps: Sequence[StepRun]) -> CheckResult | None:
 
 
 def check_rows(
-    target: Target, loaded: Mapping[str, float], steps: Sequence[StepRun]
+    target: Target, loaded: Mapping[str, int], steps: Sequence[StepRun]
 ) -> list[CheckResult]:
     """Refreshes inserted and deleted what they should, and nothing else.
 
     Args:
         target: Running, without load.
-        loaded: `observe` before the load began.
+        loaded: Rows of each table before the load began.
         steps: All that ended.
     """
     made = [step for step in steps if step.stream in {POWER, REFRESH} and step.kind == "change"]
@@ -102,7 +102,7 @@ def check_rows(
             f"(SELECT o_orderkey FROM refresh_delete WHERE {deleted})",
         )
         present = _number(target, f"SELECT count(*) FROM {table}")
-        expected = int(loaded[table]) + came - went
+        expected = loaded[table] + came - went
         found.append(
             CheckResult(
                 name=f"{table} holds what was loaded and refreshed",
