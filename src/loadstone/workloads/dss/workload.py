@@ -14,7 +14,7 @@ from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
-from loadstone.workloads.dss.checks import check_equal, check_published, check_rows
+from loadstone.workloads.dss.checks import check_published, check_rows
 from loadstone.workloads.dss.data import DataSet, provide, summed
 from loadstone.workloads.dss.metrics import (
     GEOMETRIC_MEAN,
@@ -26,6 +26,7 @@ from loadstone.workloads.dss.metrics import (
     metric_values,
     missing,
 )
+from loadstone.workloads.dss.others import check_equal
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.rounds import rounds, users
 from loadstone.workloads.dss.tables import tables
