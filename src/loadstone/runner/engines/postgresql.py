@@ -13,6 +13,8 @@ from loadstone.runner.plan import RefusalError, ServerConnection
 from loadstone.runner.session import LOST, FailureError
 
 _CONNECT_S = 30
+_FLUSHES_WHEN_ASKED = 150_000
+"""Version from which a session can report its statistics at once; before, it does so in time."""
 _SPILLED = "SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()"
 
 
@@ -110,7 +112,8 @@ class PostgreSQLChannel:
         Raises:
             FailureError: The server is gone.
         """
-        self.run("SELECT pg_stat_force_next_flush()")
+        if self._connection.info.server_version >= _FLUSHES_WHEN_ASKED:
+            self.run("SELECT pg_stat_force_next_flush()")
         ((spilled,),) = self.run(_SPILLED)
         return int(str(spilled))
 
