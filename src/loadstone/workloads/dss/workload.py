@@ -28,7 +28,8 @@ from loadstone.workloads.dss.metrics import (
 )
 from loadstone.workloads.dss.others import check_equal
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
-from loadstone.workloads.dss.rounds import rounds, users
+from loadstone.workloads.dss.rounds import rounds, steps_planned, users
+from loadstone.workloads.dss.steps import PowerRun
 from loadstone.workloads.dss.tables import tables
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
 
@@ -158,21 +159,29 @@ class DecisionSupport(SteppedWorkload):
         return metric_values(measured, self.parameters)
 
     def notices(self, measured: Measured) -> list[Notice]:
-        """Which queries failed, and which figures there are not because of them."""
+        """Which steps failed or never began, and which figures there are not because of them.
+
+        An error where no query of the power run ended well: the trial has measured nothing.
+        """
         steps = steps_of(measured.events)
         failed = [step for step in steps if not step.ended_well]
-        found = {value.name: value.value for value in self.measure(measured)}
-        if not failed:
+        planned = steps_planned(self.parameters)
+        never = planned - len(steps)
+        if not failed and not never:
             return []
+        found = {value.name: value.value for value in self.measure(measured)}
         lacking = missing(found, self.parameters)
+        said = [_said(step) for step in failed[:_MOST_SAID]]
+        said += [f"{never} never began"] if never else []
+        any_is_timed = bool(PowerRun.of(steps).queries_s)
+        stands = "the times of all others stand" if any_is_timed else "no query was timed"
         return [
             Notice(
                 code="queries-failed",
-                severity="warning",
-                message=f"{len(failed)} of {len(steps)} steps did not end well: "
-                + "; ".join(_said(step) for step in failed[:_MOST_SAID]),
-                advice=(f"there is no {', '.join(lacking)}; " if lacking else "")
-                + "the times of all others stand",
+                severity="warning" if any_is_timed else "error",
+                message=f"{len(failed) + never} of {planned} steps did not end well: "
+                + "; ".join(said),
+                advice=(f"there is no {', '.join(lacking)}; " if lacking else "") + stands,
             )
         ]
 
