@@ -196,6 +196,8 @@ class Workload(ABC):
     """Name of the metric that verdicts are about by default."""
     decides: ClassVar[frozenset[str]] = frozenset()
     """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
+    first_factor: ClassVar[tuple[str, str] | None] = ("profile.users", "4, 8")
+    """What a first comparison may vary, and its levels; None: a setting of the engine."""
     tells_lost_commits: ClassVar[bool] = False
     """Crash trials can be made with it: it overrides `lost` and `consistency`."""
     search_over: ClassVar[LoadedBy] = "users"

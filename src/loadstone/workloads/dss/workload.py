@@ -47,6 +47,7 @@ class DecisionSupport(SteppedWorkload):
     Parameters = DecisionSupportParameters
     metrics = METRICS
     headline = HEADLINE
+    first_factor = None
     decides = frozenset(
         {
             "load",
