@@ -364,6 +364,22 @@ def test_the_file_of_init_runs_as_it_stands(workload: str, target: str):
     assert "for 1 trial" in right("plan", "first.yaml")
 
 
+@pytest.mark.parametrize(
+    "engine", [name for name, cls in TARGETS.items() if "files" in cls.capabilities]
+)
+def test_the_comparison_that_init_suggests_for_decision_support_is_of_a_setting(engine: str):
+    lines = right("init", "dss", "--target", engine).splitlines()
+    factor, levels = (
+        next(line.partition(f"# {name}: ")[2] for line in lines if f"# {name}: " in line)
+        for name in ("factor", "levels")
+    )
+    assert factor.startswith("target.")
+    compared = ["--factor", factor, "--levels", levels.strip("[]").replace(" ", "")]
+    refreshes = "changes" in TARGETS[engine].capabilities
+    given = [] if refreshes else ["--param", "refreshes=false"]
+    assert "for 2 trials" in right("plan", "dss", "--target", engine, *given, *compared)
+
+
 # -- lists, schema, recover ---------------------------------------------------------------------
 
 

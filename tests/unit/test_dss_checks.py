@@ -1,33 +1,63 @@
 """Answers against the published ones and those of other trials; rows after refreshes."""
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dss_steps import queries, run_of
+from dss_steps import measured, queries, run_of
 
+from loadstone.experiments.model import ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.load.steps import StepRun, steps_of
+from loadstone.results.record import CheckResult, Status
+from loadstone.results.trial_files import PLAN_FILE, empty_result, write_model, write_result
 from loadstone.runner.steps.keeping import keep_answer
-from loadstone.workloads.dss.checks import check_equal, check_published, check_rows, read_answer
+from loadstone.workloads.dss.checks import check_published, check_rows, read_answer
+from loadstone.workloads.dss.metrics import REFRESHES
+from loadstone.workloads.dss.others import check_equal
+from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.published import published
+from loadstone.workloads.dss.workload import DecisionSupport
+
+EVERY = ("validation", "power")
 
 
 def trial(
-    results: Path, name: str, order: int, streams: Sequence[str] = ("validation",), seed: int = 1
+    results: Path,
+    name: str,
+    order: int,
+    streams: Sequence[str] = ("validation",),
+    seed: int = 1,
+    *,
+    engine: str = "duckdb",
+    refreshes: bool = True,
+    status: Status = Status.VALID,
+    checks: Sequence[CheckResult] = (),
+    inserted: bool = True,
 ) -> Path:
     """The folder of a trial that has answered as published."""
     folder = results / name
     folder.mkdir(parents=True)
-    plan = {
-        "order": order,
-        "workload": {"name": "dss", "parameters": {"scale": 1.0}},
-        "seed": seed,
-        "data_seed": 1,
-    }
-    (folder / "plan.json").write_text(json.dumps(plan))
-    (folder / "result.json").write_text("{}")
+    parameters: dict[str, Any] = {"scale": 1} | ({} if refreshes else {"refreshes": False})
+    plan = TrialPlan(
+        experiment="x",
+        trial=name,
+        variant=Variant(name="baseline", changes=[], step=[]),
+        block=1,
+        order=order,
+        workload=WorkloadSpec(name="dss", parameters=parameters),
+        target=TargetSpec(engine=engine),
+        profile=ProfileSpec(),
+        seed=seed,
+        data_seed=1,
+        cache="warm",
+    )
+    write_model(folder / PLAN_FILE, plan)
+    found = [REFRESHES["rf1"].of(2.0)] if refreshes and inserted else []
+    result = empty_result(plan, status, "2026-11-24T00:00:00Z")
+    write_result(folder, result.model_copy(update={"checks": [*checks], "metrics": found}))
     for stream in streams:
         for number, query in enumerate(queries(), start=1):
             keep_answer(folder / "answers", f"{stream}-{query}", published(number))
@@ -75,6 +105,11 @@ def test_a_wrong_value_is_caught(
     assert value in found.detail
 
 
+def test_no_answer_at_all_is_not_the_published_one(tmp_path: Path) -> None:
+    found = check_published(trial(tmp_path, "a", 1), steps("power"))
+    assert (found.passed, found.detail[:16]) == (False, "0 of 22 queries ")
+
+
 def test_a_query_without_an_answer_is_not_judged_but_counted(tmp_path: Path) -> None:
     found = check_published(trial(tmp_path, "a", 1), steps("validation", failed="q09"))
     assert found.passed
@@ -82,24 +117,74 @@ def test_a_query_without_an_answer_is_not_judged_but_counted(tmp_path: Path) -> 
     assert found.detail.endswith("1 had no answer")
 
 
+def done(*, failed: str = "") -> list[StepRun]:
+    """The steps of a trial with refreshes, all of which ended well but one."""
+    power = run_of("power", "rf1", *queries(), "rf2", failed=failed)
+    return [*steps("validation"), *steps_of(power)]
+
+
 def test_answers_are_held_against_the_first_trial_that_asked_the_same(tmp_path: Path) -> None:
-    first = trial(tmp_path, "b01", 1, ("validation", "power"))
-    other = trial(tmp_path, "b02", 2, ("validation", "power"), seed=9)
+    first = trial(tmp_path, "b01", 1, EVERY)
+    other = trial(tmp_path, "b02", 2, EVERY, seed=9)
     change(other, "power-q04", 0, 1, "2")
-    same = check_equal(other, steps("validation", "power"))
+    same = check_equal(other, done())
     assert same is not None
-    assert (same.passed, same.detail) == (True, "22 answers equal those of b01")
-    last = trial(tmp_path, "b03", 3, ("validation", "power"))
-    done = steps("validation", "power")
-    assert check_equal(first, done) is None
-    equal = check_equal(last, done)
+    assert (same.passed, same.detail) == (
+        True,
+        "22 answers of b02 (duckdb) (validation) equal those of b01 (duckdb)",
+    )
+    last = trial(tmp_path, "b03", 3, EVERY, engine="postgresql")
+    assert check_equal(first, done()) is None
+    equal = check_equal(last, done())
     assert equal is not None
-    assert (equal.passed, equal.detail) == (True, "44 answers equal those of b01")
+    assert equal.passed
+    assert equal.detail.count("22 answers of b03 (postgresql)") == 2
     change(last, "power-q04", 0, 1, "1")
-    wrong = check_equal(last, done)
+    wrong = check_equal(last, done())
     assert wrong is not None
     assert not wrong.passed
-    assert wrong.detail.startswith("q04 (power) row 1, column 2: expected")
+    assert wrong.detail.startswith(
+        "b03 (postgresql) answers otherwise than b01 (duckdb): q04 (power) row 1, column 2: "
+    )
+
+
+def test_power_runs_are_compared_only_after_the_same_refresh(tmp_path: Path) -> None:
+    for name, order, given in [
+        ("without", 1, {"refreshes": False}),
+        ("failed", 2, {"inserted": False}),
+        ("own", 3, {}),
+        ("also-failed", 4, {"inserted": False}),
+    ]:
+        change(trial(tmp_path, name, order, EVERY, **given), "power-q04", 0, 1, str(order))
+    for name, made in [("own", done()), ("also-failed", done(failed="rf1"))]:
+        found = check_equal(tmp_path / name, made)
+        assert found is not None
+        assert (found.passed, "power" in found.detail) == (True, False)
+
+
+def test_the_most_trusted_trial_is_the_one_to_compare_with(tmp_path: Path) -> None:
+    right = CheckResult(name="answers are the published ones", passed=True, detail="")
+    refuted = CheckResult(name="answers are the published ones", passed=False, detail="")
+    wrong = trial(tmp_path, "wrong", 1, status=Status.INVALID, checks=[refuted])
+    change(wrong, "validation-q04", 0, 1, "1")
+    own = trial(tmp_path, "own", 9)
+    assert check_equal(own, done()) is None
+    for order, name, status, checks in [
+        (4, "broken", Status.FAILED, []),
+        (3, "valid", Status.VALID, []),
+        (5, "published", Status.INVALID, [right]),
+    ]:
+        trial(tmp_path, name, order, status=status, checks=checks)
+        found = check_equal(own, done())
+        assert found is not None
+        assert (found.passed, found.detail.split()[-2]) == (True, name)
+
+
+def test_a_trial_without_any_answer_does_not_equal_those_that_have_some(tmp_path: Path) -> None:
+    trial(tmp_path, "b01", 1)
+    found = check_equal(trial(tmp_path, "b02", 2, ()), [])
+    assert found is not None
+    assert (found.passed, found.detail[:9]) == (False, "0 answers")
 
 
 class Counting:
@@ -125,9 +210,23 @@ def test_rows_after_refreshes_are_those_that_were_loaded_came_and_did_not_go(
     present: int, left: int, passes: bool
 ) -> None:
     target: Any = Counting(came=15, went=10, left=left, present=present)
-    loaded = {"orders": 100.0, "lineitem": 100.0}
-    done = steps_of(run_of("power", "rf1", *queries(), "rf2"))
-    assert [check.passed for check in check_rows(target, loaded, done)] == [passes, passes]
+    loaded = {"orders": 100, "lineitem": 100}
+    made = steps_of(run_of("power", "rf1", *queries(), "rf2"))
+    assert [check.passed for check in check_rows(target, loaded, made)] == [passes, passes]
+
+
+@pytest.mark.parametrize(("present", "passes"), [(105, True), (104, False)])
+def test_the_rows_that_were_loaded_are_those_of_the_fingerprint(present: int, passes: bool) -> None:
+    target: Any = Counting(came=15, went=10, left=0, present=present)
+    trial = measured(*run_of("power", "rf1", *queries(), "rf2"))
+    trial = replace(trial, loaded={"orders": 100, "lineitem": 100})
+    workload = DecisionSupport(DecisionSupportParameters(streams=0))
+    assert [check.passed for check in workload.check(target, {}, trial)] == [passes, passes]
+
+
+def test_nothing_is_asked_of_the_engine_while_it_is_measured() -> None:
+    nobody: Any = None
+    assert DecisionSupport(DecisionSupportParameters()).observe(nobody) == {}
 
 
 def test_only_pairs_that_were_made_count() -> None:
@@ -140,8 +239,8 @@ def test_only_pairs_that_were_made_count() -> None:
 
     target: Any = Asked()
     beside = [*run_of("refresh", "rf1", "rf2"), *run_of("refresh", "rf1", "rf2", failed="rf1")]
-    done = steps_of([*run_of("power", "rf1", "rf2", failed="rf2"), *beside])
-    check_rows(target, {"orders": 0.0, "lineitem": 0.0}, done)
+    made = steps_of([*run_of("power", "rf1", "rf2", failed="rf2"), *beside])
+    check_rows(target, {"orders": 0, "lineitem": 0}, made)
     came = next(sql for sql in asked if "refresh_orders" in sql)
     went = next(sql for sql in asked if "count(*) FROM refresh_delete" in sql)
     assert came.endswith("WHERE pair IN (1, 2)")

@@ -10,6 +10,7 @@ from loadstone.experiments.model import Experiment
 from loadstone.factors.check import check_experiment
 from loadstone.load.frames import Event
 from loadstone.load.steps import steps_of
+from loadstone.results.record import Notice
 from loadstone.workloads.dss.metrics import METRICS, STEPS, metric_values
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.steps import ThroughputRun
@@ -25,7 +26,7 @@ def whole(*, failed: str = "", in_stream: str = "") -> list[Event]:
         *run_of("power", *POWER, failed=failed),
         *run_of("stream-1", *queries(), begin_s=48.0, failed=in_stream),
         *run_of("stream-2", *queries(), begin_s=48.0),
-        *run_of("refresh", "rf1", "rf2", begin_s=94.0, each_s=2.0),
+        *run_of("refresh", "rf1", "rf2", "rf1", "rf2", begin_s=94.0, each_s=1.0),
     ]
 
 
@@ -67,16 +68,43 @@ def test_a_query_that_failed_in_a_stream_leaves_the_power_run() -> None:
 
 def test_a_refresh_that_failed_leaves_no_composite() -> None:
     broken = step("refresh", "rf1", 98.0, 99.0, **{"class": "53100", "error": "full"})
-    assert "throughput" not in figures([*whole(), broken])
+    assert "throughput" not in figures([*whole()[:-1], broken])
     assert "power" not in figures(whole(failed="rf2"))
 
 
+def test_a_refresh_that_never_began_leaves_no_throughput() -> None:
+    found = figures(whole()[:-1])
+    assert "throughput" not in found
+    assert "power" in found
+
+
+def told(*events: Event) -> Notice:
+    workload = DecisionSupport(DecisionSupportParameters(plans=False))
+    (notice,) = workload.notices(measured(*events))
+    return notice
+
+
 def test_what_failed_is_told_with_what_there_is_not() -> None:
-    workload = DecisionSupport(DecisionSupportParameters())
+    workload = DecisionSupport(DecisionSupportParameters(plans=False))
     assert workload.notices(measured(*whole())) == []
-    (notice,) = workload.notices(measured(*whole(failed="q09")))
-    assert "1 of 92 steps did not end well: q09 of power (time-limit: broken off)" in notice.message
+    notice = told(*whole(failed="q09"))
+    assert "1 of 94 steps did not end well: q09 of power (time-limit: broken off)" in notice.message
     assert "there is no power, composite" in str(notice.advice)
+    assert notice.severity == "warning"
+
+
+def test_steps_that_never_began_are_told() -> None:
+    notice = told(*whole(failed="q03")[:30])
+    assert notice.message.startswith("65 of 94 steps did not end well: ")
+    assert notice.message.endswith("; 64 never began")
+    assert notice.severity == "warning"
+
+
+def test_a_trial_without_a_query_that_ended_well_has_measured_nothing() -> None:
+    alone = [event for event in whole() if event.data["stream"] == "validation"]
+    notice = told(*alone, *run_of("power", "rf1", "q14", failed="q14"))
+    assert notice.severity == "error"
+    assert "no query was timed" in str(notice.advice)
 
 
 def test_a_power_run_alone_has_no_throughput() -> None:

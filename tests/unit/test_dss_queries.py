@@ -84,9 +84,14 @@ def test_every_stream_sends_every_query_once():
 
 @pytest.mark.parametrize(
     ("scale", "streams"),
-    [(0.01, 2), (1, 2), (9, 2), (10, 3), (30, 4), (100, 5), (300, 6), (1000, 7), (10_000, 9)],
+    [(0.01, 2), (1, 2), (9, 2), (10, 3), (30, 4), (100, 5), (300, 6), (1000, 7), (3000, 8)],
 )
 def test_streams_grow_with_the_scale(scale: float, streams: int):
+    assert streams_of(scale) == streams
+
+
+@pytest.mark.parametrize(("scale", "streams"), [(10_000, 9), (30_000, 10), (100_000, 11)])
+def test_streams_grow_to_the_largest_scale(scale: float, streams: int):
     assert streams_of(scale) == streams
 
 
@@ -129,6 +134,26 @@ def test_values_are_the_same_as_they_are_printed():
     assert not same("BRAZIL", "FRANCE")
     assert same("1995", "1995.0")
     assert not same("", "0")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_same"),
+    [
+        ("0.0499852958", "0.0454", False),
+        ("0.0499852958", "0.049985", True),
+        ("0.0344358904", "0.0375", False),
+        ("0.0344358904", "0.0344", True),
+        ("25.522005853", "25.522006", True),
+        ("25.522005853", "25.5260", False),
+        ("348406.0542857", "348406.054286", True),
+        ("56586554400.73", "56586554400.74", True),
+        ("56586554400.73", "56586554401.73", False),
+    ],
+)
+def test_small_numbers_are_the_same_to_five_digits_or_four_decimals(
+    one: str, other: str, are_same: bool
+) -> None:
+    assert same(one, other) is are_same
 
 
 def test_a_difference_is_named_by_its_place():

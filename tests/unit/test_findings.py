@@ -9,7 +9,8 @@ from loadstone.experiments.designs import stages_of
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.model import Experiment
 from loadstone.experiments.plans import TrialPlan
-from loadstone.results.record import Status
+from loadstone.results.record import Fingerprint, Status
+from loadstone.workloads.base import Observation
 from loadstone.workloads.registry import workload_of
 
 NOOP: dict[str, Any] = {
@@ -39,3 +40,13 @@ def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
     is_disturbed = design == "search" and stolen_percent > 20.0
     assert (result.status is Status.DISTURBED) == is_disturbed
     assert ("machine-moved" in {notice.code for notice in result.notices}) == is_disturbed
+
+
+def test_the_workload_is_told_the_rows_of_the_fingerprint(tmp_path: Path) -> None:
+    plan = plan_of()
+    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    findings.begin = findings.end = Observation(0.0, {})
+    findings.fingerprint = Fingerprint(rows={"orders": 3}, sums={}, size_bytes=1, digest="d")
+    measured = findings.measured()
+    assert measured is not None
+    assert measured.loaded == {"orders": 3}

@@ -36,6 +36,11 @@ class FakeEngine:
         self.is_gone = False
         self.is_closed = False
         self.meeting = threading.Barrier(2)
+        self.unseen = 0
+        """How many times it does not say what it has spilled."""
+        self.takes_s = 0.0
+        """How long an interrupt is on its way."""
+        self.on_its_way = threading.Event()
 
     def connect(self) -> "FakeChannel":
         if self.is_gone:
@@ -53,6 +58,7 @@ class FakeChannel:
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
         self._broken_off = threading.Event()
+        self._interrupted = threading.Event()
 
     def run(self, sql: str) -> Rows:
         self._engine.asked.append(sql)
@@ -66,6 +72,12 @@ class FakeChannel:
             case ["linger"]:
                 if self._broken_off.wait(0.5):
                     raise FailureError("57014", "canceling statement")
+            case ["SELECT", "1"]:
+                if self._broken_off.is_set():
+                    self._broken_off.clear()
+                    raise FailureError("57014", "canceling statement")
+            case ["outlast"]:
+                assert self._interrupted.wait(30)
             case ["refuse"]:
                 raise FailureError("42601", "syntax error")
             case ["die"]:
@@ -78,12 +90,20 @@ class FakeChannel:
             self.run(statement)
 
     def explain(self, sql: str, *, execute: bool) -> QueryPlan:
+        if execute and sql.startswith(("refuse", "wait")):
+            self.run(sql)
         return QueryPlan(f"plan of {sql}{', 3 rows' if execute else ''}", f"plan of {sql}")
 
     def spilled_bytes(self) -> int | None:
-        return None
+        if self._engine.unseen > 0:
+            self._engine.unseen -= 1
+            raise FailureError("42883", "function does not exist")
+        return 1
 
     def interrupt(self) -> None:
+        """What runs may end by itself before the interrupt has arrived."""
+        self._interrupted.set()
+        self._engine.on_its_way.wait(self._engine.takes_s)
         self._broken_off.set()
 
     def close(self) -> None:
@@ -183,6 +203,53 @@ def test_the_plan_of_a_query_that_was_broken_off_is_not_another_execution(tmp_pa
         ("explain", None),
     ]
     assert (tmp_path / "plans" / "wait.txt").read_text() == "plan of wait"
+
+
+@pytest.mark.parametrize("query_before", [True, False])
+def test_the_plan_of_a_query_that_fails_is_had_without_an_execution(
+    tmp_path: Path, query_before: bool
+) -> None:
+    explain = {"operation": "refuse", "kind": "explain", "statements": ["refuse"]}
+    before = [query("refuse")] if query_before else []
+    engine = FakeEngine()
+    steps, _ = run(plan_of(tmp_path, [stream("power", *before, explain)]), engine)
+    assert [step.error_class for step in steps] == ["42601"] * len(before) + [None]
+    assert engine.asked == ["refuse"]
+    assert (tmp_path / "plans" / "refuse.txt").read_text() == "plan of refuse"
+
+
+def test_an_executed_plan_that_takes_too_long_is_had_without_an_execution(tmp_path: Path) -> None:
+    explain = {"operation": "wait", "kind": "explain", "statements": ["wait"]}
+    plan = plan_of(tmp_path, [stream("power", explain, query("b"))], time_limit_s=0.05)
+    steps, _ = run(plan, FakeEngine())
+    assert [(step.kind, step.error_class) for step in steps] == [("explain", None), ("query", None)]
+    assert steps[0].seconds >= 0.05
+    assert (tmp_path / "plans" / "wait.txt").read_text() == "plan of wait"
+
+
+def test_an_interrupt_on_its_way_does_not_hit_the_next_query(tmp_path: Path) -> None:
+    engine = FakeEngine()
+    engine.takes_s = 0.2
+    plan = plan_of(tmp_path, [stream("power", query("outlast"), query("linger"))], time_limit_s=0.6)
+    steps, _ = run(plan, engine)
+    assert [(step.operation, step.error_class) for step in steps] == [
+        ("outlast", None),
+        ("linger", None),
+    ]
+    assert steps[0].seconds < 0.8
+
+
+def test_a_look_up_that_fails_fails_its_step_and_no_other(tmp_path: Path) -> None:
+    engine = FakeEngine()
+    engine.unseen = 1
+    steps, end = run(plan_of(tmp_path, [stream("power", query("a"), query("b"))]), engine)
+    assert [(step.operation, step.error_class, step.error) for step in steps] == [
+        ("a", "42883", "function does not exist"),
+        ("b", None, None),
+    ]
+    # Known only of a step that was alone: the first is not taken to be at work still.
+    assert [step.spilled_bytes for step in steps] == [None, 0]
+    assert (engine.asked, end.operations["a"].errors) == (["b"], 1)
 
 
 def test_a_query_that_is_refused_ends_itself_and_not_its_stream(tmp_path: Path) -> None:

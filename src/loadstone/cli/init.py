@@ -87,7 +87,7 @@ def experiment_template(name: str, target: str | None = None) -> str:
     cls = WORKLOADS[name]
     engine = target or cls.usual_engine
     text = _target_text(name, cls.requires, engine)
-    factor, levels = _factor(cls)
+    factor, levels = cls.first_factor or text.factor
     return _TEMPLATE.format(
         workload=name,
         name=f"name: {name}-first".ljust(31),
@@ -103,15 +103,6 @@ def experiment_template(name: str, target: str | None = None) -> str:
 def _profile(cls: type[Workload]) -> str:
     lines = [line for field, line in _PROFILE.items() if field not in cls.decides]
     return "\n".join(["profile:", *lines] if lines else [_NO_PROFILE])
-
-
-def _factor(cls: type[Workload]) -> tuple[str, str]:
-    """A factor to compare with, and two levels: users, or a switch of a workload without them."""
-    if "users" not in cls.decides:
-        return "profile.users", "4, 8"
-    fields = cls.Parameters.model_fields
-    name = next(name for name, field in fields.items() if field.annotation is bool)
-    return f"workload.{name}", "true, false"
 
 
 def _offers(engine: str) -> frozenset[str]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TargetText:
-    """The section `target`, and a ladder for it as a comment."""
+    """The section `target`, and what may be compared on it, as comments."""
 
     section: str
     ladder: str
+    factor: tuple[str, str]
+    """A setting that a comparison of large queries may vary, and its levels."""
 
 
 _POSTGRESQL = TargetText(
@@ -30,6 +32,7 @@ target:
   #     change: {target.shared_buffers: 1GB}
   #     because: the working set does not fit into the default of 128MB
 """,
+    factor=("target.work_mem", "4MB, 64MB"),
 )
 
 _MARIADB = TargetText(
@@ -49,6 +52,7 @@ target:
   #     change: {target.innodb_buffer_pool_size: 1GB}
   #     because: the working set does not fit into the default of 128MB
 """,
+    factor=("target.innodb_buffer_pool_size", "256MB, 1GB"),
 )
 
 _SQLITE = TargetText(
@@ -66,6 +70,7 @@ target:
   #     change: {target.journal_mode: wal}
   #     because: readers and the writer no longer wait for each other, and a commit syncs once
 """,
+    factor=("target.cache_size", "64MB, 256MB"),
 )
 
 _DUCKDB = TargetText(
@@ -83,6 +88,7 @@ target:
   #     change: {target.checkpoint_threshold: 256MB}
   #     because: a checkpoint after every 16 MB of WAL holds up the commits beside it
 """,
+    factor=("target.threads", "1, 2"),
 )
 
 _CHDB = TargetText(
@@ -100,6 +106,7 @@ target:
   #     change: {target.join_algorithm: parallel_hash}
   #     because: the larger side of a join is hashed in one thread otherwise
 """,
+    factor=("target.max_threads", "1, 2"),
 )
 
 _SPARK = TargetText(
@@ -118,6 +125,7 @@ target:
   #     change: {target.spark.sql.shuffle.partitions: 4}
   #     because: 200 small tasks cost more than they bring on few processors
 """,
+    factor=("target.spark.sql.shuffle.partitions", "200, 4"),
 )
 
 _NONE = TargetText(
@@ -126,6 +134,7 @@ target:
   engine: none                  # this workload ends in the load driver
 """,
     ladder="",
+    factor=("profile.users", "4, 8"),
 )
 
 TARGET_TEXTS = {

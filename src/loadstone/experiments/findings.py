@@ -105,6 +105,7 @@ class Findings:
             specified_waits=closed and profile.think_time == "specified",
             before=self.counters,
             after=self.counters_after,
+            loaded=self.fingerprint.rows if self.fingerprint else {},
             folder=self.path,
             data=self.data,
         )

@@ -123,6 +123,9 @@ class Measured:
     """`observe` before the load began."""
     after: Mapping[str, float] = field(default_factory=dict)
     """`observe` after the load has ended; empty where that could not be read."""
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    """Rows of the tables of `fingerprint_tables`, counted before the caches were brought to their
+    state and the load began."""
     ticks: tuple[Tick, ...] = ()
     """Of the measured phase, in order."""
     events: tuple[Event, ...] = ()
@@ -193,6 +196,8 @@ class Workload(ABC):
     """Name of the metric that verdicts are about by default."""
     decides: ClassVar[frozenset[str]] = frozenset()
     """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
+    first_factor: ClassVar[tuple[str, str] | None] = ("profile.users", "4, 8")
+    """What a first comparison may vary, and its levels; None: a setting of the engine."""
     tells_lost_commits: ClassVar[bool] = False
     """Crash trials can be made with it: it overrides `lost` and `consistency`."""
     search_over: ClassVar[LoadedBy] = "users"

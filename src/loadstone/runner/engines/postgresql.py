@@ -13,6 +13,9 @@ from loadstone.runner.plan import RefusalError, ServerConnection
 from loadstone.runner.session import LOST, FailureError
 
 _CONNECT_S = 30
+_FLUSHES_WHEN_ASKED = 150_000
+"""Version from which statistics can be had at once; before, they may be those of half a second ago,
+and a step's bytes would count as the next one's."""
 _SPILLED = "SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()"
 
 
@@ -105,11 +108,13 @@ class PostgreSQLChannel:
         return Plan("\n".join(lines), "\n".join(nodes))
 
     def spilled_bytes(self) -> int | None:
-        """What all sessions of this database have written to temporary files.
+        """What all sessions of this database have written to temporary files, from 15 on.
 
         Raises:
             FailureError: The server is gone.
         """
+        if self._connection.info.server_version < _FLUSHES_WHEN_ASKED:
+            return None
         self.run("SELECT pg_stat_force_next_flush()")
         ((spilled,),) = self.run(_SPILLED)
         return int(str(spilled))

@@ -6,7 +6,7 @@ import os
 import random
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from loadstone.runner.processes import Account, Watch, account_of
 from loadstone.runner.session import EXHAUSTED, LOST, Ending, FailureError, Outcome, Tiding
 from loadstone.runner.steps.crew import Crew
 from loadstone.runner.steps.keeping import keep_answer, keep_text
+from loadstone.runner.steps.limit import Limit
 from loadstone.runner.steps.parameters import Parameters, Step, Stream
 
 TIME_LIMIT = "time-limit"
@@ -165,8 +166,8 @@ class StreamSession:
         self._lost_ns: int | None = None
         self._is_abandoned = False
         """The engine did not come back: no further step is made."""
-        self._too_long: set[str] = set()
-        """Queries that were broken off: their plans are shown without another execution."""
+        self._failed: set[str] = set()
+        """Queries that did not end well: their plans are shown without another execution."""
 
     # -- what the loop asks ----------------------------------------------------------------------
     def choose(self) -> str:
@@ -246,23 +247,54 @@ class StreamSession:
 
     # -- a step ----------------------------------------------------------------------------------
     def _make(self, stream: Stream, step: Step) -> Outcome:
-        made = _Made()
-        with self._using(made), self._limit() as is_late:
-            made.since_ns = self._common.clock.now_ns()
+        made = self._made(step)
+        named = {"stream": stream.name, "operation": step.operation, "step": step.kind}
+        self._told.append(Tiding(TOLD, {**named, **made.told()}))
+        if made.failure is not None:
+            self._failed.add(step.operation)
+            raise made.failure
+        if made.rows is not None and step.answer is not None:
+            keep_answer(self._folder / ANSWERS, step.answer, made.rows)
+        return Outcome(Ending.DONE, since_ns=made.since_ns, until_ns=made.until_ns)
+
+    def _made(self, step: Step) -> _Made:
+        """Makes a step, and looks up what the engine uses for it: that may fail too."""
+        now_ns = self._common.clock.now_ns()
+        made = _Made(since_ns=now_ns, until_ns=now_ns)
+        try:
+            with self._using(made):
+                self._attempt(step, made)
+                if self._is_left_unexplained(step, made):
+                    self._failed.add(step.operation)
+                    self._attempt(step, made, since_ns=made.since_ns)
+        except FailureError as error:
+            made.failure = error
+        return made
+
+    def _attempt(self, step: Step, made: _Made, since_ns: int | None = None) -> None:
+        """Makes a step within its time; it began now, or where an attempt before it did."""
+        with self._limit() as is_late:
+            made.since_ns = self._common.clock.now_ns() if since_ns is None else since_ns
+            made.failure = None
             try:
                 made.rows = self._run(step, made, is_late)
             except FailureError as error:
                 made.failure = self._classified(error, is_late=is_late.is_set())
             made.until_ns = self._common.clock.now_ns()
-        named = {"stream": stream.name, "operation": step.operation, "step": step.kind}
-        self._told.append(Tiding(TOLD, {**named, **made.told()}))
-        if made.failure is not None:
-            if made.failure.error_class == TIME_LIMIT:
-                self._too_long.add(step.operation)
-            raise made.failure
-        if made.rows is not None and step.answer is not None:
-            keep_answer(self._folder / ANSWERS, step.answer, made.rows)
-        return Outcome(Ending.DONE, since_ns=made.since_ns, until_ns=made.until_ns)
+        if is_late.is_set():
+            self._absorb()
+
+    def _is_left_unexplained(self, step: Step, made: _Made) -> bool:
+        """Whether a plan with an execution failed where one without may be had."""
+        if step.kind != "explain" or step.operation in self._failed or made.failure is None:
+            return False
+        return not made.failure.is_fatal and not self._common.stopping.is_set()
+
+    def _absorb(self) -> None:
+        """Takes an interrupt that found nothing to break off, lest the next statement does."""
+        for own in (self._channel, *self._crew.channels):
+            with suppress(FailureError):
+                own.run("SELECT 1")
 
     def _run(self, step: Step, made: _Made, is_late: threading.Event) -> Rows | None:
         if step.kind == "change":
@@ -274,7 +306,7 @@ class StreamSession:
             return [parsed.row() for parsed in found]
         (statement,) = step.statements
         if step.kind == "explain":
-            plan = self._channel.explain(statement, execute=step.operation not in self._too_long)
+            plan = self._channel.explain(statement, execute=step.operation not in self._failed)
             keep_text(self._folder / PLANS, step.operation, plan.text)
             keep_text(self._folder / SHAPES, step.operation, plan.shape)
             return None
@@ -294,41 +326,43 @@ class StreamSession:
     @contextmanager
     def _limit(self) -> Iterator[threading.Event]:
         """Interrupts what runs within the block for too long; the event tells that it did."""
-        is_late = threading.Event()
         channel = self._channel
 
         def interrupt() -> None:
-            is_late.set()
             for own in (channel, *self._crew.channels):
                 own.interrupt()
 
-        timer = threading.Timer(self._common.parameters.time_limit_s, interrupt)
-        timer.daemon = True
-        timer.start()
+        limit = Limit(self._common.parameters.time_limit_s, interrupt)
         try:
-            yield is_late
+            yield limit.is_late
         finally:
-            timer.cancel()
+            limit.lift()
 
     @contextmanager
     def _using(self, made: _Made) -> Iterator[None]:
-        """Notes what the engine uses within the block, if this stream is alone."""
+        """Notes what the engine uses within the block, if this stream is alone.
+
+        Raises:
+            FailureError: The engine does not say what it has used before; the block is not run.
+        """
         solitude, engine = self._common.solitude, self._common.engine
         token = solitude.begin()
-        before, spilled = account_of(engine.pids), self._channel.spilled_bytes()
-        watch = Watch(engine.pids, engine.temporary)
         try:
-            yield
+            before, spilled = account_of(engine.pids), self._channel.spilled_bytes()
+            watch = Watch(engine.pids, engine.temporary)
+            try:
+                yield
+            finally:
+                watch.stop()
         finally:
-            watch.stop()
             alone = solitude.end(token)
-            if alone and engine.pids:
-                made.account = account_of(engine.pids) - before - self._parser(engine, made)
-                made.peak_bytes = watch.peak_memory_bytes
-            if alone and engine.temporary is not None:
-                made.spilled_bytes = watch.peak_files_bytes
-            elif alone and spilled is not None:
-                made.spilled_bytes = self._spilled_since(spilled)
+        if alone and engine.pids:
+            made.account = account_of(engine.pids) - before - self._parser(engine, made)
+            made.peak_bytes = watch.peak_memory_bytes
+        if alone and engine.temporary is not None:
+            made.spilled_bytes = watch.peak_files_bytes
+        elif alone and spilled is not None:
+            made.spilled_bytes = self._spilled_since(spilled)
 
     def _parser(self, engine: Engine, made: _Made) -> Account:
         """What the parsers used, where they are children of the engine's process."""

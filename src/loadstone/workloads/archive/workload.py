@@ -44,6 +44,7 @@ class EventArchive(Workload):
     Parameters = ArchiveParameters
     metrics = METRICS
     headline = HEADLINE
+    first_factor = ("workload.preallocate", "true, false")
     decides = frozenset(
         {"load", "users", "rate_per_s", "arrival", "sessions", "queue", "think_time", "backlog"}
     )

@@ -2,7 +2,8 @@
 
 The specification (clause 2.1.3.5) takes sums within 100 dollars and averages and ratios within 1 %
 of its own; that would not notice a changed row. Here counts, keys and texts must be equal, and
-numbers be the same when they are rounded as the published answers are printed: to two decimals.
+sums be the same to the cent, as they are printed. Half a cent is a tenth of a market share: small
+numbers must agree to five digits, or to the four decimals that ClickHouse divides decimals to.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ Row = tuple[str, ...]
 """A row of an answer, each value as text."""
 
 HALF_A_CENT = Decimal("0.005")
-RELATIVE = Decimal("1e-12")
+"""The most by which two numbers may differ."""
+FOUR_DECIMALS = Decimal("0.0001")
+FIVE_DIGITS = Decimal("1e-5")
+"""MariaDB's averages of hundredths have six decimals, and ClickHouse cuts quotients off at four."""
+LAST_DIGITS = Decimal("1e-12")
 """Sums of doubles (ClickHouse's averages, for one) differ in their last digits."""
 
 
@@ -46,8 +51,8 @@ def difference(
         expected: Rows in their order.
         found: Likewise.
         tied: Columns (from 0) that the query sorts by. Rows equal in all of them may come in any
-            order, and the last such group may be cut off anywhere by the query's limit. Without
-            any, the order of all rows counts.
+            order; of rows that the query's limit divides, both must have the same. Without any, the
+            order of all rows counts.
 
     Returns:
         The first difference, or None.
@@ -64,7 +69,7 @@ def difference(
 
 
 def same(one: str | None, other: str | None) -> bool:
-    """Whether two values are the same, numbers as they are printed with two decimals."""
+    """Whether two values are the same: sums to the cent, small numbers to five digits."""
     if one == other:
         return True
     if one is None or other is None:
@@ -75,7 +80,9 @@ def same(one: str | None, other: str | None) -> bool:
         return False
     if not (first.is_finite() and second.is_finite()):
         return False
-    return abs(first - second) <= HALF_A_CENT + RELATIVE * abs(first)
+    size = abs(first)
+    small = max(FOUR_DECIMALS, FIVE_DIGITS * size)
+    return abs(first - second) <= min(HALF_A_CENT, small) + LAST_DIGITS * size
 
 
 def _settled(rows: Sequence[Row], tied: Sequence[int]) -> list[Row]:

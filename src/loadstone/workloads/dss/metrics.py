@@ -59,8 +59,9 @@ METRICS = (
 def metric_values(measured: Measured, parameters: DecisionSupportParameters) -> list[MetricValue]:
     """The figures of a trial; those that its queries do not carry are left out.
 
-    A query that failed or was broken off leaves no power figure, a stream with one counts for
-    nothing in the throughput run, and without both there is no composite.
+    A query that failed or was broken off leaves no power figure. A stream with one, or a refresh
+    that did not end well or never began, leaves no throughput, and without both there is no
+    composite.
     """
     steps = steps_of(measured.events)
     power, throughput = PowerRun.of(steps), ThroughputRun.of(steps)
@@ -88,7 +89,10 @@ def _composites(
         found[POWER.name] = figures.power(
             parameters.scale, list(power.queries_s.values()), list(power.refreshes_s.values())
         )
-    is_whole = throughput.streams == parameters.query_streams and throughput.refreshes_ended_well
+    is_whole = (
+        throughput.streams == parameters.query_streams
+        and throughput.refreshes == parameters.refreshes_beside
+    )
     if parameters.query_streams and is_whole:
         found[THROUGHPUT.name] = figures.throughput(
             parameters.scale, throughput.streams, throughput.elapsed_s

@@ -66,3 +66,8 @@ class DecisionSupportParameters(BaseModel):
     def pairs(self) -> int:
         """Pairs of refreshes: one for the power run and one for each stream."""
         return self.query_streams + 1 if self.refreshes else 0
+
+    @property
+    def refreshes_beside(self) -> int:
+        """Refresh functions beside the streams: both for each."""
+        return 2 * self.query_streams if self.refreshes else 0

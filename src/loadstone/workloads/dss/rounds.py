@@ -57,6 +57,12 @@ def rounds(
     return [[validation, *idle], measured]
 
 
+def steps_planned(parameters: DecisionSupportParameters) -> int:
+    """How many steps there are in all streams of both phases."""
+    planned = rounds(parameters, 0, Dialect("duckdb"))
+    return sum(len(stream["steps"]) for streams in planned for stream in streams)
+
+
 def _measured(parameters: DecisionSupportParameters, seed: int, dialect: Dialect) -> list[_Stream]:
     def queries(stream: int, answers: str | None = None) -> list[_Step]:
         return [

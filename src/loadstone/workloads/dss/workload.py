@@ -14,7 +14,7 @@ from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
-from loadstone.workloads.dss.checks import check_equal, check_published, check_rows
+from loadstone.workloads.dss.checks import check_published, check_rows
 from loadstone.workloads.dss.data import DataSet, provide, summed
 from loadstone.workloads.dss.metrics import (
     GEOMETRIC_MEAN,
@@ -26,8 +26,10 @@ from loadstone.workloads.dss.metrics import (
     metric_values,
     missing,
 )
+from loadstone.workloads.dss.others import check_equal
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
-from loadstone.workloads.dss.rounds import rounds, users
+from loadstone.workloads.dss.rounds import rounds, steps_planned, users
+from loadstone.workloads.dss.steps import PowerRun
 from loadstone.workloads.dss.tables import tables
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
 
@@ -45,6 +47,7 @@ class DecisionSupport(SteppedWorkload):
     Parameters = DecisionSupportParameters
     metrics = METRICS
     headline = HEADLINE
+    first_factor = None
     decides = frozenset(
         {
             "load",
@@ -149,32 +152,37 @@ class DecisionSupport(SteppedWorkload):
         }
 
     def observe(self, target: Target) -> dict[str, float]:
-        """Rows of the tables that refreshes change."""
-        return {
-            table: float(target.query(f"SELECT count(*) FROM {table}")[0][0])
-            for table in ("orders", "lineitem")
-        }
+        """Nothing: a count of rows would run beside the first steps, and warm cold caches."""
+        return {}
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`; those that a failed query spoils are left out."""
         return metric_values(measured, self.parameters)
 
     def notices(self, measured: Measured) -> list[Notice]:
-        """Which queries failed, and which figures there are not because of them."""
+        """Which steps failed or never began, and which figures there are not because of them.
+
+        An error where no query of the power run ended well: the trial has measured nothing.
+        """
         steps = steps_of(measured.events)
         failed = [step for step in steps if not step.ended_well]
-        found = {value.name: value.value for value in self.measure(measured)}
-        if not failed:
+        planned = steps_planned(self.parameters)
+        never = planned - len(steps)
+        if not failed and not never:
             return []
+        found = {value.name: value.value for value in self.measure(measured)}
         lacking = missing(found, self.parameters)
+        said = [_said(step) for step in failed[:_MOST_SAID]]
+        said += [f"{never} never began"] if never else []
+        any_is_timed = bool(PowerRun.of(steps).queries_s)
+        stands = "the times of all others stand" if any_is_timed else "no query was timed"
         return [
             Notice(
                 code="queries-failed",
-                severity="warning",
-                message=f"{len(failed)} of {len(steps)} steps did not end well: "
-                + "; ".join(_said(step) for step in failed[:_MOST_SAID]),
-                advice=(f"there is no {', '.join(lacking)}; " if lacking else "")
-                + "the times of all others stand",
+                severity="warning" if any_is_timed else "error",
+                message=f"{len(failed) + never} of {planned} steps did not end well: "
+                + "; ".join(said),
+                advice=(f"there is no {', '.join(lacking)}; " if lacking else "") + stands,
             )
         ]
 
@@ -190,7 +198,7 @@ class DecisionSupport(SteppedWorkload):
             equal = check_equal(measured.folder, steps)
             found += [] if equal is None else [equal]
         if self.parameters.refreshes:
-            found += check_rows(target, before, steps)
+            found += check_rows(target, measured.loaded, steps)
         return found
 
     def warms(self) -> str | None:
