@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadstone.errors import RefusedError
+from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.model import CrashDesign, Experiment, ProfileSpec, SearchDesign
 from loadstone.experiments.plans import Variant
 from loadstone.factors.base import Parts
@@ -121,10 +122,10 @@ def _longest_trials(experiment: Experiment, variants: Sequence[Variant]) -> Iter
 
 
 def _longest_s(experiment: Experiment, profile: ProfileSpec) -> float:
-    design = experiment.design
-    if not isinstance(design, SearchDesign):
+    if not isinstance(experiment.design, SearchDesign):
         return profile.measure
-    return max(design.longest or 2 * profile.measure, design.soak)
+    rules = rules_of(experiment)
+    return max(rules.longest_s, rules.soak_s)
 
 
 def _compresses(folder: Path) -> bool:
