@@ -17,6 +17,7 @@ from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.checks import close
 from loadstone.workloads.cube.contents import contents
 from loadstone.workloads.cube.cycle import OF_PARENTS, STEPS
+from loadstone.workloads.cube.data.volume import volume_of
 from loadstone.workloads.cube.metrics import cycles_of
 from loadstone.workloads.cube.outline.accounts import ACCOUNT
 from loadstone.workloads.cube.outline.outline import outline_of
@@ -36,6 +37,7 @@ from loadstone.workloads.cube.sql.tables import RENUMBERED_TABLE, TOTAL_TABLE
 from loadstone.workloads.cube.workload import PlanningCube
 
 OUTLINE = outline_of(42)
+VOLUME = volume_of(OUTLINE, 0.001, 42)
 
 
 def test_a_restructure_adds_moves_and_deletes_an_account() -> None:
@@ -64,12 +66,18 @@ def test_every_account_that_stays_has_its_number_after_a_restructure() -> None:
 
 
 def test_grids_ask_for_parents_at_mixed_levels_and_come_again_with_their_seed() -> None:
-    drawn = grids.drawn(OUTLINE, 7, 300)
-    assert drawn == grids.drawn(OUTLINE, 7, 300)
-    assert drawn != grids.drawn(OUTLINE, 8, 300)
+    drawn = grids.drawn(OUTLINE, VOLUME, 7, 300)
+    assert drawn == grids.drawn(OUTLINE, VOLUME, 7, 300)
+    assert drawn != grids.drawn(OUTLINE, VOLUME, 8, 300)
     entity, product = OUTLINE[ENTITY], OUTLINE[PRODUCT]
     generations = {int(entity.generations[entity.numbers[grid.entity]]) for grid in drawn}
     assert generations == {1, 2, 3, 4}
+    levels = {int(product.generations[product.numbers[grid.products[0]]]) for grid in drawn}
+    assert levels == {1, 2, 3, 4}
+    accounts = {name for grid in drawn for name in grid.accounts}
+    assert {"GrossRevenue", "NetIncome", "GrossMarginPct"} <= accounts
+    assert any(name.startswith("OPX_") for name in accounts)
+    assert any(name.startswith("BS_") for name in accounts)
     assert any(grid.entity.startswith("Manager_") for grid in drawn)
     for grid in drawn:
         number = product.numbers[grid.products[0]]

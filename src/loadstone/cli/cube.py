@@ -31,7 +31,6 @@ command = App(name="cube", help=HELP, help_format="markdown", group_commands=Gro
 
 Json = Annotated[bool, Parameter(), Flag]
 _MOST_SEED = 2**63
-_LEAST_SCALE = 1e-5
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
 
@@ -308,11 +307,11 @@ def _is_root(reject: Reject, dimension: Dimension) -> bool:
 
 
 def _check_scale(scale: float) -> None:
-    from loadstone.workloads.cube.data.volume import LARGEST_SCALE
+    from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
 
-    if not _LEAST_SCALE <= scale <= LARGEST_SCALE:
+    if not LEAST_SCALE <= scale <= LARGEST_SCALE:
         raise WrongInputError(
-            f"--scale: {scale:g} is not between {_LEAST_SCALE:g} and {LARGEST_SCALE:.4g}",
+            f"--scale: {scale:g} is not between {LEAST_SCALE:g} and {LARGEST_SCALE:.4g}",
             advice="at the largest scale all accounts have data",
         )
 

@@ -7,7 +7,7 @@ import os
 from pydantic import BaseModel, ConfigDict, Field
 
 from loadstone.units import Duration
-from loadstone.workloads.cube.data.volume import LARGEST_SCALE
+from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
 
 
 def _processors() -> int:
@@ -21,7 +21,7 @@ class CubeParameters(BaseModel):
 
     scale: float = Field(
         default=1.0,
-        gt=0,
+        ge=LEAST_SCALE,
         le=LARGEST_SCALE,
         description="It multiplies rows and never members: 19 million cells are loaded at scale 1.",
     )

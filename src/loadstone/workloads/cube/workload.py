@@ -21,6 +21,7 @@ from loadstone.workloads.cube.checks import Trial, check_cycles, check_steps
 from loadstone.workloads.cube.contents import contents, store, table_of
 from loadstone.workloads.cube.cycle import CYCLES, RETRIEVE, Cube
 from loadstone.workloads.cube.data.provide import CubeData, provide, split_into
+from loadstone.workloads.cube.data.volume import Volume, volume_of
 from loadstone.workloads.cube.equal import (
     LARGEST_SCALE,
     answered_by,
@@ -165,9 +166,10 @@ class PlanningCube(SteppedWorkload):
         cube = Cube(outline, data, own, context.dialect, context.folder)
         retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
         first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval
+        asked = grids.drawn(outline, _volume(own.scale, context.data_seed), context.seed, own.grids)
         return {
             "rounds": [[first], [retrieval]],
-            "requests": cube.requests(grids.drawn(outline, context.seed, own.grids)),
+            "requests": cube.requests(asked),
             "time_limit_s": own.time_limit,
         }
 
@@ -234,12 +236,19 @@ class PlanningCube(SteppedWorkload):
         return _data(self.parameters.scale, seed)
 
     def _check_grids(self, seed: int) -> list[grids.Grid]:
-        return grids.drawn(_outline(seed), seed, self.parameters.check_grids)
+        own = self.parameters
+        return grids.drawn(_outline(seed), _volume(own.scale, seed), seed, own.check_grids)
 
 
 @lru_cache(maxsize=2)
 def _outline(seed: int) -> Outline:
     return outline_of(seed)
+
+
+@lru_cache(maxsize=1)
+def _volume(scale: float, seed: int) -> Volume:
+    """What is filled, once for all trials of an experiment."""
+    return volume_of(_outline(seed), scale, seed)
 
 
 def _data(scale: float, seed: int) -> CubeData:
