@@ -141,9 +141,11 @@ class Cube:
             ),
             RESTRUCTURE: restructured(flavour, outline, own.restructure_threads, hybrid=hybrid),
         }
-        if hybrid:
-            return {name: work for name, work in works.items() if name not in OF_PARENTS}
-        return works
+        return {
+            name: work if name == RESET else work.then(*flavour.as_before())
+            for name, work in works.items()
+            if not (hybrid and name in OF_PARENTS)
+        }
 
     def _questions(self, cycle: int) -> dict[str, list[_Step]]:
         """What is asked after each step."""

@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from loadstone.units import Duration
 from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
 
+THREADS = "load_threads, calc_threads, alloc_tasks and restructure_threads"
+"""Parameters that say how many threads a step has."""
+
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0))

@@ -41,10 +41,10 @@ from loadstone.workloads.cube.metrics import (
 from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.outline import outline_of
 from loadstone.workloads.cube.outline.restructure import restructure
-from loadstone.workloads.cube.parameters import CubeParameters
+from loadstone.workloads.cube.parameters import THREADS, CubeParameters
 from loadstone.workloads.cube.rates import rates_of
 from loadstone.workloads.cube.rollup import Cells
-from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.flavours import FLAVOURS, flavour_of
 from loadstone.workloads.cube.sql.load import emptied, types
 from loadstone.workloads.cube.sql.tables import BASE, OUTLINE_TABLES, UPPER
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
@@ -108,6 +108,13 @@ class PlanningCube(SteppedWorkload):
             "cycled": bool(own.cycles),
             **made,
         }
+
+    def sets(self) -> Mapping[str, str]:
+        """The threads of each step; where there are no cycles the target's own hold."""
+        if not self.parameters.cycles:
+            return {}
+        settings = {name for own in FLAVOURS.values() for name in own.thread_settings}
+        return dict.fromkeys(settings, THREADS)
 
     def expected_size_bytes(self) -> int:
         """About the cells with their parents."""
