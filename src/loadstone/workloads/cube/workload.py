@@ -17,7 +17,14 @@ from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, RunDriver, StepInfo
 from loadstone.workloads.cube import grids
-from loadstone.workloads.cube.checks import Trial, check_cycles, check_steps
+from loadstone.workloads.cube.checks import (
+    Trial,
+    check_cycles,
+    check_held,
+    check_made,
+    check_steps,
+    refuse_failed,
+)
 from loadstone.workloads.cube.contents import contents, store, table_of
 from loadstone.workloads.cube.cycle import CYCLES, RETRIEVE, Cube
 from loadstone.workloads.cube.data.provide import CubeData, provide, split_into
@@ -123,6 +130,8 @@ class PlanningCube(SteppedWorkload):
     def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Generates the files if they are not there yet, and stores the outline.
 
+        Where there are no cycles it also makes the cube by one, which is checked here.
+
         Returns:
             `load_time_s`; `generate_s`, which is not part of it; `rows` of the outline; `raw_bytes`
             of the files, `size_bytes`.
@@ -142,29 +151,43 @@ class PlanningCube(SteppedWorkload):
         for stage in emptied(flavour).stages:
             for job in stage:
                 target.execute(";\n".join(map(str, job)) + ";\n")
-        if not own.cycles:
-            self._make_once(target, run_driver, outline, data, seed)
-        target.analyse()
+        if own.cycles:
+            target.analyse()
+            load_time_s = monotonic() - begin
+        else:
+            with TemporaryDirectory(prefix="loadstone-cube-") as name:
+                cube = Cube(outline, data, own, target.dialect, Path(name))
+                self._make_once(target, run_driver, cube, seed)
+                target.analyse()
+                load_time_s = monotonic() - begin
+                refuse_failed(self._check_once(target, cube, seed))
         return {
-            "load_time_s": monotonic() - begin,
+            "load_time_s": load_time_s,
             "generate_s": data.generated_s,
             "rows": float(sum(len(of_table) for of_table in rows.values())),
             "raw_bytes": float(data.bytes),
             "size_bytes": float(target.size_bytes()),
         }
 
-    def _make_once(
-        self, target: Target, run_driver: RunDriver, outline: Outline, data: CubeData, seed: int
-    ) -> None:
-        with TemporaryDirectory(prefix="loadstone-cube-") as name:
-            cube = Cube(outline, data, self.parameters, target.dialect, Path(name))
-            parameters = {
-                "rounds": [[cube.once()]],
-                "time_limit_s": self.parameters.time_limit,
-                "folder": name,
-            }
-            target.make_way()
-            run_driver(LoadRequest("load", 1, seed, parameters))
+    def _make_once(self, target: Target, run_driver: RunDriver, cube: Cube, seed: int) -> None:
+        parameters = {
+            "rounds": [[cube.once()]],
+            "time_limit_s": self.parameters.time_limit,
+            "folder": str(cube.folder),
+        }
+        target.make_way()
+        run_driver(LoadRequest("load", 1, seed, parameters))
+
+    def _check_once(self, target: Target, cube: Cube, seed: int) -> list[CheckResult]:
+        own, outline = self.parameters, cube.outline
+        of_one = own.model_copy(update={"cycles": 1})
+        rates = rates_of(outline, seed)
+        trial = Trial(cube.folder, outline, cube.data, rates, of_one, contents(outline, rates))
+        found = check_made(trial, cube.unmade())
+        if own.scale <= LARGEST_SCALE and all(check.passed for check in found):
+            after, base = restructure(outline).outline, _expected(own.scale, seed)
+            found.append(check_cells(target, after, base, hybrid=own.hybrid))
+        return found
 
     def planned(self, context: LoadContext) -> dict[str, Any]:
         """The cycles, the retrieval, and what is asked in it."""
@@ -203,13 +226,15 @@ class PlanningCube(SteppedWorkload):
         outline, after = _outline(seed), restructure(_outline(seed)).outline
         if own.cycles:
             rates = rates_of(outline, seed)
-            rows = {table.name: len(of) for table, of in contents(outline, rates).items()}
             steps = [step for step in steps_of(measured.events) if step.stream == CYCLES]
             ended = check_steps(steps)
-            trial = Trial(folder, outline, self._data(seed), rates, own, rows)
+            tables = contents(outline, rates)
+            trial = Trial(folder, outline, self._data(seed), rates, own, tables)
             found += [ended, *check_cycles(trial)]
             if not ended.passed:
                 return found
+        else:
+            found.append(check_held(target, after, self._data(seed)))
         asked = self._check_grids(seed)
         answers = kept(folder) if own.cycles else answered_by(target, after, asked)
         if asked and not own.hybrid:
