@@ -230,6 +230,12 @@ def test_data_are_written_counted_and_split(
     assert (tmp_path / "d" / "native_8.2.txt").is_file()
 
 
+def test_fewer_parts_than_asked_are_told(tmp_path: Path, said: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "f.csv").write_text("a,b\n1,2\n3,4\n")
+    right("split", "f.csv", "--parts", "5")
+    assert "2 parts, not 5: f.csv has no more places to cut at" in said.readouterr().err
+
+
 def test_what_cannot_be_split_or_written_is_said_in_a_line(
     tmp_path: Path, said: pytest.CaptureFixture[str]
 ) -> None:

@@ -274,6 +274,11 @@ def split(file: Path, /, *, parts: int, output: Path | None = None, json: Json =
     found = splitting.split(file, parts, folder)
     rows = [{"file": str(own.path), "first_line": own.first_line} for own in found]
     _answer({"file": str(file), "parts": rows}, rows, as_json=json)
+    if len(found) < parts:
+        say(
+            f"{_counted(len(found), 'part')}, not {parts}: {file} has no more places to cut at, "
+            "between rows or, in a native file, between blocks"
+        )
 
 
 def _outline(seed: int) -> Outline:
