@@ -28,8 +28,8 @@ class Part:
 def split(path: Path, parts: int, folder: Path) -> list[Part]:
     """Cuts a file into parts of about the same size, each with the file's header line.
 
-    A native file, whose header is quoted members with blanks between them, is cut between blocks: before a line that says
-    where the lines below it belong.
+    A native file, whose header is quoted members with blanks between them, is cut between blocks:
+    before a line that says where the lines below it belong.
 
     Args:
         path: Of the file: a header, then rows of one line.
