@@ -46,6 +46,7 @@ def emit_essbase(
     load_threads: int = 8,
     calc_threads: int = 4,
     alloc_tasks: int = 8,
+    hybrid: Annotated[bool, Parameter(), Flag] = False,
     json: Json = False,
 ) -> None:
     """Write all that the owner of an Essbase licence needs to run the same benchmark.
@@ -62,6 +63,7 @@ def emit_essbase(
         load_threads: Native files that are read at once.
         calc_threads: Of an aggregation (CALCPARALLEL).
         alloc_tasks: Threads of the allocation (FIXPARALLEL).
+        hybrid: The parents of entities and products are dynamic, and nothing is aggregated.
         json: Print one JSON document on standard output and nothing else there.
     """
     from loadstone.workloads.cube.data.provide import provide
@@ -86,7 +88,14 @@ def emit_essbase(
     with _into(folder):
         data = provide(outline, scale, seed)
         settings = KitSettings(
-            scale, seed, application, database, load_threads, calc_threads, alloc_tasks
+            scale,
+            seed,
+            application,
+            database,
+            load_threads,
+            calc_threads,
+            alloc_tasks,
+            hybrid=hybrid,
         )
         write_kit(folder, outline, data, rates_of(outline, seed), settings)
     if json:

@@ -44,6 +44,13 @@ STEPS = (
 """Of a cycle, in their order."""
 OF_PARENTS = frozenset({AGGREGATE, AGGREGATE_ALLOCATED, AGGREGATE_CONVERTED})
 """Steps that a hybrid cube does without."""
+
+
+def steps_of_cycle(*, hybrid: bool) -> tuple[str, ...]:
+    """Those that a cycle has, in their order."""
+    return tuple(step for step in STEPS if not (hybrid and step in OF_PARENTS))
+
+
 RETRIEVE = "retrieve"
 CYCLES = "cycles"
 """The stream of the steps."""
@@ -161,7 +168,7 @@ class Cube:
         return {
             name: work if name == RESET else work.then(*flavour.as_before())
             for name, work in works.items()
-            if not (hybrid and name in OF_PARENTS)
+            if name in steps_of_cycle(hybrid=hybrid)
         }
 
     def _questions(self, cycle: int) -> dict[str, list[_Step]]:

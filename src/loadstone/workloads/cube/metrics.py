@@ -21,7 +21,6 @@ from loadstone.workloads.cube.cycle import (
     CONVERT,
     LINES,
     NATIVE,
-    OF_PARENTS,
     RESET,
     RESTRUCTURE,
     RETRIEVE,
@@ -29,6 +28,7 @@ from loadstone.workloads.cube.cycle import (
     VOLUME,
     answer_name,
     rejects_path,
+    steps_of_cycle,
 )
 from loadstone.workloads.cube.parameters import CubeParameters
 
@@ -90,7 +90,7 @@ class Cycle:
 
     def is_whole(self, parameters: CubeParameters) -> bool:
         """Whether all its steps were made and ended well."""
-        expected = [step for step in STEPS if not (parameters.hybrid and step in OF_PARENTS)]
+        expected = steps_of_cycle(hybrid=parameters.hybrid)
         return all(step in self.steps and self.steps[step].ended_well for step in expected)
 
     @property
