@@ -94,9 +94,10 @@ def test_a_kit_is_written_once(tmp_path: Path, said: pytest.CaptureFixture[str])
     }
     assert "'Bench_1'.'Cube'" in (kit / "cycle.mxl").read_text()
     assert "SET CALCPARALLEL 6;" in (kit / "calc" / "aggreg.csc").read_text()
-    files = document(said, "emit-essbase", "other", *SMALL)["files"]
+    files = document(said, "emit-essbase", "other", *SMALL, "--hybrid")["files"]
     assert isinstance(files, list)
     assert "other/README.md" in files
+    assert "other/calc/aggreg.csc" not in files
     assert "kit is not empty, and nothing is overwritten" in wrong(said, "emit-essbase", "kit")
 
 

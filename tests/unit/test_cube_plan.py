@@ -220,6 +220,16 @@ def test_a_setting_that_the_steps_override_is_refused(engine: str, setting: str)
     assert all("load_threads, calc_threads" in own for own in said)
 
 
+@pytest.mark.parametrize("engine", ["mariadb", "sqlite"])
+def test_an_engine_that_takes_no_cells_is_refused_with_the_meaning_of_that(engine: str) -> None:
+    text = {"name": "x", "workload": {"name": "cube"}, "target": {"engine": engine}}
+    said = [own.message for own in check_experiment(Experiment.model_validate(text))]
+    assert any(
+        f"cannot run on {engine}, which does not offer cells (the load generator stores" in own
+        for own in said
+    )
+
+
 def test_a_dialect_without_a_way_is_refused() -> None:
     with pytest.raises(WrongInputError, match="no statements for mariadb"):
         flavour_of("mariadb")

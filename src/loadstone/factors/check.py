@@ -27,7 +27,7 @@ from loadstone.factors.profile import decided_by
 from loadstone.factors.refusals import refuse_unfit
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
-from loadstone.targets.capabilities import SECOND_PLACE
+from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9")
 """Of the response time of an operation: `new-order p95` is a metric too."""
@@ -62,7 +62,7 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
     if missing:
         message = (
             f"workload {experiment.workload.name} cannot run on {experiment.target.engine}, "
-            f"which lacks: {', '.join(sorted(missing))}"
+            f"which does not offer {explained(missing)}"
         )
         return [Problem(("target", "engine"), message)]
     return _said(("target",), partial(target.describe, experiment.target))
