@@ -31,6 +31,8 @@ from loadstone.workloads.cube.workload import PlanningCube
 SCALE = 0.001
 OUTLINE = outline_of(42)
 RESET = "a reset leaves no cell, and the outline whole"
+WAYS = "stored answers equal hybrid ones"
+READ = "answers equal an independent reading"
 HELD = "level 0 holds the cells of the files"
 
 
@@ -144,6 +146,14 @@ def test_a_cube_that_was_made_well_is_taken_and_checked_in_each_trial(
     assert found[HELD].passed, found[HELD].detail
     engine.execute("DELETE FROM cube_base WHERE rowid = 0")
     assert not checked(engine, workload, tmp_path)[HELD].passed
+
+
+def test_every_grid_of_the_check_has_cells(tmp_path: Path) -> None:
+    found = checked(*built(), tmp_path)
+    assert [*found] == [HELD, WAYS, READ]
+    for name in (WAYS, READ):
+        assert found[name].passed, found[name].detail
+        assert found[name].detail.endswith("cells compared, in 20 of 20 grids")
 
 
 @pytest.mark.parametrize(

@@ -151,23 +151,21 @@ class PlanningCube(SteppedWorkload):
         for stage in emptied(flavour).stages:
             for job in stage:
                 target.execute(";\n".join(map(str, job)) + ";\n")
-        if own.cycles:
-            target.analyse()
-            load_time_s = monotonic() - begin
-        else:
-            with TemporaryDirectory(prefix="loadstone-cube-") as name:
-                cube = Cube(outline, data, own, target.dialect, Path(name))
+        with TemporaryDirectory(prefix="loadstone-cube-") as name:
+            cube = Cube(outline, data, own, target.dialect, Path(name))
+            if not own.cycles:
                 self._make_once(target, run_driver, cube, seed)
-                target.analyse()
-                load_time_s = monotonic() - begin
+            target.analyse()
+            facts = {
+                "load_time_s": monotonic() - begin,
+                "generate_s": data.generated_s,
+                "rows": float(sum(len(of_table) for of_table in rows.values())),
+                "raw_bytes": float(data.bytes),
+                "size_bytes": float(target.size_bytes()),
+            }
+            if not own.cycles:
                 refuse_failed(self._check_once(target, cube, seed))
-        return {
-            "load_time_s": load_time_s,
-            "generate_s": data.generated_s,
-            "rows": float(sum(len(of_table) for of_table in rows.values())),
-            "raw_bytes": float(data.bytes),
-            "size_bytes": float(target.size_bytes()),
-        }
+        return facts
 
     def _make_once(self, target: Target, run_driver: RunDriver, cube: Cube, seed: int) -> None:
         parameters = {
