@@ -94,9 +94,10 @@ def test_a_kit_is_written_once(tmp_path: Path, said: pytest.CaptureFixture[str])
     }
     assert "'Bench_1'.'Cube'" in (kit / "cycle.mxl").read_text()
     assert "SET CALCPARALLEL 6;" in (kit / "calc" / "aggreg.csc").read_text()
-    files = document(said, "emit-essbase", "other", *SMALL)["files"]
+    files = document(said, "emit-essbase", "other", *SMALL, "--hybrid")["files"]
     assert isinstance(files, list)
     assert "other/README.md" in files
+    assert "other/calc/aggreg.csc" not in files
     assert "kit is not empty, and nothing is overwritten" in wrong(said, "emit-essbase", "kit")
 
 
@@ -228,6 +229,12 @@ def test_data_are_written_counted_and_split(
     )
     right("split", "d/native_8.txt", "--parts", "2")
     assert (tmp_path / "d" / "native_8.2.txt").is_file()
+
+
+def test_fewer_parts_than_asked_are_told(tmp_path: Path, said: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "f.csv").write_text("a,b\n1,2\n3,4\n")
+    right("split", "f.csv", "--parts", "5")
+    assert "2 parts, not 5: f.csv has no more places to cut at" in said.readouterr().err
 
 
 def test_what_cannot_be_split_or_written_is_said_in_a_line(

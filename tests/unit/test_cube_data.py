@@ -179,6 +179,12 @@ def test_any_file_is_cut_between_its_lines(
     assert together == lines
 
 
+@pytest.mark.parametrize("header", ['"Entity","Data"', '"Entity", "Data"', '"Entity";"Data"'])
+def test_a_csv_whose_header_is_quoted_is_cut_between_its_lines(tmp_path: Path, header: str) -> None:
+    (tmp_path / "f.csv").write_text("\n".join([header, *(f"Dept_{n},{n}" for n in range(100))]))
+    assert len(split(tmp_path / "f.csv", 4, tmp_path)) == 4
+
+
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text("head\n")
     with pytest.raises(WrongInputError, match="has no rows below its header"):

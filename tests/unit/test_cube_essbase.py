@@ -309,11 +309,16 @@ def test_only_money_is_multiplied_and_no_dynamic_account(kit: Path, trees: dict[
     assert len(hit) == 4 - 1 + 400 + 8 + 350
 
 
-def test_the_allocation_is_of_each_pool_by_units(kit: Path) -> None:
+def test_the_allocation_is_of_each_pool_by_units(kit: Path, trees: dict[str, Tree]) -> None:
     text = (kit / "calc" / "allocate.csc").read_text()
     formulas = re.findall(r'"(ALC_0\d)" = "(POOL_0\d)"->"Corporate"->"NoProduct" \* "Units"', text)
     assert formulas == [(f"ALC_0{nth}", f"POOL_0{nth}") for nth in range(1, 5)]
-    assert 'FIXPARALLEL(8, @RELATIVE("Entity", 0))' in text
+    (parts,) = re.findall(r"FIXPARALLEL\(8, (.*)\)\n", text)
+    terms = re.findall(r'@RELATIVE\("[^"]+", 0\)|"[^"]+"', parts)
+    taken = Counter(entity for term in terms for entity in expanded(term, trees["Entity"]))
+    shared = {line.child for line in trees["Entity"].lines if line.parent.startswith("Manager_")}
+    assert set(taken) == set(trees["Entity"].leaves("Entity")) - shared
+    assert set(taken.values()) == {1}
     assert text.count("FIX(") == 1
     for name in ("aggreg", "aggralc", "aggrconv"):
         script = (kit / "calc" / f"{name}.csc").read_text()
@@ -344,6 +349,27 @@ def test_the_script_runs_nine_steps_three_times_between_marks(kit: Path) -> None
     used = {re.search(r"'(\w+)'$", line)[1] for line in lines if "execute calculation" in line}
     assert used == {path.stem for path in (kit / "calc").iterdir()}
     assert not [name for name in used if len(name) > 8]
+
+
+def test_a_hybrid_kit_aggregates_nothing_and_builds_dynamic_parents(
+    outline: Outline, data: CubeData, tmp_path: Path
+) -> None:
+    settings = KitSettings(SCALE, SEED, hybrid=True)
+    write_kit(tmp_path / "kit", outline, data, rates_of(outline, SEED), settings)
+    text = (tmp_path / "kit" / "cycle.mxl").read_text()
+    begun = re.findall(r"cycle 1 step ([\w-]+) begins", text)
+    assert begun == [step for step in STEPS if not step.startswith("aggregate")]
+    scripts = {path.stem for path in (tmp_path / "kit" / "calc").iterdir()}
+    assert scripts == {"allocate", "convert"}
+    lines = (tmp_path / "kit" / "outline" / "product.csv").read_text().splitlines()
+    assert "Product,Line_1,+ X,," in lines
+    assert "six timed steps" in (tmp_path / "kit" / "README.md").read_text()
+
+
+def test_the_readme_names_steps_as_the_log_does(kit: Path) -> None:
+    text = (kit / "README.md").read_text()
+    for step in STEPS:
+        assert f"| `{step}` |" in text
 
 
 def test_the_build_imports_each_dimension_by_the_rule_of_its_name(kit: Path) -> None:

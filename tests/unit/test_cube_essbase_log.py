@@ -16,9 +16,10 @@ from loadstone.report.document import build_document
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.results.trial_files import TARGET_LOG_FILE, read_result
-from loadstone.workloads.cube.cycle import STEPS
+from loadstone.workloads.cube.cycle import STEPS, steps_of_cycle
 from loadstone.workloads.cube.essbase.log import CycleLog, read_log
 from loadstone.workloads.cube.essbase.maxl import cycle_script
+from loadstone.workloads.cube.essbase.record import experiment_of, plan_of, result_of
 from loadstone.workloads.cube.essbase.settings import KitSettings
 from loadstone.workloads.cube.metrics import METRICS
 
@@ -59,6 +60,7 @@ def test_a_step_took_what_the_server_says_or_what_the_stamps_say(write: Write) -
         "calc_threads": 6,
         "alloc_tasks": 8,
         "cycles": 3,
+        "hybrid": 0,
     }
     assert log.release == "11.1.2"
     assert log.began_at == datetime(2024, 3, 11, 23, 59, 58)
@@ -72,6 +74,23 @@ def test_a_step_took_what_the_server_says_or_what_the_stamps_say(write: Write) -
         for step in ("reset", "native-load", "csv-load", "restructure"):
             assert times[step] in (4, 5)
         assert log.cycles[number].seconds == sum(times.values())
+
+
+def test_a_hybrid_kit_is_whole_without_its_aggregations(write: Write) -> None:
+    script = cycle_script(KitSettings(0.01, 7, hybrid=True))
+    log = read_log(write(script=script))
+    assert [*_by_step(log, 0)] == [*steps_of_cycle(hybrid=True)]
+    experiment = experiment_of([log], "hybrid", "here")
+    assert experiment.workload.parameters["hybrid"] is True
+    names = [value.name for value in result_of(plan_of(experiment, 1), log).metrics]
+    assert "allocate_s" in names
+    assert "aggregate_s" not in names
+
+
+def test_a_log_of_a_kit_that_does_not_say_hybrid_is_of_none(write: Write) -> None:
+    log = read_log(write(script=SCRIPT.replace(", hybrid 0", "")))
+    assert log.facts["hybrid"] == 0
+    assert len(log.cycles) == 3
 
 
 def test_a_log_without_the_statements_themselves_says_the_same(write: Write) -> None:

@@ -171,6 +171,79 @@ def test_wrong_lines_are_rejected_with_their_reason(tmp_path: Path) -> None:
     assert "line 4: no valid parent: 'Acount'" in (tmp_path / "rejects.txt").read_text()
 
 
+def read(path: Path, *lines: str) -> tuple[list[str], dict[int, str]]:
+    path.write_text("\n".join([",".join(HEADER), *lines]) + "\n")
+    found, rejects = read_dimension(path, Member("R", None), dense=False)
+    return [own.name for own in found.members], {own.line: own.reason for own in rejects}
+
+
+def test_a_rejected_line_takes_its_subtree_with_it(tmp_path: Path) -> None:
+    members, rejects = read(
+        tmp_path / "d.csv",
+        "R,A,+ S,,",
+        'R,B,~ X,,"""A"" / ""None"";"',
+        "B,B1,+ S,,",
+        "B1,B2,+ S,,",
+        "A,B2,+ S,,",
+        'R,C,~ X,,"""A"" / ""B1"";"',
+    )
+    assert members == ["R", "A"]
+    assert rejects == {
+        3: "its formula names None, which is no member",
+        4: "its parent B is rejected",
+        5: "its parent B1 is rejected",
+        6: "B2, which it shares, is rejected",
+        7: "its formula names B1, which is no member",
+    }
+
+
+def test_no_member_is_below_itself(tmp_path: Path) -> None:
+    members, rejects = read(
+        tmp_path / "d.csv", "R,A,+,,", "A,B,+,,", "B,A,+,,", "B,B,+,,", "A,R,+,,", "R,C,+,,",
+        "C,B,+,,", "B,C,+,,",
+    )  # fmt: skip
+    assert members == ["R", "A", "B", "C", "B"]
+    assert rejects == {
+        4: "A cannot be below itself",
+        5: "B cannot be below itself",
+        6: "R cannot be below itself",
+        9: "C cannot be below itself",
+    }
+
+
+_NAMES = st.sampled_from(["R", "A", "B", "C", "D", ""])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            _NAMES,
+            _NAMES,
+            st.sampled_from(["+", "~ X", "*"]),
+            st.none() | st.tuples(_NAMES, _NAMES),
+        ),
+        max_size=12,
+    )
+)
+def test_every_line_is_a_member_or_a_reject(
+    tmp_path_factory: pytest.TempPathFactory,
+    lines: list[tuple[str, str, str, tuple[str, str] | None]],
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "d.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        for parent, child, properties, terms in lines:
+            formula = "" if terms is None else f'"{terms[0]}" / "{terms[1]}";'
+            writer.writerow([parent, child, properties, "", formula])
+    found, rejects = read_dimension(path, Member("R", None), dense=False)
+    assert len(found) - 1 + len(rejects) == len(lines)
+    assert len({reject.line for reject in rejects}) == len(rejects)
+    names = {member.name for member in found.members if member.storage != "shared"}
+    assert all(member.name in names for member in found.members)
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("a,b\n1,2\n")
     with pytest.raises(WrongInputError, match="begins with 'a,b'"):

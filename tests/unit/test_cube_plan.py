@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import ProfileSpec
+from loadstone.experiments.model import Experiment, ProfileSpec
+from loadstone.factors.check import check_experiment
 from loadstone.load.steps import StepRun
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext
@@ -17,6 +21,7 @@ from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.checks import close
 from loadstone.workloads.cube.contents import contents
 from loadstone.workloads.cube.cycle import OF_PARENTS, STEPS
+from loadstone.workloads.cube.data.volume import volume_of
 from loadstone.workloads.cube.metrics import cycles_of
 from loadstone.workloads.cube.outline.accounts import ACCOUNT
 from loadstone.workloads.cube.outline.outline import outline_of
@@ -31,11 +36,13 @@ from loadstone.workloads.cube.outline.restructure import (
 from loadstone.workloads.cube.outline.sparse import ENTITY, PRODUCT
 from loadstone.workloads.cube.parameters import CubeParameters
 from loadstone.workloads.cube.rates import rates_of
-from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.flavours import FLAVOURS, flavour_of
+from loadstone.workloads.cube.sql.restructure import restructured
 from loadstone.workloads.cube.sql.tables import RENUMBERED_TABLE, TOTAL_TABLE
 from loadstone.workloads.cube.workload import PlanningCube
 
 OUTLINE = outline_of(42)
+VOLUME = volume_of(OUTLINE, 0.001, 42)
 
 
 def test_a_restructure_adds_moves_and_deletes_an_account() -> None:
@@ -64,12 +71,18 @@ def test_every_account_that_stays_has_its_number_after_a_restructure() -> None:
 
 
 def test_grids_ask_for_parents_at_mixed_levels_and_come_again_with_their_seed() -> None:
-    drawn = grids.drawn(OUTLINE, 7, 300)
-    assert drawn == grids.drawn(OUTLINE, 7, 300)
-    assert drawn != grids.drawn(OUTLINE, 8, 300)
+    drawn = grids.drawn(OUTLINE, VOLUME, 7, 300)
+    assert drawn == grids.drawn(OUTLINE, VOLUME, 7, 300)
+    assert drawn != grids.drawn(OUTLINE, VOLUME, 8, 300)
     entity, product = OUTLINE[ENTITY], OUTLINE[PRODUCT]
     generations = {int(entity.generations[entity.numbers[grid.entity]]) for grid in drawn}
     assert generations == {1, 2, 3, 4}
+    levels = {int(product.generations[product.numbers[grid.products[0]]]) for grid in drawn}
+    assert levels == {1, 2, 3, 4}
+    accounts = {name for grid in drawn for name in grid.accounts}
+    assert {"GrossRevenue", "NetIncome", "GrossMarginPct"} <= accounts
+    assert any(name.startswith("OPX_") for name in accounts)
+    assert any(name.startswith("BS_") for name in accounts)
     assert any(grid.entity.startswith("Manager_") for grid in drawn)
     for grid in drawn:
         number = product.numbers[grid.products[0]]
@@ -92,10 +105,15 @@ def test_the_tables_of_the_outline_know_leaves_and_their_signs() -> None:
     assert len(rows[RENUMBERED_TABLE]) == 1024
 
 
-def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **parameters: Any) -> dict[str, Any]:
+def plan(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    dialect: str = "postgresql",
+    **parameters: Any,
+) -> dict[str, Any]:
     monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path))
     own = CubeParameters(scale=0.001, grids=5, check_grids=2, **parameters)
-    context = LoadContext(1, Dialect("postgresql"), tmp_path, None, 42)
+    context = LoadContext(1, Dialect(dialect), tmp_path, None, 42)
     planned: dict[str, Any] = PlanningCube(own).driver_workload(context)["parameters"]
     json.dumps(planned)
     return planned
@@ -133,6 +151,83 @@ def test_parallel_steps_are_sessions_on_postgresql(
     (cycles,), _ = plan(tmp_path, monkeypatch, cycles=1, alloc_tasks=3)["rounds"]
     allocate = next(step for step in cycles["steps"] if step["operation"] == "allocate")
     assert [len(stage) for stage in allocate["stages"]] == [3, 1]
+
+
+def test_threads_of_a_step_are_set_back_when_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for dialect, flavour in FLAVOURS.items():
+        back = [*flavour.as_before()]
+        assert len(back) == len(flavour.threads(3))
+        (cycles,), _ = plan(tmp_path, monkeypatch, dialect, cycles=1)["rounds"]
+        works = [step for step in cycles["steps"] if step["kind"] == "work"]
+        for step in works[1:]:
+            (job,) = step["stages"][-1]
+            assert job[-len(back) :] == back, (dialect, step["operation"])
+
+
+def test_duckdb_has_its_own_threads_again() -> None:
+    flavour, asked = flavour_of("duckdb"), "SELECT current_setting('threads')"
+    with duckdb.connect() as connection:
+        before = connection.execute(asked).fetchone()
+        for statement in flavour.threads(97):
+            connection.execute(statement)
+        assert connection.execute(asked).fetchone() == (97,)
+        for statement in flavour.as_before():
+            connection.execute(statement)
+        assert connection.execute(asked).fetchone() == before
+
+
+@pytest.mark.parametrize("threads", [1, 5, 16, 40])
+def test_a_restructure_has_as_many_sessions_as_it_is_told(threads: int) -> None:
+    work = restructured(flavour_of("postgresql"), OUTLINE, threads, hybrid=True)
+    _, moving, (last,), _ = work.stages
+    assert len(moving) == threads
+    texts = [str(action) for job in moving for action in job]
+    ranges = sorted(
+        tuple(map(int, own)) for own in re.findall(r"BETWEEN (\d+) AND (\d+)", "".join(texts))
+    )
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == len(OUTLINE[ENTITY]) - 1
+    assert all(one[1] + 1 == other[0] for one, other in pairwise(ranges))
+    assert f"SET max_parallel_maintenance_workers = {threads - 1}" in last
+    assert any(str(action).startswith("CREATE INDEX") for action in last)
+
+
+@pytest.mark.parametrize(
+    ("engine", "setting"),
+    [
+        ("duckdb", "threads"),
+        ("chdb", "max_threads"),
+        ("postgresql", "max_parallel_workers_per_gather"),
+    ],
+)
+def test_a_setting_that_the_steps_override_is_refused(engine: str, setting: str) -> None:
+    def problems(cycles: int) -> list[str]:
+        text = {
+            "name": "threads",
+            "workload": {"name": "cube", "parameters": {"cycles": cycles}},
+            "target": {"engine": engine},
+            "design": {"kind": "compare", "factor": f"target.{setting}", "levels": [1, 2]},
+        }
+        found = check_experiment(Experiment.model_validate(text))
+        return [problem.message for problem in found]
+
+    assert problems(0) == []
+    said = problems(1)
+    assert said
+    assert all(f"target.{setting} would have no effect" in own for own in said)
+    assert all("load_threads, calc_threads" in own for own in said)
+
+
+@pytest.mark.parametrize("engine", ["mariadb", "sqlite"])
+def test_an_engine_that_takes_no_cells_is_refused_with_the_meaning_of_that(engine: str) -> None:
+    text = {"name": "x", "workload": {"name": "cube"}, "target": {"engine": engine}}
+    said = [own.message for own in check_experiment(Experiment.model_validate(text))]
+    assert any(
+        f"cannot run on {engine}, which does not offer cells (the load generator stores" in own
+        for own in said
+    )
 
 
 def test_a_dialect_without_a_way_is_refused() -> None:

@@ -31,7 +31,6 @@ command = App(name="cube", help=HELP, help_format="markdown", group_commands=Gro
 
 Json = Annotated[bool, Parameter(), Flag]
 _MOST_SEED = 2**63
-_LEAST_SCALE = 1e-5
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
 
@@ -47,6 +46,7 @@ def emit_essbase(
     load_threads: int = 8,
     calc_threads: int = 4,
     alloc_tasks: int = 8,
+    hybrid: Annotated[bool, Parameter(), Flag] = False,
     json: Json = False,
 ) -> None:
     """Write all that the owner of an Essbase licence needs to run the same benchmark.
@@ -63,6 +63,7 @@ def emit_essbase(
         load_threads: Native files that are read at once.
         calc_threads: Of an aggregation (CALCPARALLEL).
         alloc_tasks: Threads of the allocation (FIXPARALLEL).
+        hybrid: The parents of entities and products are dynamic, and nothing is aggregated.
         json: Print one JSON document on standard output and nothing else there.
     """
     from loadstone.workloads.cube.data.provide import provide
@@ -87,7 +88,14 @@ def emit_essbase(
     with _into(folder):
         data = provide(outline, scale, seed)
         settings = KitSettings(
-            scale, seed, application, database, load_threads, calc_threads, alloc_tasks
+            scale,
+            seed,
+            application,
+            database,
+            load_threads,
+            calc_threads,
+            alloc_tasks,
+            hybrid=hybrid,
         )
         write_kit(folder, outline, data, rates_of(outline, seed), settings)
     if json:
@@ -275,6 +283,11 @@ def split(file: Path, /, *, parts: int, output: Path | None = None, json: Json =
     found = splitting.split(file, parts, folder)
     rows = [{"file": str(own.path), "first_line": own.first_line} for own in found]
     _answer({"file": str(file), "parts": rows}, rows, as_json=json)
+    if len(found) < parts:
+        say(
+            f"{_counted(len(found), 'part')}, not {parts}: {file} has no more places to cut at, "
+            "between rows or, in a native file, between blocks"
+        )
 
 
 def _outline(seed: int) -> Outline:
@@ -308,11 +321,11 @@ def _is_root(reject: Reject, dimension: Dimension) -> bool:
 
 
 def _check_scale(scale: float) -> None:
-    from loadstone.workloads.cube.data.volume import LARGEST_SCALE
+    from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
 
-    if not _LEAST_SCALE <= scale <= LARGEST_SCALE:
+    if not LEAST_SCALE <= scale <= LARGEST_SCALE:
         raise WrongInputError(
-            f"--scale: {scale:g} is not between {_LEAST_SCALE:g} and {LARGEST_SCALE:.4g}",
+            f"--scale: {scale:g} is not between {LEAST_SCALE:g} and {LARGEST_SCALE:.4g}",
             advice="at the largest scale all accounts have data",
         )
 

@@ -29,7 +29,7 @@ from loadstone.factors.profile import decided_by
 from loadstone.factors.refusals import refuse_unfit
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.host import process, sysctl
-from loadstone.targets.capabilities import SECOND_PLACE
+from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)
 """Designs that name no factors: theirs follow from the design, if that is right."""
@@ -69,7 +69,7 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
     if missing:
         message = (
             f"workload {experiment.workload.name} cannot run on {experiment.target.engine}, "
-            f"which lacks: {', '.join(sorted(missing))}"
+            f"which does not offer {explained(missing)}"
         )
         return [Problem(("target", "engine"), message)]
     return _said(("target",), partial(target.describe, experiment.target))

@@ -77,6 +77,14 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             f"cache: cold does not go with workload {parts.workload.name} as it is set: {warms}",
             advice="change that, or write cache: warm",
         )
+    made = workload.sets()
+    for name in spec.settings:
+        if name in made:
+            raise WrongInputError(
+                f"target.{name} would have no effect: workload {parts.workload.name} sets it for "
+                f"each step, as its parameters {made[name]} say",
+                advice="change those instead (workload.NAME as a factor)",
+            )
     lacking = workload.needs() - target_class(spec.engine).offers(spec)
     if lacking:
         where = " at an address" if at_address(spec) else ""

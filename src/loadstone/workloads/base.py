@@ -221,6 +221,10 @@ class Workload(ABC):
         """Capabilities that a target must have, given the parameters."""
         return self.requires
 
+    def sets(self) -> Mapping[str, str]:
+        """Settings of targets that its load makes itself, each with the parameters that say how."""
+        return {}
+
     def warms(self) -> str | None:
         """What of its load would warm caches before the measured phase, whatever the profile is."""
         return None

@@ -52,7 +52,7 @@ class ChDBEngine:
             FailureError: The engine does not.
         """
         with _failing():
-            return ChDBChannel(self._opened(), self._opened(), self._meter)
+            return ChDBChannel(self._opened(), self._opened(), self._meter, self._folder)
 
     def cpu_s(self) -> float:
         """Processor time of ClickHouse's threads and within its calls."""
@@ -76,10 +76,11 @@ class ChDBChannel:
 
     form: Form = "fixed"
 
-    def __init__(self, connection: Any, other: Any, meter: EngineMeter) -> None:
+    def __init__(self, connection: Any, other: Any, meter: EngineMeter, folder: str) -> None:
         self._connection = connection
         self._other = other
         self._meter = meter
+        self._folder = folder
         self._present = ""
 
     def run(self, sql: str) -> Rows:
@@ -94,14 +95,15 @@ class ChDBChannel:
             return rows_of(self._connection.query(f"/* {self._present} */ {sql}", "ArrowTable"))
 
     def load_cells(self, table: str, chunks: Iterator[bytes]) -> None:
-        """Adds rows by way of a file that ClickHouse reads.
+        """Adds rows by way of a file that ClickHouse reads, where the database is.
 
         Raises:
-            FailureError: ClickHouse refuses them, or was interrupted.
+            FailureError: ClickHouse refuses them, or was interrupted, or the file cannot be
+                written.
         """
         amounts = ", ".join(f"if(isNaN({name}), NULL, {name})" for name in AMOUNTS)
         types = [*(f"{name} Int16" for name in MEMBERS), *(f"{name} Float64" for name in AMOUNTS)]
-        with NamedTemporaryFile(prefix="loadstone-cells-") as file:
+        with _writing(), NamedTemporaryFile(prefix="loadstone-cells-", dir=self._folder) as file:
             for chunk in chunks:
                 file.write(chunk)
             file.flush()
@@ -140,6 +142,14 @@ class ChDBChannel:
         with suppress(RuntimeError), self._meter.call():
             self._connection.close()
             self._other.close()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FailureError("cells", f"the cells cannot be written: {error}") from error
 
 
 @contextmanager

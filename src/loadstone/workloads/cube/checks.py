@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadstone.errors import ExitCode, LoadstoneError
 from loadstone.load.steps import StepRun
 from loadstone.results.record import CheckResult
+from loadstone.targets.base import Target
+from loadstone.targets.schema import Table
 from loadstone.workloads.cube import cycle as names
 from loadstone.workloads.cube.data.provide import CubeData, first_lines
 from loadstone.workloads.cube.metrics import Answer, read_answer
@@ -17,6 +21,7 @@ from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.sparse import CONVERTED, CURRENCY, LOCAL, YEARS
 from loadstone.workloads.cube.parameters import CubeParameters
 from loadstone.workloads.cube.rates import RATE_KINDS, Rates
+from loadstone.workloads.cube.sql import questions
 from loadstone.workloads.cube.sql.load import rejected
 from loadstone.workloads.cube.sql.questions import CLOSE
 from loadstone.workloads.cube.sql.tables import BASE, UPPER
@@ -36,8 +41,8 @@ class Trial:
     data: CubeData
     rates: Rates
     parameters: CubeParameters
-    rows: Mapping[str, int]
-    """Of each table of the outline."""
+    tables: Mapping[Table, Sequence[tuple[object, ...]]]
+    """The rows of each table of the outline."""
 
     def answer(self, cycle: int, what: str) -> Answer:
         """An answer of a cycle.
@@ -49,6 +54,12 @@ class Trial:
         if found is None:
             raise LookupError(f"there is no answer {what!r}")
         return found
+
+
+class FailedCheckError(LoadstoneError):
+    """The cube that was made with the data is not what it must be."""
+
+    exit_code = ExitCode.FAILED_CHECK
 
 
 _Question = Callable[[Trial, int], Iterator[str]]
@@ -68,7 +79,7 @@ def check_steps(steps: Sequence[StepRun]) -> CheckResult:
 def check_cycles(trial: Trial) -> list[CheckResult]:
     """Each step of each cycle, by what was asked after it."""
     stored = not trial.parameters.hybrid
-    questions = {
+    asked = {
         "a reset leaves no cell, and the outline whole": _reset,
         "native files: their cells and sums": _native,
         "lines: accepted and rejected": _lines,
@@ -78,15 +89,70 @@ def check_cycles(trial: Trial) -> list[CheckResult]:
         "the restructure keeps every cell": _restructured,
     }
     cycles = range(1, trial.parameters.cycles + 1)
+    each = f"{len(cycles)} cycle{'s' if len(cycles) > 1 else ''}"
+    data, rows = trial.data, sum(map(len, trial.tables.values()))
+    right = data.lines - len(data.injected)
+    facts = {
+        _reset: f"{rows:,} rows of the outline",
+        _lines: f"{right:,} lines accepted and {len(data.injected):,} rejected",
+    }
     found = []
-    for name, question in questions.items():
+    for name, question in asked.items():
         problems = [
             f"cycle {cycle}: {said}" for cycle in cycles for said in _asked(question, trial, cycle)
         ]
-        found.append(_result(name, problems, f"{len(cycles)} cycles"))
+        fact = facts.get(question)
+        found.append(_result(name, problems, f"{fact}, in {each}" if fact else each))
     if len(cycles) > 1:
-        found.append(_result("cycles end alike", _alike(trial, cycles), f"{len(cycles)} cycles"))
+        found.append(_result("cycles end alike", _alike(trial, cycles), each))
     return found
+
+
+def check_made(trial: Trial, unmade: Sequence[str]) -> list[CheckResult]:
+    """The one cycle that made the cube with the data.
+
+    Args:
+        trial: Of one cycle.
+        unmade: Steps that did not end well.
+    """
+    problems = [f"{step} did not end well" for step in unmade]
+    return [_result("every step ended well", problems, "1 cycle"), *check_cycles(trial)]
+
+
+def refuse_failed(checks: Sequence[CheckResult]) -> None:
+    """Stops before trials of a cube that was made wrong.
+
+    Raises:
+        FailedCheckError: It names the first check that failed.
+    """
+    for check in checks:
+        if not check.passed:
+            raise FailedCheckError(
+                f"the cube that was made with the data is wrong: {check.name}: {check.detail}",
+                advice="run it with cycles: 1, which shows every step and check",
+            )
+
+
+def check_held(target: Target, outline: Outline, data: CubeData) -> CheckResult:
+    """Level 0 still has the cells of the files.
+
+    Args:
+        target: Running, without load.
+        outline: After the restructure.
+        data: The files.
+    """
+    found = {str(row[0]): _cells_and_sum(row[1:]) for row in target.query(questions.held(outline))}
+    expected = {
+        "lines": (data.lines - len(data.injected), data.accepted_sum),
+        "native": (sum(own.cells for own in data.native), sum(own.sum for own in data.native)),
+    }
+    problems = [
+        f"of {whence} there are {found.get(whence, (0, 0.0))}, not {own} (cells, sum)"
+        for whence, own in expected.items()
+        if found.get(whence) != own
+    ]
+    cells = sum(own for own, _ in expected.values())
+    return _result("level 0 holds the cells of the files", problems, f"{cells:,} cells")
 
 
 def _asked(question: _Question, trial: Trial, cycle: int) -> list[str]:
@@ -106,10 +172,24 @@ def _result(name: str, problems: Sequence[str], fine: str) -> CheckResult:
 
 
 def _reset(trial: Trial, cycle: int) -> Iterator[str]:
-    expected = {BASE: 0, UPPER: 0, **trial.rows}
-    for name, many in trial.answer(cycle, names.ROWS):
-        if expected[str(name)] != int(many or 0):
-            yield f"{name} has {int(many or 0):,} rows, not {expected[str(name)]:,}"
+    found = {str(name): int(many or 0) for name, many in trial.answer(cycle, names.ROWS)}
+    for name in (BASE, UPPER):
+        if found.get(name) != 0:
+            yield f"{name} has {found.get(name, 'no count of')} rows, not 0"
+    for table, rows in trial.tables.items():
+        there = Counter(trial.answer(cycle, names.outline_answer(table)))
+        expected = Counter(tuple(map(_text, row)) for row in rows)
+        for which, said in ((expected - there, "lacks"), (there - expected, "should not have")):
+            if which:
+                row = ", ".join(map(str, min(which, key=str)))
+                yield f"{table.name} {said} {which.total():,} rows, as ({row})"
+
+
+def _text(value: object) -> str | None:
+    """As answers have it: numbers in full."""
+    if value is None:
+        return None
+    return repr(float(value)) if isinstance(value, float) else str(value)
 
 
 def _native(trial: Trial, cycle: int) -> Iterator[str]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadstone.load.steps import ANSWERS
 from loadstone.targets.dialect import Dialect
+from loadstone.targets.schema import Table
 from loadstone.workloads.cube.data.provide import CubeData
 from loadstone.workloads.cube.grids import Grid
 from loadstone.workloads.cube.outline.accounts import ACCOUNT, ALLOCATED
@@ -22,6 +24,7 @@ from loadstone.workloads.cube.sql.flavours import flavour_of
 from loadstone.workloads.cube.sql.load import emptied, lines_loaded, native_loaded
 from loadstone.workloads.cube.sql.restructure import restructured
 from loadstone.workloads.cube.sql.retrieve import asked
+from loadstone.workloads.cube.sql.tables import OUTLINE_TABLES
 from loadstone.workloads.cube.sql.work import Work
 
 RESET, NATIVE, LINES = "reset", "native-load", "csv-load"
@@ -41,6 +44,13 @@ STEPS = (
 """Of a cycle, in their order."""
 OF_PARENTS = frozenset({AGGREGATE, AGGREGATE_ALLOCATED, AGGREGATE_CONVERTED})
 """Steps that a hybrid cube does without."""
+
+
+def steps_of_cycle(*, hybrid: bool) -> tuple[str, ...]:
+    """Those that a cycle has, in their order."""
+    return tuple(step for step in STEPS if not (hybrid and step in OF_PARENTS))
+
+
 RETRIEVE = "retrieve"
 CYCLES = "cycles"
 """The stream of the steps."""
@@ -64,6 +74,11 @@ def answer_name(cycle: int, what: str) -> str:
         what: A step or a question.
     """
     return f"cycle-{cycle}-{what}"
+
+
+def outline_answer(table: Table) -> str:
+    """The name of an answer: the rows of a table of the outline."""
+    return f"outline-{table.name}"
 
 
 def grid_name(place: int, *, hybrid: bool) -> str:
@@ -94,12 +109,21 @@ class Cube:
             check: Grids to ask both ways after the last one.
         """
         cycles = range(1, self.parameters.cycles + 1)
-        steps = [step for cycle in cycles for step in self._cycle(cycle, ask=True)]
+        steps = [step for cycle in cycles for step in self._cycle(cycle)]
         return {"name": CYCLES, "steps": [*steps, *self._grids(check)]}
 
     def once(self) -> dict[str, Any]:
-        """The stream that makes the cube, of which nothing is asked."""
-        return {"name": CYCLES, "steps": [*self._cycle(1, ask=False)]}
+        """The stream that makes the cube, with what is asked about it."""
+        return {"name": CYCLES, "steps": [*self._cycle(1)]}
+
+    def unmade(self) -> list[str]:
+        """Steps of the first cycle that did not end well."""
+        answers = self.folder / ANSWERS
+        return [
+            step
+            for step in self._works(1)
+            if not (answers / f"{answer_name(1, step)}.parquet").is_file()
+        ]
 
     def requests(self, grids: Sequence[Grid]) -> list[str]:
         """The queries of grids."""
@@ -107,9 +131,9 @@ class Cube:
         hybrid = self.parameters.hybrid
         return [asked(after, grid, hybrid=hybrid) for grid in grids]
 
-    def _cycle(self, cycle: int, *, ask: bool) -> Iterator[_Step]:
+    def _cycle(self, cycle: int) -> Iterator[_Step]:
         works = self._works(cycle)
-        questions_after = self._questions(cycle) if ask else {}
+        questions_after = self._questions(cycle)
         for name, work in works.items():
             yield from questions_after.get(f"before {name}", ())
             yield {
@@ -141,16 +165,21 @@ class Cube:
             ),
             RESTRUCTURE: restructured(flavour, outline, own.restructure_threads, hybrid=hybrid),
         }
-        if hybrid:
-            return {name: work for name, work in works.items() if name not in OF_PARENTS}
-        return works
+        return {
+            name: work if name == RESET else work.then(*flavour.as_before())
+            for name, work in works.items()
+            if name in steps_of_cycle(hybrid=hybrid)
+        }
 
     def _questions(self, cycle: int) -> dict[str, list[_Step]]:
         """What is asked after each step."""
         flavour, outline = flavour_of(self.dialect.name), self.outline
         hybrid = self.parameters.hybrid
         texts = {
-            RESET: {ROWS: questions.rows()},
+            RESET: {
+                ROWS: questions.rows(),
+                **{outline_answer(own): questions.all_of(own) for own in OUTLINE_TABLES},
+            },
             NATIVE: {FILES: questions.native(self.data.native)},
             LINES: {SOLD: questions.sold(outline), f"{VOLUME}-loaded": questions.volume()},
             ALLOCATE: {DRIVERS: questions.drivers(outline)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +21,14 @@ from loadstone.workloads.cube.cycle import (
     CONVERT,
     LINES,
     NATIVE,
-    OF_PARENTS,
     RESET,
     RESTRUCTURE,
     RETRIEVE,
     STEPS,
     VOLUME,
     answer_name,
+    rejects_path,
+    steps_of_cycle,
 )
 from loadstone.workloads.cube.parameters import CubeParameters
 
@@ -70,6 +72,7 @@ METRICS = (
     MetricSpec("written_mb", "written to disks in a cycle", "MB", higher_is_better=False),
     *STEP_METRICS.values(),
     MetricSpec("cells_loaded", "cells loaded", "cells", higher_is_better=True),
+    MetricSpec("lines_rejected", "lines rejected", "lines", higher_is_better=False),
     MetricSpec("cells_stored", "cells at the end", "cells", higher_is_better=True),
     MetricSpec("blocks_loaded", "blocks loaded", "blocks", higher_is_better=True),
     MetricSpec("blocks_stored", "blocks at the end", "blocks", higher_is_better=True),
@@ -87,7 +90,7 @@ class Cycle:
 
     def is_whole(self, parameters: CubeParameters) -> bool:
         """Whether all its steps were made and ended well."""
-        expected = [step for step in STEPS if not (parameters.hybrid and step in OF_PARENTS)]
+        expected = steps_of_cycle(hybrid=parameters.hybrid)
         return all(step in self.steps and self.steps[step].ended_well for step in expected)
 
     @property
@@ -120,7 +123,7 @@ def metric_values(measured: Measured, parameters: CubeParameters) -> list[Metric
     """The figures of a trial; those of cycles that did not end well are left out."""
     cycles = [own for own in cycles_of(steps_of(measured.events)) if own.is_whole(parameters)]
     found = _of_cycles(cycles) if cycles else {}
-    found |= _of_volume(measured.folder)
+    found |= _of_volume(measured.folder) | _of_rejects(measured.folder)
     if measured.duration_s > 0:
         found[GRIDS] = measured.operations.get(RETRIEVE, 0) / measured.duration_s
     return [spec.of(found[spec.name]) for spec in METRICS if spec.name in found]
@@ -148,6 +151,21 @@ def _of_cycles(cycles: Sequence[Cycle]) -> dict[str, float]:
         if None not in moved:
             found[name] = sum(moved) / len(cycles) / 1e6
     return found
+
+
+def _of_rejects(folder: Path | None) -> dict[str, float]:
+    """Of the first cycle: a line is told by its file and its number."""
+    if folder is None:
+        return {}
+    whole = rejects_path(folder, 1)
+    found: set[tuple[str, ...]] = set()
+    paths = [*folder.glob(whole.name), *folder.glob(f"{whole.stem}-*{whole.suffix}")]
+    for path in paths:
+        with path.open(newline="") as file:
+            found |= {
+                (path.name, row.get("file") or "", row["line"]) for row in csv.DictReader(file)
+            }
+    return {"lines_rejected": float(len(found))} if paths else {}
 
 
 def _of_volume(folder: Path | None) -> dict[str, float]:

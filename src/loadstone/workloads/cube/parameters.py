@@ -7,7 +7,10 @@ import os
 from pydantic import BaseModel, ConfigDict, Field
 
 from loadstone.units import Duration
-from loadstone.workloads.cube.data.volume import LARGEST_SCALE
+from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
+
+THREADS = "load_threads, calc_threads, alloc_tasks and restructure_threads"
+"""Parameters that say how many threads a step has."""
 
 
 def _processors() -> int:
@@ -21,7 +24,7 @@ class CubeParameters(BaseModel):
 
     scale: float = Field(
         default=1.0,
-        gt=0,
+        ge=LEAST_SCALE,
         le=LARGEST_SCALE,
         description="It multiplies rows and never members: 19 million cells are loaded at scale 1.",
     )

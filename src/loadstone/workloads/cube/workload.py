@@ -17,10 +17,18 @@ from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, RunDriver, StepInfo
 from loadstone.workloads.cube import grids
-from loadstone.workloads.cube.checks import Trial, check_cycles, check_steps
+from loadstone.workloads.cube.checks import (
+    Trial,
+    check_cycles,
+    check_held,
+    check_made,
+    check_steps,
+    refuse_failed,
+)
 from loadstone.workloads.cube.contents import contents, store, table_of
 from loadstone.workloads.cube.cycle import CYCLES, RETRIEVE, Cube
 from loadstone.workloads.cube.data.provide import CubeData, provide, split_into
+from loadstone.workloads.cube.data.volume import Volume, volume_of
 from loadstone.workloads.cube.equal import (
     LARGEST_SCALE,
     answered_by,
@@ -40,10 +48,10 @@ from loadstone.workloads.cube.metrics import (
 from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.outline import outline_of
 from loadstone.workloads.cube.outline.restructure import restructure
-from loadstone.workloads.cube.parameters import CubeParameters
+from loadstone.workloads.cube.parameters import THREADS, CubeParameters
 from loadstone.workloads.cube.rates import rates_of
 from loadstone.workloads.cube.rollup import Cells
-from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.flavours import FLAVOURS, flavour_of
 from loadstone.workloads.cube.sql.load import emptied, types
 from loadstone.workloads.cube.sql.tables import BASE, OUTLINE_TABLES, UPPER
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
@@ -114,12 +122,21 @@ class PlanningCube(SteppedWorkload):
             **made,
         }
 
+    def sets(self) -> Mapping[str, str]:
+        """The threads of each step; where there are no cycles the target's own hold."""
+        if not self.parameters.cycles:
+            return {}
+        settings = {name for own in FLAVOURS.values() for name in own.thread_settings}
+        return dict.fromkeys(settings, THREADS)
+
     def expected_size_bytes(self) -> int:
         """About the cells with their parents."""
         return int(self.parameters.scale * _BYTES_AT_1)
 
     def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Generates the files if they are not there yet, and stores the outline.
+
+        Where there are no cycles it also makes the cube by one, which is checked here.
 
         Returns:
             `load_time_s`; `generate_s`, which is not part of it; `rows` of the outline; `raw_bytes`
@@ -140,29 +157,41 @@ class PlanningCube(SteppedWorkload):
         for stage in emptied(flavour).stages:
             for job in stage:
                 target.execute(";\n".join(map(str, job)) + ";\n")
-        if not own.cycles:
-            self._make_once(target, run_driver, outline, data, seed)
-        target.analyse()
-        return {
-            "load_time_s": monotonic() - begin,
-            "generate_s": data.generated_s,
-            "rows": float(sum(len(of_table) for of_table in rows.values())),
-            "raw_bytes": float(data.bytes),
-            "size_bytes": float(target.size_bytes()),
-        }
-
-    def _make_once(
-        self, target: Target, run_driver: RunDriver, outline: Outline, data: CubeData, seed: int
-    ) -> None:
         with TemporaryDirectory(prefix="loadstone-cube-") as name:
-            cube = Cube(outline, data, self.parameters, target.dialect, Path(name))
-            parameters = {
-                "rounds": [[cube.once()]],
-                "time_limit_s": self.parameters.time_limit,
-                "folder": name,
+            cube = Cube(outline, data, own, target.dialect, Path(name))
+            if not own.cycles:
+                self._make_once(target, run_driver, cube, seed)
+            target.analyse()
+            facts = {
+                "load_time_s": monotonic() - begin,
+                "generate_s": data.generated_s,
+                "rows": float(sum(len(of_table) for of_table in rows.values())),
+                "raw_bytes": float(data.bytes),
+                "size_bytes": float(target.size_bytes()),
             }
-            target.make_way()
-            run_driver(LoadRequest("load", 1, seed, parameters))
+            if not own.cycles:
+                refuse_failed(self._check_once(target, cube, seed))
+        return facts
+
+    def _make_once(self, target: Target, run_driver: RunDriver, cube: Cube, seed: int) -> None:
+        parameters = {
+            "rounds": [[cube.once()]],
+            "time_limit_s": self.parameters.time_limit,
+            "folder": str(cube.folder),
+        }
+        target.make_way()
+        run_driver(LoadRequest("load", 1, seed, parameters))
+
+    def _check_once(self, target: Target, cube: Cube, seed: int) -> list[CheckResult]:
+        own, outline = self.parameters, cube.outline
+        of_one = own.model_copy(update={"cycles": 1})
+        rates = rates_of(outline, seed)
+        trial = Trial(cube.folder, outline, cube.data, rates, of_one, contents(outline, rates))
+        found = check_made(trial, cube.unmade())
+        if own.scale <= LARGEST_SCALE and all(check.passed for check in found):
+            after, base = restructure(outline).outline, _expected(own.scale, seed)
+            found.append(check_cells(target, after, base, hybrid=own.hybrid))
+        return found
 
     def planned(self, context: LoadContext) -> dict[str, Any]:
         """The cycles, the retrieval, and what is asked in it."""
@@ -171,9 +200,10 @@ class PlanningCube(SteppedWorkload):
         cube = Cube(outline, data, own, context.dialect, context.folder)
         retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
         first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval
+        asked = grids.drawn(outline, _volume(own.scale, context.data_seed), context.seed, own.grids)
         return {
             "rounds": [[first], [retrieval]],
-            "requests": cube.requests(grids.drawn(outline, context.seed, own.grids)),
+            "requests": cube.requests(asked),
             "time_limit_s": own.time_limit,
         }
 
@@ -200,13 +230,15 @@ class PlanningCube(SteppedWorkload):
         outline, after = _outline(seed), restructure(_outline(seed)).outline
         if own.cycles:
             rates = rates_of(outline, seed)
-            rows = {table.name: len(of) for table, of in contents(outline, rates).items()}
             steps = [step for step in steps_of(measured.events) if step.stream == CYCLES]
             ended = check_steps(steps)
-            trial = Trial(folder, outline, self._data(seed), rates, own, rows)
+            tables = contents(outline, rates)
+            trial = Trial(folder, outline, self._data(seed), rates, own, tables)
             found += [ended, *check_cycles(trial)]
             if not ended.passed:
                 return found
+        else:
+            found.append(check_held(target, after, self._data(seed)))
         asked = self._check_grids(seed)
         answers = kept(folder) if own.cycles else answered_by(target, after, asked)
         if asked and not own.hybrid:
@@ -240,12 +272,19 @@ class PlanningCube(SteppedWorkload):
         return _data(self.parameters.scale, seed)
 
     def _check_grids(self, seed: int) -> list[grids.Grid]:
-        return grids.drawn(_outline(seed), seed, self.parameters.check_grids)
+        own = self.parameters
+        return grids.drawn(_outline(seed), _volume(own.scale, seed), seed, own.check_grids)
 
 
 @lru_cache(maxsize=2)
 def _outline(seed: int) -> Outline:
     return outline_of(seed)
+
+
+@lru_cache(maxsize=1)
+def _volume(scale: float, seed: int) -> Volume:
+    """What is filled, once for all trials of an experiment."""
+    return volume_of(_outline(seed), scale, seed)
 
 
 def _data(scale: float, seed: int) -> CubeData:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import pairwise
@@ -11,6 +12,8 @@ from pathlib import Path
 from loadstone.errors import WrongInputError
 
 _COPY_BYTES = 1 << 24
+_NATIVE = re.compile(rb'\s*"[^"]+"(?:\s+"[^"]+")*\s*')
+"""Header of a native file; a CSV may quote the names of its columns too, but has more between."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class Part:
 def split(path: Path, parts: int, folder: Path) -> list[Part]:
     """Cuts a file into parts of about the same size, each with the file's header line.
 
-    A native file, whose header names quoted members, is cut between blocks: before a line that says
-    where the lines below it belong.
+    A native file, whose header is quoted members with blanks between them, is cut between blocks:
+    before a line that says where the lines below it belong.
 
     Args:
         path: Of the file: a header, then rows of one line.
@@ -42,7 +45,7 @@ def split(path: Path, parts: int, folder: Path) -> list[Part]:
             size = os.fstat(file.fileno()).st_size
             if size <= len(header):
                 raise WrongInputError(f"{path} has no rows below its header")
-            is_native = header.startswith(b'"')
+            is_native = _NATIVE.fullmatch(header) is not None
             cuts = [len(header)]
             for number in range(1, parts):
                 about = len(header) + (size - len(header)) * number // parts

@@ -30,6 +30,8 @@ _HOMES = 2
 _ZIPF = 0.8
 _SPREAD = 1.0
 """Standard deviation of the logarithm of how much an entity sells."""
+LEAST_SCALE = 1e-5
+"""One pair."""
 LARGEST_SCALE = len(EXPENSES) // _EXPENSES_AT_1
 """There are no more accounts to fill."""
 

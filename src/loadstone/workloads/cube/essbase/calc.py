@@ -14,6 +14,7 @@ from loadstone.workloads.cube.cycle import (
     AGGREGATE_CONVERTED,
     ALLOCATE,
     CONVERT,
+    steps_of_cycle,
 )
 from loadstone.workloads.cube.data.volume import SLICE, YEARS_LOADED
 from loadstone.workloads.cube.essbase.settings import SCRIPTS, KitSettings
@@ -44,7 +45,7 @@ def calc_scripts(outline: Outline, rates: Rates, settings: KitSettings) -> dict[
         ),
         ALLOCATE: _script(
             "Step 5: each pool is spent where units are sold, in proportion to them.",
-            _allocated(settings.alloc_tasks),
+            _allocated(outline[ENTITY], rates, settings.alloc_tasks),
         ),
         AGGREGATE_ALLOCATED: _script(
             "Step 6: the parents of what was allocated.",
@@ -59,7 +60,8 @@ def calc_scripts(outline: Outline, rates: Rates, settings: KitSettings) -> dict[
             [*parallel, *_aggregated([*_years(), *_view(CONVERTED)])],
         ),
     }
-    return {SCRIPTS[step]: text for step, text in texts.items()}
+    steps = steps_of_cycle(hybrid=settings.hybrid)
+    return {SCRIPTS[step]: text for step, text in texts.items() if step in steps}
 
 
 def _script(title: str, lines: Sequence[str]) -> str:
@@ -72,16 +74,18 @@ def _aggregated(view: Sequence[str]) -> list[str]:
     return _fixed(view, [f"AGG({_quoted(PRODUCT)}, {_quoted(ENTITY)});"])
 
 
-def _allocated(tasks: int) -> list[str]:
+def _allocated(entities: Dimension, rates: Rates, tasks: int) -> list[str]:
     total = _across(UNITS, ENTITY, PRODUCT)
     formulas = [
         f"{_quoted(share)} = {_across(pool, CORPORATE, NO_PRODUCT)} * {_quoted(UNITS)} / {total};"
         for share, pool in zip(ALLOCATED, POOLS, strict=True)
     ]
     view = [*_years(), *_view(LOCAL), _leaves(PRODUCT), *map(_quoted, MONTHS)]
+    codes = rates.currencies
+    everywhere = ", ".join(branch for code in codes for branch in _branches(entities, code))
     return _fixed(
         view,
-        [f"FIXPARALLEL({tasks}, {_leaves(ENTITY)})", *_indented(formulas), "ENDFIXPARALLEL"],
+        [f"FIXPARALLEL({tasks}, {everywhere})", *_indented(formulas), "ENDFIXPARALLEL"],
     )
 
 
@@ -121,7 +125,7 @@ def _multiplied(currency: str, rates: Rates) -> list[str]:
 def _branches(entities: Dimension, currency: str) -> list[str]:
     """Lists of all stored entities of level 0 with a currency, each of as large a branch as can be.
 
-    The other roll-up is none of them: its shared members would be converted a second time.
+    The other roll-up is none of them: its shared members would be worked on a second time.
     """
     leaves = entities.leaves()
 

@@ -37,7 +37,7 @@ def write_kit(
     Raises:
         OSError: If they cannot be written.
     """
-    write_outline(folder / "outline", outline)
+    write_outline(folder / "outline", _as_built(outline, settings))
     _write_planning(folder / "planning", outline)
     _take(folder / "data", [*data.native_files, data.cells])
     _write_rates(folder / "rates.csv", rates)
@@ -68,6 +68,13 @@ def write_outline(folder: Path, outline: Outline) -> list[Path]:
         written.append(folder / f"{file_name(own)}.csv")
         write_dimension(own, written[-1])
     return written
+
+
+def _as_built(outline: Outline, settings: KitSettings) -> Outline:
+    """With the parents dynamic in a hybrid kit."""
+    for name in (ENTITY, PRODUCT) if settings.hybrid else ():
+        outline = outline.with_dimension(outline[name].hybrid())
+    return outline
 
 
 def file_name(dimension: Dimension) -> str:

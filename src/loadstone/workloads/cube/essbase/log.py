@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
-from loadstone.workloads.cube.cycle import LINES, STEPS
+from loadstone.workloads.cube.cycle import LINES, steps_of_cycle
 from loadstone.workloads.cube.essbase.settings import KIT_VERSION
 
 FACTS = ("scale", "seed", "load_threads", "calc_threads", "alloc_tasks", "cycles")
-"""What a log says of its kit."""
+"""What a log says of its kit; of a hybrid one also that."""
 RESOLUTION_S = 1.0
 """Of time stamps."""
 _TOLD = re.compile(r"loadstone: kit (?P<kit>\d+), (?P<facts>(?:\w+ [\d.e+-]+(?:, )?)+)")
@@ -149,12 +149,13 @@ class _Reading:
         if self._open is not None:
             self._problems.setdefault(self._open.cycle, f"{self._open.step} did not end")
         cycles, left_out = [], []
+        expected = steps_of_cycle(hybrid=bool(self._facts["hybrid"]))
         for number in range(1, max([*self._steps, *self._problems, 0]) + 1):
             steps = self._steps.get(number, [])
             if number in self._problems:
                 left_out.append(f"cycle {number}: {self._problems[number]}")
-            elif tuple(own.step for own in steps) != STEPS:
-                left_out.append(f"cycle {number}: it has {len(steps)} of {len(STEPS)} steps")
+            elif tuple(own.step for own in steps) != expected:
+                left_out.append(f"cycle {number}: it has {len(steps)} of {len(expected)} steps")
             else:
                 cycles.append(Cycle(number, tuple(steps)))
         if not cycles or self._began is None:
@@ -182,7 +183,7 @@ class _Reading:
         lacking = [name for name in FACTS if name not in found]
         if lacking:
             raise WrongInputError(f"{self._path} does not say the {lacking[0]} of its kit")
-        return found
+        return {"hybrid": 0.0, **found}
 
     def _stamped(self, number: int, match: re.Match[str]) -> None:
         text = f"{match['day']} {match['time']} {match['year']}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from loadstone.workloads.cube.cycle import LINES as CSV_LOAD
 from loadstone.workloads.cube.cycle import NATIVE as NATIVE_LOAD
-from loadstone.workloads.cube.cycle import RESET, RESTRUCTURE, STEPS
+from loadstone.workloads.cube.cycle import RESET, RESTRUCTURE, steps_of_cycle
 from loadstone.workloads.cube.data.provide import CELLS
 from loadstone.workloads.cube.essbase.settings import KIT_VERSION, SCRIPTS, KitSettings
 
@@ -67,7 +67,8 @@ def told(settings: KitSettings) -> str:
     return (
         f"loadstone: kit {KIT_VERSION}, scale {settings.scale!r}, seed {settings.seed}, "
         f"load_threads {settings.load_threads}, calc_threads {settings.calc_threads}, "
-        f"alloc_tasks {settings.alloc_tasks}, cycles {settings.cycles}"
+        f"alloc_tasks {settings.alloc_tasks}, cycles {settings.cycles}, "
+        f"hybrid {int(settings.hybrid)}"
     )
 
 
@@ -77,7 +78,7 @@ def mark(cycle: int, step: str, border: str) -> str:
 
 
 def _cycle(cycle: int, settings: KitSettings) -> Iterator[str]:
-    for step in STEPS:
+    for step in steps_of_cycle(hybrid=settings.hybrid):
         yield f'echo "{mark(cycle, step, "begins")}";'
         yield _statement(step, settings)
         # The wrong lines of the file of cells are no reason to end: their rejection is measured.

@@ -17,6 +17,8 @@ def readme(settings: KitSettings, data: CubeData) -> str:
         application=settings.application,
         database=settings.database,
         cycles=settings.cycles,
+        steps={False: "nine", True: "six"}[settings.hybrid],
+        kind="hybrid" if settings.hybrid else "not hybrid",
         load_threads=settings.load_threads,
         calc_threads=settings.calc_threads,
         alloc_tasks=settings.alloc_tasks,

@@ -19,7 +19,7 @@ from loadstone.experiments.model import Experiment, TargetSpec, WorkloadSpec
 from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.load.steps import TOLD
 from loadstone.results.record import MetricValue, Notice, PhaseTiming, Status, TrialResult
-from loadstone.workloads.cube.cycle import CYCLES, STEPS
+from loadstone.workloads.cube.cycle import CYCLES
 from loadstone.workloads.cube.essbase.log import CycleLog
 from loadstone.workloads.cube.metrics import HEADLINE, METRICS, STEP_METRICS
 
@@ -67,6 +67,7 @@ def experiment_of(logs: Sequence[CycleLog], name: str, server: str) -> Experimen
             parameters={
                 "scale": first.facts["scale"],
                 **{knob: int(first.facts[knob]) for knob in _KNOBS},
+                "hybrid": bool(first.facts["hybrid"]),
             },
         ),
         target=TargetSpec(engine=ENGINE, server=server),
@@ -151,10 +152,15 @@ def _metrics(log: CycleLog) -> list[MetricValue]:
         "cycle_min_s": min(cycles_s),
         "cycle_max_s": max(cycles_s),
     }
-    for place, step in enumerate(STEPS):
+    for place, step in enumerate(_steps(log)):
         times_s = [cycle.steps[place].seconds for cycle in log.cycles]
         found[STEP_METRICS[step].name] = fmean(times_s)
     return [spec.of(found[spec.name]) for spec in METRICS if spec.name in found]
+
+
+def _steps(log: CycleLog) -> list[str]:
+    """Of each of its whole cycles."""
+    return [step.step for step in log.cycles[0].steps]
 
 
 def _notices(log: CycleLog) -> list[Notice]:
@@ -178,7 +184,7 @@ def _notices(log: CycleLog) -> list[Notice]:
     ]
     coarse = [
         step
-        for place, step in enumerate(STEPS)
+        for place, step in enumerate(_steps(log))
         if any(cycle.steps[place].server_s is None for cycle in log.cycles)
     ]
     if coarse:

@@ -31,6 +31,8 @@ class KitSettings:
     alloc_tasks: int = 8
     """Threads of the allocation: `FIXPARALLEL`."""
     cycles: int = 3
+    hybrid: bool = False
+    """The parents of entities and products are dynamic."""
 
     @property
     def cube(self) -> str:

@@ -73,28 +73,12 @@ def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension,
     Raises:
         WrongInputError: If the file cannot be read, or is none of members.
     """
-    members = {root.name: root}
-    children: dict[str, list[Member]] = {root.name: []}
-    rejects: list[Reject] = []
-    formulas: list[tuple[int, list[str], Ratio]] = []
-    for line, row in _rows(path):
-        try:
-            parent, member = _member(row, members, children)
-        except ValueError as error:
-            rejects.append(Reject(line, str(error), ",".join(row)))
-            continue
-        children[parent].append(member)
-        if member.formula is not None:
-            formulas.append((line, row, member.formula))
-        if member.storage != "shared":
-            members[member.name] = member
-            children[member.name] = []
-    for line, (parent, child, *rest), formula in formulas:
-        unknown = {formula.numerator, formula.denominator} - members.keys()
-        if unknown:
-            reason = f"its formula names {min(unknown)}, which is no member"
-            rejects.append(Reject(line, reason, ",".join((parent, child, *rest))))
-            children[parent] = [own for own in children[parent] if own.name != child]
+    accepted, rejects = _accepted(path, root)
+    accepted = _lasting(accepted, root, rejects)
+    children: dict[str, list[Member]] = {own.member.name: [] for own in accepted}
+    children[root.name] = []
+    for own in accepted:
+        children[own.parent].append(own.member)
     growing = Growing(root)
     waiting = [(0, member) for member in reversed(children[root.name])]
     while waiting:
@@ -102,7 +86,67 @@ def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension,
         number = growing.add(parent_number, member)
         if member.storage != "shared":
             waiting += [(number, below) for below in reversed(children[member.name])]
-    return growing.finished(root.name, dense=dense), rejects
+    return growing.finished(root.name, dense=dense), sorted(rejects, key=lambda own: own.line)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line that is taken, as far as the lines before it show."""
+
+    line: int
+    row: list[str]
+    parent: str
+    member: Member
+
+    def rejected(self, reason: str) -> Reject:
+        return Reject(self.line, reason, ",".join(self.row))
+
+
+def _accepted(path: Path, root: Member) -> tuple[list[_Line], list[Reject]]:
+    accepted: list[_Line] = []
+    rejects: list[Reject] = []
+    above: dict[str, set[str]] = {root.name: set()}
+    for line, row in _rows(path):
+        try:
+            parent, member = _member(row, above)
+        except ValueError as error:
+            rejects.append(Reject(line, str(error), ",".join(row)))
+            continue
+        accepted.append(_Line(line, row, parent, member))
+        above.setdefault(member.name, set()).add(parent)
+    return accepted, rejects
+
+
+def _lasting(accepted: list[_Line], root: Member, rejects: list[Reject]) -> list[_Line]:
+    """Those whose formula, parent and shared member are there; the others are added to the rejects.
+
+    A line that is rejected takes others with it, until nothing changes.
+    """
+    while True:
+        names = {own.member.name for own in accepted if own.member.storage != "shared"}
+        names.add(root.name)
+        lasting = []
+        for own in accepted:
+            reason = _lacking(own, names)
+            if reason is None:
+                lasting.append(own)
+            else:
+                rejects.append(own.rejected(reason))
+        if len(lasting) == len(accepted):
+            return lasting
+        accepted = lasting
+
+
+def _lacking(own: _Line, names: set[str]) -> str | None:
+    formula = own.member.formula
+    unknown = {formula.numerator, formula.denominator} - names if formula else set()
+    if unknown:
+        return f"its formula names {min(unknown)}, which is no member"
+    if own.parent not in names:
+        return f"its parent {own.parent} is rejected"
+    if own.member.name not in names:
+        return f"{own.member.name}, which it shares, is rejected"
+    return None
 
 
 def write_rejects(rejects: list[Reject], path: Path) -> None:
@@ -137,10 +181,12 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise WrongInputError(f"{path} cannot be read: {error}") from error
 
 
-def _member(
-    row: list[str], members: Mapping[str, Member], children: Mapping[str, list[Member]]
-) -> tuple[str, Member]:
+def _member(row: list[str], above: Mapping[str, set[str]]) -> tuple[str, Member]:
     """A line's member, and its parent's name.
+
+    Args:
+        row: The fields.
+        above: The parents of each member so far; one that is shared has several.
 
     Raises:
         ValueError: It says why the line is not taken.
@@ -148,17 +194,30 @@ def _member(
     if len(row) != len(HEADER):
         raise ValueError(f"{len(row)} fields, not {len(HEADER)}")
     parent, child, properties, attributes, formula = row
-    if parent not in members:
+    if parent not in above:
         raise ValueError(f"no valid parent: {parent!r}" if parent else "no valid parent")
     if not child:
         raise ValueError("no name")
     member = Member(child, 0, rate=None, formula=_ratio(formula))
     member = _with_attributes(_with_properties(member, properties), attributes)
-    if child in members:
-        if any(sibling.name == child for sibling in children[parent]):
+    if child in above:
+        if parent in above[child]:
             raise ValueError(f"{child} is a child of {parent} already")
+        if child == parent or child in _ancestors(parent, above):
+            raise ValueError(f"{child} cannot be below itself")
         member = replace(member, storage="shared")
     return parent, member
+
+
+def _ancestors(name: str, above: Mapping[str, set[str]]) -> set[str]:
+    """All members above one, by way of shared members as well."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        new = above[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _with_properties(member: Member, properties: str) -> Member:

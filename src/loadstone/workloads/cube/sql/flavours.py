@@ -44,9 +44,16 @@ class Flavour(ABC):
         """Gives a table another name."""
         return f"ALTER TABLE {name} RENAME TO {to}"
 
-    @abstractmethod
+    thread_settings: ClassVar[tuple[str, ...]]
+    """Settings of the engine by which a work is told how many threads it has."""
+
     def threads(self, threads: int) -> tuple[str, ...]:
         """What a session is told before it works."""
+        return tuple(f"SET {name} = {threads}" for name in self.thread_settings)
+
+    def as_before(self) -> tuple[str, ...]:
+        """What a session is told after it: what follows has the threads that it had before."""
+        return tuple(f"RESET {name}" for name in self.thread_settings)
 
     @abstractmethod
     def hash_of_all(self, columns: Sequence[str]) -> str:
@@ -87,14 +94,11 @@ class Flavour(ABC):
 
 
 class DuckDB(Flavour):
-    """DuckDB: zones of sorted rows take the place of an index."""
+    """DuckDB: zones of sorted rows take the place of an index; its own threads share the work."""
 
+    thread_settings = ("threads",)
     reads_lines = True
     checkpoint = ("CHECKPOINT",)
-
-    def threads(self, threads: int) -> tuple[str, ...]:
-        """Its own threads share the work."""
-        return (f"SET threads = {threads}",)
 
     def hash_of_all(self, columns: Sequence[str]) -> str:
         """64 bits; sums have 128."""
@@ -104,6 +108,7 @@ class DuckDB(Flavour):
 class PostgreSQL(Flavour):
     """PostgreSQL: a query that inserts has one process, so that several sessions share the work."""
 
+    thread_settings = ("max_parallel_workers_per_gather", "max_parallel_maintenance_workers")
     shares_work = False
     checkpoint = ("CHECKPOINT",)
 
@@ -111,8 +116,8 @@ class PostgreSQL(Flavour):
         return "CREATE UNLOGGED TABLE" if scratch else "CREATE TABLE"
 
     def threads(self, threads: int) -> tuple[str, ...]:
-        """One process each."""
-        return (f"SET max_parallel_workers_per_gather = {threads - 1}",)
+        """The workers of a query, or of an index that is made, come beside its first process."""
+        return super().threads(threads - 1)
 
     def hash_of_all(self, columns: Sequence[str]) -> str:
         """64 bits; sums are exact."""
@@ -128,8 +133,9 @@ class PostgreSQL(Flavour):
 
 
 class ClickHouse(Flavour):
-    """ClickHouse: tables are sorted by their key."""
+    """ClickHouse: tables are sorted by their key; its own threads share the work."""
 
+    thread_settings = ("max_threads", "max_insert_threads")
     key_type = "Int16"
     amount_type = "Nullable(Float64)"
 
@@ -148,9 +154,9 @@ class ClickHouse(Flavour):
         """Gives a table another name."""
         return f"RENAME TABLE {name} TO {to}"
 
-    def threads(self, threads: int) -> tuple[str, ...]:
-        """Its own threads share the work."""
-        return (f"SET max_threads = {threads}", f"SET max_insert_threads = {threads}")
+    def as_before(self) -> tuple[str, ...]:
+        """What a session is told after its work."""
+        return tuple(f"SET {name} = DEFAULT" for name in self.thread_settings)
 
     def hash_of_all(self, columns: Sequence[str]) -> str:
         """64 bits, in an integer that sums do not overflow; as text: Arrow has no such integer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadstone.targets.schema import Table
 from loadstone.workloads.cube.data.native import NativeFile
 from loadstone.workloads.cube.outline.accounts import ALLOCATED, SOLD, UNITS
 from loadstone.workloads.cube.outline.model import Outline
@@ -15,7 +16,6 @@ from loadstone.workloads.cube.sql.tables import (
     AMOUNTS,
     BASE,
     BLOCK,
-    OUTLINE_TABLES,
     RENUMBERED,
     UPPER,
 )
@@ -28,11 +28,15 @@ CLOSE = 1e-9
 
 
 def rows() -> str:
-    """Rows of each table: name, rows."""
-    tables = [BASE, UPPER, *(table.name for table in OUTLINE_TABLES)]
+    """Rows of the tables of cells: name, rows."""
     return " UNION ALL ".join(
-        f"SELECT '{name}' AS name, count(*) AS many FROM {name}" for name in tables
+        f"SELECT '{name}' AS name, count(*) AS many FROM {name}" for name in (BASE, UPPER)
     )
+
+
+def all_of(table: Table) -> str:
+    """Each row of a table of the outline."""
+    return f"SELECT {', '.join(column.name for column in table.columns)} FROM {table.name}"
 
 
 def native(files: Sequence[NativeFile]) -> str:
@@ -56,6 +60,21 @@ def sold(outline: Outline) -> str:
     """Cells and sum of what the file of cells brought."""
     numbers = [account(outline, name) for name in SOLD]
     return f"SELECT {_COUNTS}, {_SUM} FROM {BASE} c WHERE c.account IN {listed(numbers)}"
+
+
+def held(outline: Outline) -> str:
+    """Cells and sum of what was loaded, at any time after: whence (`lines`, `native`), cells, sum.
+
+    Args:
+        outline: With the accounts as they are numbered then.
+    """
+    numbers, made = ([account(outline, name) for name in own] for own in (SOLD, ALLOCATED))
+    whence = f"CASE WHEN c.account IN {listed(numbers)} THEN 'lines' ELSE 'native' END"
+    return (
+        f"SELECT whence, {_COUNTS}, {_SUM} FROM (SELECT {whence} AS whence, c.* FROM {BASE} c "
+        f"WHERE c.currency = {member(outline, CURRENCY, LOCAL)} "
+        f"AND c.account NOT IN {listed(made)}) c GROUP BY whence"
+    )
 
 
 def volume() -> str:

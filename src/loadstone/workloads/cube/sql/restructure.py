@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.sparse import ENTITY
 from loadstone.workloads.cube.rollup import KEY
@@ -10,7 +12,7 @@ from loadstone.workloads.cube.sql.load import NEW
 from loadstone.workloads.cube.sql.tables import AMOUNTS, BASE, KEYS, RENUMBERED, UPPER
 from loadstone.workloads.cube.sql.work import Work, at_once, one_by_one
 
-_RANGES = 16
+_LEAST_RANGES = 16
 """Of entities: what is sorted at a time fits into memory."""
 
 
@@ -27,15 +29,12 @@ def restructured(flavour: Flavour, outline: Outline, threads: int, *, hybrid: bo
     for table in (BASE,) if hybrid else (BASE, UPPER):
         statements = [
             _moved(table, f"c.entity BETWEEN {first} AND {last}")
-            for first, last in _ranges(outline)
+            for first, last in _ranges(outline, max(_LEAST_RANGES, threads))
         ]
         if flavour.shares_work:
             jobs = [(*flavour.threads(threads), *statements)]
         else:
-            jobs = [
-                (*flavour.threads(1), *statements[job::threads])
-                for job in range(min(threads, len(statements)))
-            ]
+            jobs = [(*flavour.threads(1), *statements[job::threads]) for job in range(threads)]
         new = NEW[table]
         done = (flavour.dropped(table), flavour.renamed(new, table), *flavour.finished(table))
         work += one_by_one(flavour.cells(new)) + at_once(jobs)
@@ -43,11 +42,11 @@ def restructured(flavour: Flavour, outline: Outline, threads: int, *, hybrid: bo
     return work + one_by_one(*flavour.checkpoint)
 
 
-def _ranges(outline: Outline) -> list[tuple[int, int]]:
+def _ranges(outline: Outline, ranges: int) -> list[tuple[int, int]]:
     """First and last of about as many entities each; the top of the tree, which is full, alone."""
     many = len(outline[ENTITY])
-    cuts = [1 + (many - 1) * number // (_RANGES - 1) for number in range(_RANGES)]
-    return [(0, 0), *((cuts[place], cuts[place + 1] - 1) for place in range(_RANGES - 1))]
+    cuts = [1 + (many - 1) * number // (ranges - 1) for number in range(ranges)]
+    return [(0, 0), *((first, behind - 1) for first, behind in pairwise(cuts))]
 
 
 def _moved(table: str, condition: str) -> str:

@@ -36,6 +36,13 @@ class Work:
     def __add__(self, other: Work) -> Work:
         return Work(self.stages + other.stages)
 
+    def then(self, *statements: str) -> Work:
+        """With further statements in the session that does the first jobs."""
+        if not self.stages or len(self.stages[-1]) > 1:
+            return self + one_by_one(*statements)
+        *before, (job,) = self.stages
+        return Work((*before, ((*job, *statements),)))
+
     def planned(self) -> list[Any]:
         """As the plan of the runner has it."""
         return [[[_planned(action) for action in job] for job in stage] for stage in self.stages]
