@@ -49,7 +49,6 @@ def frames(*told: dict[str, Any]) -> list[dict[str, Any]]:
                 "events_accepted": 990,
                 "events_stored": 980,
                 "events_lost": 10,
-                "inserts_over_threshold": 10 if INSERTS_MS.get(at, 0) > 1000 else 0,
             },
             gauges={"events_buffered": 10.0, "deepest_buffer": 5.0 + at},
         )
@@ -75,7 +74,7 @@ def measured(*told: dict[str, Any], **fields: Any) -> Measured:
 
 
 def values(of: Measured) -> dict[str, float]:
-    return {metric.name: metric.value for metric in metric_values(of)}
+    return {metric.name: metric.value for metric in metric_values(of, 1.0)}
 
 
 def test_rates_are_those_of_the_counters() -> None:
@@ -88,6 +87,14 @@ def test_rates_are_those_of_the_counters() -> None:
     assert found["deepest_buffer"] == 24
     assert found["insert_max_ms"] == pytest.approx(2000, rel=0.01)
     assert found["visible_p99_ms"] == pytest.approx(3, rel=0.01)
+
+
+@pytest.mark.parametrize(("threshold_s", "over"), [(0.01, 200), (0.5, 30), (1.7, 10), (3.0, 0)])
+def test_inserts_over_the_threshold_are_counted_from_when_they_were_due(
+    threshold_s: float, over: int
+) -> None:
+    found = {each.name: each.value for each in metric_values(measured(), threshold_s)}
+    assert found["inserts_over_threshold"] == over
 
 
 def test_an_event_costs_what_all_cost_divided() -> None:

@@ -148,6 +148,19 @@ def percentiles(
     return values
 
 
+def count_above(histogram: HdrHistogram, limit_s: float) -> int:
+    """How many values are above a limit, to the three digits that a histogram keeps.
+
+    Args:
+        histogram: In nanoseconds.
+        limit_s: A value of just so long is not above it.
+    """
+    counts = _counts(histogram)
+    used = np.flatnonzero(counts)
+    lowest = np.array([histogram.get_value_from_index(int(index)) for index in used])
+    return int(counts[used][lowest > limit_s * NANOSECONDS].sum())
+
+
 def percentile_curve(histogram: HdrHistogram) -> list[tuple[float, float]]:
     """Give the distribution for a percentile axis up to 99.999.
 

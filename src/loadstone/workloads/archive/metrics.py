@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
+from hdrh.histogram import HdrHistogram
+
 from loadstone.load.frames import Event, Tick
-from loadstone.results.latency import merge, summarize_latency
+from loadstone.results.latency import count_above, merge, summarize_latency
 from loadstone.results.record import LatencySummary, MetricValue
 from loadstone.workloads.archive.parameters import INSERT, VISIBLE
 from loadstone.workloads.base import Measured, MetricSpec
@@ -43,21 +45,29 @@ METRICS = (
 )
 
 
-def metric_values(measured: Measured) -> list[MetricValue]:
-    """The figures of a measured phase; one that has no meaning there is left out."""
+def metric_values(measured: Measured, threshold_s: float) -> list[MetricValue]:
+    """The figures of a measured phase; one that has no meaning there is left out.
+
+    Args:
+        measured: Of a trial.
+        threshold_s: A bulk insert that takes longer, from when it was due, counts as buffering.
+    """
     values = {
         f"events_{name}_per_s": measured.counters[f"events_{name}"] / measured.duration_s
         for name in ("offered", "accepted", "stored", "lost")
         if f"events_{name}" in measured.counters
     }
-    values |= _inserts(measured) | _switches(measured) | _closes(measured) | _per_event(measured)
+    values |= _inserts(measured, threshold_s) | _switches(measured)
+    values |= _closes(measured) | _per_event(measured)
     return [spec.of(values[spec.name]) for spec in METRICS if spec.name in values]
 
 
-def _inserts(measured: Measured) -> dict[str, float]:
+def _inserts(measured: Measured, threshold_s: float) -> dict[str, float]:
     values: dict[str, float] = {}
-    if insert := _response(measured.ticks, INSERT):
+    inserts = _merged(measured.ticks, INSERT)
+    if insert := summarize_latency(inserts):
         values |= {
+            "inserts_over_threshold": count_above(inserts, threshold_s),
             "insert_p50_ms": insert.p50_s * 1e3,
             "insert_p95_ms": insert.p95_s * 1e3,
             "insert_p99_ms": insert.p99_s * 1e3,
@@ -65,8 +75,6 @@ def _inserts(measured: Measured) -> dict[str, float]:
         }
     if visible := _response(measured.ticks, VISIBLE):
         values["visible_p99_ms"] = visible.p99_s * 1e3
-    if "inserts_over_threshold" in measured.counters:
-        values["inserts_over_threshold"] = measured.counters["inserts_over_threshold"]
     if "deepest_buffer" in measured.gauges:
         values["deepest_buffer"] = measured.gauges["deepest_buffer"]
     return values
@@ -157,5 +165,9 @@ def _within(ticks: Sequence[Tick], stretches: Iterable[tuple[float, float]]) -> 
 
 
 def _response(ticks: Iterable[Tick], operation: str) -> LatencySummary | None:
+    return summarize_latency(_merged(ticks, operation))
+
+
+def _merged(ticks: Iterable[Tick], operation: str) -> HdrHistogram:
     parts = [tick.operations[operation] for tick in ticks if operation in tick.operations]
-    return summarize_latency(merge(part.response for part in parts if part.response))
+    return merge(part.response for part in parts if part.response)

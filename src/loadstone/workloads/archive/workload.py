@@ -175,7 +175,7 @@ class EventArchive(Workload):
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`; those that have no meaning in this trial are left out."""
-        return metric_values(measured)
+        return metric_values(measured, self.parameters.threshold)
 
     def notices(self, measured: Measured) -> list[Notice]:
         """That events were lost: the rate was too high, or a buffer too small for an outage."""
