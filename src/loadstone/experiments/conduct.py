@@ -25,6 +25,7 @@ from loadstone.experiments.observer import Observer
 from loadstone.experiments.plans import TrialPlan
 from loadstone.experiments.room import sessions_named, with_room
 from loadstone.experiments.trial import run_trial
+from loadstone.factors.cautions import cautions
 from loadstone.factors.check import changes_of
 from loadstone.factors.crashes import refuse_uncrashable
 from loadstone.factors.in_force import parts_of
@@ -85,6 +86,8 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
     observer.experiment_begins(experiment, stages.variants, trials_of(experiment))
     for rung in stages.skipped:
         observer.notice(rung.notice())
+    for notice in cautions(experiment, stages.variants):
+        observer.notice(notice)
     interrupts = Interrupts()
     try:
         with (

@@ -36,6 +36,7 @@ from loadstone.results.record import (
 )
 from loadstone.results.statistics import drift, steady_state, usual
 from loadstone.targets.base import Target
+from loadstone.targets.registry import target_class
 from loadstone.workloads.base import Measured, Observation, Workload
 
 ERROR_SHARE_LIMIT = 0.01
@@ -263,6 +264,8 @@ class Findings:
         found += [outage.notice(begin_s) for outage in self.outages]
         measured = self.load.measured()
         if health is not None:
+            engine = target_class(self.plan.target.engine)
+            found += engine.cautions(self.plan.target, self.plan.profile)
             # Of a level of a search an overload is a finding: its record says it.
             found += (
                 generator_notices(health, self.plan.profile, measured)

@@ -91,14 +91,25 @@ def refuse_overfull(experiment: Experiment, variants: Sequence[Variant]) -> None
         RefusedError: As `Space.refuse`.
     """
     space = Space()
-    for parts in _longest_trials(experiment, variants):
+    for parts in longest_trials(experiment, variants):
         space.refuse(parts)
 
 
 def most_growth_bytes(experiment: Experiment, variants: Sequence[Variant]) -> int | None:
     """About how much the trial that writes most adds to the database; None if it is not known."""
-    found = [growth_bytes(parts) for parts in _longest_trials(experiment, variants)]
+    found = [growth_bytes(parts) for parts in longest_trials(experiment, variants)]
     return max((each for each in found if each is not None), default=None)
+
+
+def longest_trials(experiment: Experiment, variants: Sequence[Variant]) -> Iterator[Parts]:
+    """Each variant with its longest measured phase; crash trials last seconds and are left out."""
+    if isinstance(experiment.design, CrashDesign):
+        return
+    for variant in variants:
+        parts = apply_changes(experiment, variant.changes)
+        measure_s = _longest_s(experiment, parts.profile)
+        profile = parts.profile.model_copy(update={"measure": measure_s})
+        yield Parts(parts.workload, parts.target, profile, parts.host)
 
 
 def growth_bytes(parts: Parts) -> int | None:
@@ -108,17 +119,6 @@ def growth_bytes(parts: Parts) -> int | None:
 
     workload, target = workload_of(parts.workload), target_class(parts.target.engine)
     return workload.growth_bytes(parts.profile, target.dialect)
-
-
-def _longest_trials(experiment: Experiment, variants: Sequence[Variant]) -> Iterator[Parts]:
-    """Crash trials last seconds, and their load is that of others."""
-    if isinstance(experiment.design, CrashDesign):
-        return
-    for variant in variants:
-        parts = apply_changes(experiment, variant.changes)
-        measure_s = _longest_s(experiment, parts.profile)
-        profile = parts.profile.model_copy(update={"measure": measure_s})
-        yield Parts(parts.workload, parts.target, profile, parts.host)
 
 
 def _longest_s(experiment: Experiment, profile: ProfileSpec) -> float:

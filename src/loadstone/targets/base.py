@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Failure, Level, OutageKind, TargetSpec
+from loadstone.experiments.model import Failure, Level, OutageKind, ProfileSpec, TargetSpec
 from loadstone.probes.base import Probe
-from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.results.record import FactorReading, Fingerprint, Notice
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
 
@@ -129,6 +129,11 @@ class Target(ABC):
         Data of one layout cannot be restored into another.
         """
         return {}
+
+    @classmethod
+    def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:
+        """What a reader of figures should know of a target as `spec` has it, under this load."""
+        return []
 
     # -- life ----------------------------------------------------------------------------------
     @abstractmethod

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from loadstone.errors import TargetError
 from loadstone.experiments.model import Level
-from loadstone.results.record import FactorReading
+from loadstone.results.record import FactorReading, Notice
 from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.postgresql import values
 from loadstone.targets.postgresql.client import Client
+from loadstone.units import format_duration
 
 BASE: dict[str, Level] = {
     MAX_CONNECTIONS: FEWEST_CONNECTIONS,
@@ -31,6 +32,9 @@ UNSAFE: dict[str, str] = {
     "ignore_system_indexes": "on",
 }
 """Setting: the level under which acknowledged commits, or damage of the data, can go unnoticed."""
+
+LONG_S = 600.0
+"""A load that is measured for so long says something about hours, in which servers vacuum."""
 
 OWN = frozenset(
     {
@@ -116,6 +120,29 @@ def is_unsafe(name: str, level: Level) -> bool:
     """Whether acknowledged commits can be lost under this level."""
     bad = UNSAFE.get(name.lower())
     return bad is not None and values.same(values.text(level), bad, "enum", None)
+
+
+def cautions(settings: Mapping[str, Level], measure_s: float) -> list[Notice]:
+    """That autovacuum is off for long, on a server that Loadstone starts.
+
+    Args:
+        settings: Of the experiment, which come after `BASE`.
+        measure_s: How long load is measured.
+    """
+    own = {name.lower(): level for name, level in settings.items()}
+    level = own.get("autovacuum", BASE["autovacuum"])
+    is_off = values.same(values.text(level), "off", "bool", None)
+    if not is_off or measure_s < LONG_S:
+        return []
+    return [
+        Notice(
+            code="autovacuum-off",
+            severity="warning",
+            message=f"autovacuum is off, and load is measured for {format_duration(measure_s)}: "
+            "a server that runs for hours must vacuum, and what that costs is not in the figures",
+            advice="set autovacuum: on in target.settings (--set autovacuum=on)",
+        )
+    ]
 
 
 def unsafe_levels(name: str) -> tuple[str, ...]:

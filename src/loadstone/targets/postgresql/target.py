@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.experiments.model import Level, ProfileSpec, TargetSpec
 from loadstone.probes.base import Probe
-from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.results.record import FactorReading, Fingerprint, Notice
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect
@@ -20,6 +20,7 @@ from loadstone.targets.postgresql import (
     ddl,
     fingerprint,
     remote,
+    settings,
     tablespace,
 )
 from loadstone.targets.postgresql.owned import OwnedServer
@@ -93,6 +94,12 @@ class PostgreSQL(ServedTarget):
         if address.is_address(spec.server):
             return {}
         return room_for(sessions, (name.lower() for name in spec.settings))
+
+    @classmethod
+    def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:
+        """That a server of Loadstone's does not vacuum for as long as others would have to."""
+        at_address = address.is_address(spec.server)
+        return [] if at_address else settings.cautions(spec.settings, profile.measure)
 
     def open(self) -> None:
         """Makes a cluster, or connects; refuses a database that is not Loadstone's."""
