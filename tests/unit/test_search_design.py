@@ -248,6 +248,17 @@ def test_the_profile_says_where_to_begin_unless_the_design_does():
     assert rules_of(search({})).over == "users"
 
 
+def test_the_rate_of_an_archive_says_where_to_begin_unless_the_design_does():
+    def first(parameters: dict[str, Any], **design: Any) -> float:
+        given = search({}, **design)
+        workload = WorkloadSpec(name="archive", parameters=parameters)
+        return rules_of(given.model_copy(update={"workload": workload})).way.steps.first
+
+    assert first({"rate": 100_000}) == 100_000
+    assert first({"rate": 100_000}, **{"from": 30_000}) == 30_000
+    assert first({}) == 15_000
+
+
 def test_errors_have_a_limit_even_where_nobody_names_one():
     assert rules_of(search(objective=["p99 < 5 ms"])).objective == ("p99 < 5 ms", "errors < 1 %")
     assert rules_of(search(objective=["errors = 0"])).objective == ("errors = 0",)

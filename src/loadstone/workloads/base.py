@@ -333,6 +333,10 @@ class Workload(ABC):
         """
         return [Change(factor="profile.rate_per_s", level=rate)]
 
+    def rate_given(self, profile: ProfileSpec) -> float | None:
+        """The rate that the user wrote, in `rate_unit`: where a search over rates begins."""
+        return profile.rate_per_s
+
     def at_users(self, profile: ProfileSpec, users: int) -> list[Change]:
         """What makes so many users the load: those of a closed profile."""
         return [Change(factor="profile.users", level=users)]

@@ -193,7 +193,7 @@ def _soaks_at_most(rules: Rules) -> int:
 def _way(experiment: Experiment, workload: Workload, over: LoadedBy) -> Way:
     design = _design(experiment)
     default = workload.default_steps(over)
-    first = design.first or _of_profile(experiment, over) or default.first
+    first = design.first or _given(experiment, workload, over) or default.first
     coarse = design.coarse or default.coarse or design.fine or first
     steps = SearchSteps(
         first=first,
@@ -204,11 +204,11 @@ def _way(experiment: Experiment, workload: Workload, over: LoadedBy) -> Way:
     return Way(steps, design.precision / 100, design.at_most, whole=over == "users")
 
 
-def _of_profile(experiment: Experiment, over: LoadedBy) -> float | None:
-    """The load that the profile itself names."""
+def _given(experiment: Experiment, workload: Workload, over: LoadedBy) -> float | None:
+    """The load that the experiment itself names."""
     profile = experiment.profile
     if over == "rate":
-        return profile.rate_per_s
+        return workload.rate_given(profile)
     return float(profile.users) if "users" in profile.model_fields_set else None
 
 

@@ -136,6 +136,11 @@ class EventArchive(Workload):
         """More stations, as the rate needs them."""
         return [Change(factor="workload.rate", level=rate)]
 
+    def rate_given(self, profile: ProfileSpec) -> float | None:
+        """That of the events, unless it is the default."""
+        own = self.parameters
+        return own.rate if "rate" in own.model_fields_set else None
+
     def raised_to(self, over: LoadedBy, level: float) -> dict[str, Any]:
         """A running load is raised by whole stations, each of the rate that it began with."""
         own = self.parameters
