@@ -120,7 +120,7 @@ def test_the_process_that_fell_silent_is_named_and_not_the_one_that_spoke(tmp_pa
     sys.stdin.readline(); end("stopped")
     """
     crew, _ = crew_of(program(tmp_path, body), processes=2)
-    with crew, pytest.raises(DriverFailedError, match="process 2 of 2.*told nothing") as caught:
+    with crew, pytest.raises(DriverFailedError, match=r"process 2 of 2.*told nothing") as caught:
         crew.wait(timeout_s=60)
     assert caught.value.failure is Failure.SILENT
 
