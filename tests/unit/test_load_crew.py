@@ -111,6 +111,20 @@ def test_control_lines_reach_all(tmp_path: Path) -> None:
     assert [number for number, _ in said].count(1) == 3
 
 
+def test_the_process_that_fell_silent_is_named_and_not_the_one_that_spoke(tmp_path: Path) -> None:
+    body = """
+    hello(); begun()
+    if me == 0:
+        while not select.select([sys.stdin], [], [], 0.1)[0]:
+            say("event", kind="users", t_s=time.monotonic() - born_s + 60)
+    sys.stdin.readline(); end("stopped")
+    """
+    crew, _ = crew_of(program(tmp_path, body), processes=2)
+    with crew, pytest.raises(DriverFailedError, match=r"process 2 of 2.*told nothing") as caught:
+        crew.wait(timeout_s=60)
+    assert caught.value.failure is Failure.SILENT
+
+
 def test_a_killed_process_is_named_and_ends_the_others(tmp_path: Path) -> None:
     body = """
     hello(); begun()

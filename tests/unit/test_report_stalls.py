@@ -114,13 +114,23 @@ class Ruled(Noop):
 
 
 def test_a_workload_may_have_a_rule_of_its_own(tmp_path: Path) -> None:
-    ruled = Ruled(Noop.Parameters())
-    stalls = report(tmp_path, frames({50: 0.4, 90: 1.2}), workload=ruled)
+    slow = dict.fromkeys(range(0, SECONDS, 2), 1.2)
+    stalls = report(tmp_path, frames(slow), workload=Ruled(Noop.Parameters()))
     assert stalls is not None
     assert stalls.own_rule
     assert stalls.max_limit_ms == 1000.0
-    assert stalls.p99_limit_ms is None
-    assert [spike.max_ms for spike in stalls.spikes] == [pytest.approx(1200, rel=0.01)]
+    assert stalls.slow_windows >= len(slow)
+
+
+def test_a_rule_of_its_own_hides_no_spike_below_it(tmp_path: Path) -> None:
+    ruled = Ruled(Noop.Parameters())
+    stalls = report(tmp_path, frames({50: 0.4, 90: 1.2}), workload=ruled)
+    assert stalls is not None
+    assert not stalls.own_rule
+    assert [spike.max_ms for spike in stalls.spikes] == [
+        pytest.approx(400, rel=0.01),
+        pytest.approx(1200, rel=0.01),
+    ]
 
 
 def test_a_steady_trial_has_no_spikes(tmp_path: Path) -> None:

@@ -195,8 +195,13 @@ class Crew:
     def _taker(self, number: int) -> OnFrame:
         def take(frame: dict[str, Any]) -> None:
             with self._lock:
-                if self._problem is None:
+                if self._problem is not None:
+                    return
+                try:
                     self._take(number, frame)
+                except BehindError as problem:
+                    self._problem = self._named(problem.process, problem)
+                    raise
 
         return take
 
@@ -242,8 +247,6 @@ class Crew:
 
     def _named(self, number: int, problem: BaseException) -> BaseException:
         """The problem, with the process that it is about."""
-        if isinstance(problem, BehindError):
-            number = problem.process
         failure = getattr(problem, "failure", None)
         if not isinstance(problem, BehindError | DriverFailedError):
             return problem

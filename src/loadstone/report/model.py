@@ -155,7 +155,7 @@ class StallReport(Record):
     operations: list[str] = Field(description="Whose times are judged; none: all.")
     p99_limit_ms: float | None = Field(description="A window above it is slow.")
     max_limit_ms: float | None
-    own_rule: bool = Field(description="The limit is the workload's, not what is usual.")
+    own_rule: bool = Field(description="The limit of the slowest operation is the workload's own.")
     windows: int
     slow_windows: int
     spikes: list[SpikeReport]

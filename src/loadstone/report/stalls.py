@@ -51,6 +51,8 @@ class _Limits:
 
     p99_s: float | None
     max_s: float | None
+    own: bool
+    """`max_s` is the workload's own, which lies below what stands out."""
 
 
 def stall_report(
@@ -84,7 +86,7 @@ def stall_report(
         operations=list(workload.judged_by()),
         p99_limit_ms=_milliseconds(limits.p99_s),
         max_limit_ms=_milliseconds(limits.max_s),
-        own_rule=workload.slow_after_s() is not None,
+        own_rule=limits.own,
         windows=int(slow.size),
         slow_windows=int(slow.sum()),
         spikes=[_spike(run, windows, kinds, covers, origin) for run in runs(slow)][:MOST_LISTED],
@@ -125,10 +127,10 @@ def _windows(ticks: Sequence[Tick], operations: Sequence[str]) -> _Windows:
 
 
 def _limits(windows: _Windows, own_s: float | None) -> _Limits:
-    if own_s is not None:
-        return _Limits(None, own_s)
+    """What is usual; a limit of the workload's own only ever makes more windows slow."""
     longest = usual_limit(windows.max_s, deviations=MAX_DEVIATIONS, ratio=MAX_RATIO)
-    return _Limits(usual_limit(windows.p99_s), longest)
+    own = own_s is not None and (longest is None or own_s < longest)
+    return _Limits(usual_limit(windows.p99_s), own_s if own else longest, own)
 
 
 def _slow(windows: _Windows, limits: _Limits) -> Flags:

@@ -365,7 +365,7 @@ class Workload(ABC):
     def slow_after_s(self) -> float | None:
         """A response that takes longer is a stall by the workload's own rule.
 
-        None: a stall is what stands out from the rest of the trial.
+        What stands out from the rest of the trial is one in any case.
         """
         return None
 
