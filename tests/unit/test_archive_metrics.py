@@ -146,7 +146,7 @@ def test_closing_a_segment_takes_what_was_told_of_it() -> None:
 
 
 def test_lost_events_are_told() -> None:
-    workload = EventArchive(ArchiveParameters(buffer_events=500))
+    workload = EventArchive(ArchiveParameters(events_per_s=500, buffer_events=500))
     (notice,) = workload.notices(measured())
     assert notice.severity == "warning"
     assert notice.message == "200 of 20,000 events were lost: a buffer of 500 events was full"

@@ -27,7 +27,7 @@ from loadstone.workloads.base import LoadContext
 def test_stations_make_the_rate_and_none_does_more_than_it_is_built_for(
     rate: float, each: float
 ) -> None:
-    own = ArchiveParameters(rate=rate, events_per_s=each)
+    own = ArchiveParameters(rate=rate, events_per_s=each, buffer_events=100_000)
     told = own.driver()
     assert told["stations"] * told["events_per_s"] == pytest.approx(rate)
     assert told["events_per_s"] <= each
@@ -37,6 +37,15 @@ def test_stations_make_the_rate_and_none_does_more_than_it_is_built_for(
 def test_too_many_stations_are_refused_with_what_to_do() -> None:
     with pytest.raises(ValidationError, match="raise events_per_s"):
         ArchiveParameters(rate=2.0 * MOST_STATIONS, events_per_s=1)
+
+
+def test_a_buffer_that_does_not_bridge_an_interval_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ValidationError, match=r"holds back 100,000 .* raise buffer_events"):
+        ArchiveParameters(events_per_s=100_000)
+    with pytest.raises(ValidationError, match=r"holds back 2,000 .*\(2s\)"):
+        ArchiveParameters(interval=2.0, buffer_events=1999)
+    assert ArchiveParameters(interval=2.0, buffer_events=2000).buffer_events == 2000
+    assert ArchiveParameters(csv="events.csv", buffer_events=10).buffer_events == 10
 
 
 @pytest.mark.parametrize(

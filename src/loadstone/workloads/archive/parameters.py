@@ -108,6 +108,18 @@ class ArchiveParameters(BaseModel):
             )
         return self
 
+    @model_validator(mode="after")
+    def _buffer_holds_an_interval(self) -> ArchiveParameters:
+        most = math.ceil(self.events_per_s * self.interval)
+        if self.csv is None and self.buffer_events < most:
+            raise ValueError(
+                f"buffer_events of {self.buffer_events:,} loses events on any target: a station "
+                f"of {self.events_per_s:g} events/s holds back {most:,} from one bulk insert to "
+                f"the next ({self.interval:g}s): raise buffer_events, or lower events_per_s or "
+                "interval"
+            )
+        return self
+
     @property
     def stations(self) -> int:
         """As many as it takes to make the rate, none above what it is built for."""
