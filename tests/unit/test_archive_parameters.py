@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.conduct import examine
 from loadstone.experiments.file import parse_experiment, write_experiment
-from loadstone.experiments.model import ProfileSpec
+from loadstone.experiments.model import Experiment, ProfileSpec
 from loadstone.factors.check import check_experiment
 from loadstone.load.profiles import run_plan
 from loadstone.targets.base import Connection
@@ -43,8 +43,8 @@ def test_a_buffer_that_does_not_bridge_an_interval_is_refused_with_what_to_do() 
     with pytest.raises(ValidationError, match=r"holds back 100,000 .* raise buffer_events"):
         ArchiveParameters(events_per_s=100_000)
     with pytest.raises(ValidationError, match=r"holds back 2,000 .*\(2s\)"):
-        ArchiveParameters(interval=2.0, buffer_events=1999)
-    assert ArchiveParameters(interval=2.0, buffer_events=2000).buffer_events == 2000
+        ArchiveParameters(interval="2s", buffer_events=1999)
+    assert ArchiveParameters(interval="2s", buffer_events=2000).buffer_events == 2000
     assert ArchiveParameters(csv="events.csv", buffer_events=10).buffer_events == 10
 
 
@@ -238,3 +238,21 @@ def test_a_possible_outage_is_read_and_written_back() -> None:
     assert again == experiment
     assert experiment.outage is not None
     assert (experiment.outage.after, experiment.outage.lasts) == (3.0, 0.5)
+
+
+def test_a_replayed_file_has_the_rate_of_its_own_times(tmp_path: Path) -> None:
+    workload = EventArchive(ArchiveParameters(csv="events.csv", rate=3000))
+    told = workload.arrival(ProfileSpec())
+    assert told.startswith("events.csv replayed by 3 stations")
+    assert "events/s" not in told
+    file = tmp_path / "events.csv"
+    file.write_text("ts,element,value\n0,1,2.5\n")
+    text = {
+        "version": 1,
+        "name": "replay",
+        "workload": {"name": "archive", "parameters": {"csv": str(file)}},
+        "target": {"engine": "postgresql"},
+        "design": {"kind": "search"},
+    }
+    with pytest.raises(WrongInputError, match="no rate can be searched for with csv"):
+        examine(Experiment.model_validate(text), allow_unsafe=False)

@@ -125,7 +125,7 @@ def running_load(
             readings = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in driver.pids]
             findings.readings += readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
-        host = HostProbe(folder.path)
+        host = HostProbe(target.data_folder())
         probes = [host, OwnProbe(), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
             yield Load(driver, sampler, host, marks, ended)

@@ -40,7 +40,7 @@ def machine_speed(folder: Path) -> dict[str, float]:
       limit of its own if it is judged at all.
 
     Args:
-        folder: On the disk that holds the data. A figure that cannot be had is left out.
+        folder: Whose disk is tried. A figure that cannot be had is left out.
     """
     figures = {
         "cpu_work_us": min(_timed_us(_integer_work) for _ in range(CPU_SLICES)),

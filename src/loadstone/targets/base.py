@@ -327,6 +327,10 @@ class Target(ABC):
     def log_path(self) -> Path | None:
         """The server's own log, if it can be read from here."""
 
+    def data_folder(self) -> Path | None:
+        """Where the data lie; None if that is not on this machine, or not known."""
+        return None
+
     def server_pid(self) -> int | None:
         """The first process of Loadstone's own server; None of any other, or if it is down."""
         return None

@@ -196,6 +196,10 @@ class InProcessTarget(Target):
             **self.store.inventory(),
         }
 
+    def data_folder(self) -> Path:
+        """The database's."""
+        return self.store.database.parent
+
     def log_path(self) -> Path | None:
         """The engine writes no log for people."""
         return None

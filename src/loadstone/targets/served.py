@@ -113,6 +113,10 @@ class Server(ABC):
         """Its first process, if it runs on this machine and is Loadstone's."""
 
     @abstractmethod
+    def data_folder(self) -> Path | None:
+        """Where its data lie, if it is Loadstone's."""
+
+    @abstractmethod
     def inventory(self) -> dict[str, Any]:
         """What is special to this way of having a server."""
 
@@ -159,6 +163,10 @@ class AddressServer(Server):
         return None
 
     def pid(self) -> int | None:
+        """Unknown from here."""
+        return None
+
+    def data_folder(self) -> Path | None:
         """Unknown from here."""
         return None
 
@@ -272,6 +280,10 @@ class ServedTarget(Target):
     def log_path(self) -> Path | None:
         """The log of an owned server since the last restore."""
         return self._server.log_path()
+
+    def data_folder(self) -> Path | None:
+        """Of an owned server."""
+        return self._server.data_folder()
 
     def server_pid(self) -> int | None:
         """The first process of an owned server."""

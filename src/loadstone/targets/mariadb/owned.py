@@ -198,6 +198,10 @@ class OwnedServer(Server):
         server = processes.server_of(self._opened().folders.data)
         return None if server is None else server.pid
 
+    def data_folder(self) -> Path:
+        """The tables; the redo log may lie elsewhere."""
+        return self._opened().folders.data
+
     def inventory(self) -> dict[str, Any]:
         """Programs, account, folders and their file systems."""
         folders = self._opened().folders

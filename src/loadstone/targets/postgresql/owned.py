@@ -199,6 +199,10 @@ class OwnedServer(Server):
         postmaster = processes.postmaster_of(self._opened().data)
         return None if postmaster is None else postmaster.pid
 
+    def data_folder(self) -> Path:
+        """The cluster."""
+        return self._opened().data
+
     def inventory(self) -> dict[str, Any]:
         """Programs, account, data folder and its file system."""
         cluster = self._opened()

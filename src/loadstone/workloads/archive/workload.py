@@ -7,6 +7,7 @@ from importlib import resources
 from time import monotonic
 from typing import Any, ClassVar
 
+from loadstone.errors import WrongInputError
 from loadstone.experiments.model import LoadedBy, ProfileSpec
 from loadstone.experiments.plans import Change
 from loadstone.results.record import CheckResult, MetricValue, Notice
@@ -74,6 +75,8 @@ class EventArchive(Workload):
         """The rate of the events."""
         own = self.parameters
         stations = "1 station" if own.stations == 1 else f"{own.stations} stations"
+        if own.csv is not None:
+            return f"{own.csv} replayed by {stations}, {spans(profile)}"
         return f"{own.rate:,.0f} events/s of {stations}, {spans(profile)}"
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
@@ -133,7 +136,17 @@ class EventArchive(Workload):
         return self.parameters.pacing()
 
     def at_rate(self, profile: ProfileSpec, rate: float) -> list[Change]:
-        """More stations, as the rate needs them."""
+        """More stations, as the rate needs them.
+
+        Raises:
+            WrongInputError: If they replay a file, whose own times say when its events come.
+        """
+        if self.parameters.csv is not None:
+            raise WrongInputError(
+                f"no rate can be searched for with csv {self.parameters.csv!r}: the times in the "
+                "file say how many events come in a second",
+                advice="leave csv out, or run it: rate / events_per_s stations replay the file",
+            )
         return [Change(factor="workload.rate", level=rate)]
 
     def rate_given(self, profile: ProfileSpec) -> float | None:
