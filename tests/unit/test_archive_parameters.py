@@ -110,6 +110,34 @@ def test_a_running_load_is_raised_by_whole_stations() -> None:
     assert (change.factor, change.level) == ("workload.rate", 45_000.0)
 
 
+@given(st.integers(1, 5000), st.floats(0.1, 5000))
+def test_so_many_users_are_so_many_stations_of_the_rate_they_are_built_for(
+    users: int, each: float
+) -> None:
+    workload = EventArchive(ArchiveParameters(events_per_s=each, rate=each))
+    (change,) = workload.at_users(ProfileSpec(), users)
+    assert change.factor == "workload.rate"
+    made = ArchiveParameters.model_validate({"events_per_s": each, "rate": change.level})
+    assert made.stations == users
+    assert made.rate == pytest.approx(users * each)
+
+
+def test_a_search_over_users_begins_with_one_station() -> None:
+    workload = EventArchive(ArchiveParameters())
+    assert workload.default_steps("users").first == 1
+    assert workload.default_steps("users").method == "bisection"
+    assert workload.default_steps("rate").first == 15_000
+
+
+@pytest.mark.parametrize(
+    "design",
+    ["{kind: search, over: users}"]
+    + [f"{{kind: scale, over: {over}, levels: [1, 2, 8]}}" for over in ("users", "clients")],
+)
+def test_stations_can_be_searched_and_scaled_though_users_are_decided(design: str) -> None:
+    assert problems(rest=f"design: {design}") == []
+
+
 EXPERIMENT = """\
 version: 1
 name: archive

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loadstone.experiments.designs import DESIGNS, design_of, repeated
 from loadstone.experiments.designs.arrange import trial_id, trial_seed
 from loadstone.experiments.designs.climb import Climb
-from loadstone.experiments.model import Experiment
+from loadstone.experiments.model import Experiment, WorkloadSpec
 from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import MetricValue, Status, TrialResult
 
@@ -298,6 +298,21 @@ def test_levels_of_a_curve_are_a_list_or_a_range():
     assert names == ["users=1", "users=2", "users=4"]
     ranged = scale(over="users", levels={"from": 1, "to": 8, "step": 3})
     assert [v.name for v in design.variants(ranged)] == [f"users={n}" for n in (1, 4, 7, 8)]
+
+
+def test_users_that_are_no_whole_numbers_are_not_rounded():
+    ranged = scale(over="users", levels={"from": 1, "to": 2, "step": 0.5})
+    variants = DESIGNS["scale"].variants(ranged)
+    assert [c.level for v in variants for c in v.changes] == [1, 1.5, 2]
+
+
+def test_clients_are_what_the_workload_makes_of_users():
+    archive = WorkloadSpec(name="archive", parameters={"events_per_s": 500})
+    given = scale(over="clients", levels=[1, 8]).model_copy(update={"workload": archive})
+    variants = DESIGNS["scale"].variants(given)
+    assert [v.name for v in variants] == ["users=1", "users=8"]
+    changes = [(c.factor, c.level) for v in variants for c in v.changes]
+    assert changes == [("workload.rate", 500), ("workload.rate", 4000)]
 
 
 def test_processors_are_the_first_n_of_the_server():

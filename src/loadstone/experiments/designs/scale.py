@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, level_name
-from loadstone.experiments.model import Experiment, Level, LevelRange, ScaleDesign
+from loadstone.experiments.model import Experiment, Level, LevelRange, ProfileSpec, ScaleDesign
 from loadstone.experiments.plans import Change, Variant
 from loadstone.experiments.problems import Problem
+from loadstone.workloads.base import Workload
 
+USERS = "profile.users"
 SCALED = {
-    "users": ("profile.users", "users"),
-    "clients": ("profile.users", "clients"),
+    "users": (USERS, "users"),
+    "clients": (USERS, "clients"),
     "processors": ("host.server.cpus", "processors"),
 }
 """What can be scaled by a short name: its factor, and what N counts."""
@@ -34,8 +36,14 @@ class Scaled:
             return "0" if n == 1 else f"0-{n - 1:g}"
         return int(n) if n == int(n) else n
 
-    def changes(self, n: float) -> list[Change]:
-        """What makes it N."""
+    def name(self, n: float) -> str:
+        """Of the variant at N."""
+        return level_name([Change(factor=self.factor, level=self.level(n))])
+
+    def changes(self, n: float, workload: Workload, profile: ProfileSpec) -> list[Change]:
+        """What makes it N; a workload that decides its users knows better what makes so many."""
+        if self.factor == USERS and n == int(n):
+            return workload.at_users(profile, int(n))
         return [Change(factor=self.factor, level=self.level(n))]
 
 
@@ -47,9 +55,12 @@ class Scale(Design):
 
     def variants(self, experiment: Experiment) -> list[Variant]:
         """One per N, in their order."""
-        scaled = scaled_by(experiment)
-        changes = [scaled.changes(n) for n in numbers(experiment)]
-        names = [level_name(each) for each in changes]
+        from loadstone.workloads.registry import workload_of
+
+        scaled, workload = scaled_by(experiment), workload_of(experiment.workload)
+        levels = numbers(experiment)
+        changes = [scaled.changes(n, workload, experiment.profile) for n in levels]
+        names = [scaled.name(n) for n in levels]
         return [
             Variant(
                 name=name,

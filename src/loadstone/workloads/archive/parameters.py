@@ -125,6 +125,11 @@ class ArchiveParameters(BaseModel):
         """As many as it takes to make the rate, none above what it is built for."""
         return math.ceil(self.rate / self.events_per_s)
 
+    def rate_of(self, stations: int) -> float:
+        """The rate that makes so many stations; a product rounded up would make one more."""
+        rate = stations * self.events_per_s
+        return rate if rate / self.events_per_s <= stations else math.nextafter(rate, 0.0)
+
     @property
     def users(self) -> int:
         """Users of the driver: attendants, operators, stations, in this order."""

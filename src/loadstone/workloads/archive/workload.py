@@ -149,6 +149,10 @@ class EventArchive(Workload):
             )
         return [Change(factor="workload.rate", level=rate)]
 
+    def at_users(self, profile: ProfileSpec, users: int) -> list[Change]:
+        """So many stations, each of the rate that it is built for."""
+        return [Change(factor="workload.rate", level=self.parameters.rate_of(users))]
+
     def rate_given(self, profile: ProfileSpec) -> float | None:
         """That of the events, unless it is the default."""
         own = self.parameters
@@ -181,7 +185,9 @@ class EventArchive(Workload):
         return (SWITCHED,)
 
     def default_steps(self, over: LoadedBy) -> SearchSteps:
-        """The steps of CERN's own tests."""
+        """Over rates, the steps of CERN's own tests."""
+        if over == "users":
+            return super().default_steps(over)
         return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
 
     def observe(self, target: Target) -> dict[str, float]:
