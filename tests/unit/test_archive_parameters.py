@@ -106,6 +106,7 @@ def test_the_plan_has_its_users_and_its_grid() -> None:
 def test_a_running_load_is_raised_by_whole_stations() -> None:
     workload = EventArchive(ArchiveParameters(rate=15_000, operators=1))
     assert workload.raised_to("rate", 30_000) == {"control": "users", "users": 3 + 30}
+    assert workload.raised_to("rate", 33_300) == {"control": "users", "users": 3 + 34}
     (change,) = workload.at_rate(ProfileSpec(), 45_000.0)
     assert (change.factor, change.level) == ("workload.rate", 45_000.0)
 

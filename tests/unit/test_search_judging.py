@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sample_frames import Operation, tick
 
 from loadstone.errors import WrongInputError
+from loadstone.experiments.model import LoadedBy
 from loadstone.experiments.plans import LevelPlan
 from loadstone.load.frames import Tick, parse_frame
 from loadstone.load.holding import Judge
@@ -102,13 +103,15 @@ def verdict(
     window_s: float = 10.0,
     is_open: bool = True,
     flow: Flow | None = None,
+    level: float = 20.0,
+    over: LoadedBy = "rate",
     **options: Any,
 ) -> LevelRecord:
     plan = LevelPlan(
-        over="rate", unit="operations/s", level=20.0, kind="ascent",
+        over=over, unit="operations/s", level=level, kind="ascent",
         objective=list(objective), window_s=window_s,
     )  # fmt: skip
-    return Judge(plan, flow=flow, is_open=is_open).verdict(of, 20.0, **options)
+    return Judge(plan, flow=flow, is_open=is_open).verdict(of, level, **options)
 
 
 def test_a_level_that_keeps_to_its_objective_holds():
@@ -156,9 +159,9 @@ def test_errors_are_a_share_of_what_ended():
     operations: list[Operation] = [("op", MS, 1, None)] * 9 + [("op", MS, 1, "XX000")]
     of = [parse_frame(tick(operations, second)) for second in range(10)]
     whole = Stretch([each for each in of if isinstance(each, Tick)], 0.0, 10.0)
-    assert verdict(whole, "errors <= 10 %").holds
-    assert not verdict(whole, "errors < 10 %").holds
-    assert not verdict(whole, "errors = 0").holds
+    assert verdict(whole, "errors <= 10 %", level=10.0).holds
+    assert not verdict(whole, "errors < 10 %", level=10.0).holds
+    assert not verdict(whole, "errors = 0", level=10.0).holds
 
 
 def test_what_was_dropped_is_lost():
@@ -196,6 +199,34 @@ def test_what_a_workload_counts_itself_is_what_is_offered():
     )
     found = verdict(stretch(filling), "loss = 0", is_open=False, flow=FLOW)
     assert [each.cause for each in found.reasons] == ["backlog"]
+
+
+@pytest.mark.parametrize(
+    ("level", "over", "said"),
+    [
+        (15_000.0, "rate", "only 3,000 of 15,000 operations/s offered"),
+        (3_070.0, "rate", "only 3,000 of 3,070 operations/s offered"),
+        (3_050.0, "rate", None),
+        (1_000.0, "rate", None),
+        (15_000.0, "users", None),
+    ],
+)
+def test_a_rate_that_was_not_offered_has_not_been_held(
+    level: float, over: LoadedBy, said: str | None
+):
+    of = ticks([5.0] * 20, counters=[{"offered": 3000, "stored": 3000, "lost": 0}] * 20)
+    found = verdict(stretch(of), is_open=False, flow=FLOW, level=level, over=over)
+    assert [(each.cause, each.text) for each in found.reasons] == (
+        [] if said is None else [("generator", said)]
+    )
+
+
+def test_a_poisson_load_may_offer_somewhat_less_by_chance_and_not_half():
+    of = ticks([5.0] * 20)  # 400 in all
+    assert verdict(stretch(of), level=24.0).holds
+    (reason,) = verdict(stretch(of), level=40.0).reasons
+    assert (reason.cause, reason.text) == ("generator", "only 20 of 40 operations/s offered")
+    assert verdict(stretch(of), level=40.0, is_open=False).holds
 
 
 def test_a_backlog_that_rises_fails_a_level_that_still_keeps_to_its_objective():

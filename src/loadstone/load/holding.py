@@ -1,14 +1,14 @@
 """Whether a level of a search holds, by the ticks of its stretch of load.
 
-It holds if the generator was healthy, at least 99 % of what was offered was achieved, the objective
-is met in every window, and neither the backlog nor the response time rises.
+It holds if the generator was healthy and offered the level, at least 99 % of what was offered was
+achieved, the objective is met in every window, and neither the backlog nor the response time rises.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 
 from loadstone.experiments.plans import LevelPlan
 from loadstone.load.health import ACHIEVED_SHARE
@@ -18,6 +18,10 @@ from loadstone.results.record import LevelReason, LevelRecord, WorstFigure
 from loadstone.results.statistics.hold import rise_of
 from loadstone.workloads.base import Flow
 
+OFFERED_SHARE = 0.98
+"""A rate was offered if at least this share of it became due."""
+CHANCE_DEVIATIONS = 4.0
+"""So many standard deviations of a Poisson count may be missing besides, by chance."""
 LEAST_RISE_SHARE = 0.2
 """A rise of the response time below this share of where it began does not matter."""
 FORESEEN_S = 3600.0
@@ -70,7 +74,7 @@ class Judge:
             *self._rising(stretch, terms, offered),
         ]
         reasons.sort(key=lambda reason: inf if reason.at_s is None else reason.at_s)
-        reasons = [*others, *reasons]
+        reasons = [*others, *self._not_offered(level, offered, stretch.duration_s), *reasons]
         return LevelRecord(
             over=self.level.over,
             unit=self.level.unit,
@@ -95,6 +99,17 @@ class Judge:
     @property
     def _offers(self) -> bool:
         return self.is_open or self.flow is not None
+
+    def _not_offered(self, level: float, offered: float, duration_s: float) -> list[LevelReason]:
+        """A rate that was not offered has not been held; more than it does no harm."""
+        if not self._offers or self.level.over != "rate":
+            return []
+        due = level * duration_s
+        by_chance = CHANCE_DEVIATIONS * sqrt(due) if self.flow is None else 0.0
+        if offered >= OFFERED_SHARE * due - by_chance:
+            return []
+        text = f"only {_short(offered / duration_s)} of {_short(level)} {self.level.unit} offered"
+        return [LevelReason(cause="generator", text=text)]
 
     def _not_achieved(self, windows: Sequence[Window], share: float) -> list[LevelReason]:
         if not self._offers or share >= ACHIEVED_SHARE:

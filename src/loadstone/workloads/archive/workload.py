@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from math import ceil
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -159,10 +160,13 @@ class EventArchive(Workload):
         return own.rate if "rate" in own.model_fields_set else None
 
     def raised_to(self, over: LoadedBy, level: float) -> dict[str, Any]:
-        """A running load is raised by whole stations, each of the rate that it began with."""
+        """A running load is raised by whole stations, each of the rate that it began with.
+
+        Rather one too many than less than the level.
+        """
         own = self.parameters
         stations = level if over == "users" else level * own.stations / own.rate
-        return {"control": "users", "users": own.users - own.stations + round(stations)}
+        return {"control": "users", "users": own.users - own.stations + ceil(stations - 1e-9)}
 
     def flow(self) -> Flow:
         """Events, not bulk inserts, are what is offered."""
