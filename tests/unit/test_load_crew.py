@@ -255,7 +255,30 @@ def test_as_many_processes_as_the_limit_of_files_asks_for(
     users: int, protocol: str, threads: int, processes: int
 ) -> None:
     plan = plan_of(users, protocol, threads)
-    assert processes_for("auto", plan, nofile=20_000) == processes
+    assert processes_for("auto", plan, nofile=20_000, processors=2) == processes
+
+
+@pytest.mark.parametrize(
+    ("users", "host", "threads", "processors", "processes"),
+    [
+        (8, "/tmp/socket", 1, 64, 1),
+        (3000, "/tmp/socket", 1, 64, 3),
+        (50_000, "127.0.0.1", 1, 64, 16),
+        (50_000, "db.example.org", 1, 64, 50),
+        (80_000, "db.example.org", 1, 64, 63),
+        (80_000, "db.example.org", 4, 64, 15),
+        (50_000, "localhost", 1, 2, 1),
+        (50_000, "db.example.org", 1, 1, 1),
+    ],
+)
+def test_many_sessions_are_shared_by_the_processors_to_spare(
+    users: int, host: str, threads: int, processors: int, processes: int
+) -> None:
+    plan = plan_of(users, "postgresql", threads)
+    plan["connection"]["host"] = host
+    found = processes_for("auto", plan, nofile=10**6, processors=processors)
+    assert found == processes
+    assert processes_for(2, plan, processors=processors) == 2
 
 
 def test_the_given_number_counts_but_an_engine_within_the_driver_is_never_doubled() -> None:
@@ -267,7 +290,9 @@ def test_the_given_number_counts_but_an_engine_within_the_driver_is_never_double
 @pytest.mark.parametrize("users", [1, 999, 5_000, 12_345])
 def test_no_process_needs_more_files_than_it_may_open(users: int, threads: int) -> None:
     nofile = 1024
-    processes = processes_for("auto", plan_of(users, "postgresql", threads), nofile=nofile)
+    processes = processes_for(
+        "auto", plan_of(users, "postgresql", threads), nofile=nofile, processors=2
+    )
     parts = processes * threads
     most = sum(users // parts + (index < users % parts) for index in range(threads))
     assert most + 16 + 4 * threads <= nofile

@@ -14,6 +14,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.model import ProfileSpec
+from loadstone.host import cpulist
 from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.crew import Generator, generator
 from loadstone.load.frames import Event, parse_frame
@@ -104,7 +105,7 @@ def running_load(
     driver = generator(
         {**driver_plan, **options},
         take,
-        processes=processes_for(profile.processes, driver_plan),
+        processes=processes_for(profile.processes, driver_plan, processors=_pinned(profile)),
         password=connection.password,
         cpus=profile.cpus,
     )
@@ -129,3 +130,8 @@ def running_load(
         probes = [host, OwnProbe(), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
             yield Load(driver, sampler, host, marks, ended)
+
+
+def _pinned(profile: ProfileSpec) -> int | None:
+    """How many processors the driver is confined to, if it is."""
+    return None if profile.cpus is None else len(cpulist.parse(profile.cpus))

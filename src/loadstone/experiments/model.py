@@ -174,7 +174,8 @@ class ProfileSpec(Spec):
     processes: int | Literal["auto"] = Field(
         default="auto",
         description="Driver processes that share the load. `auto`: as many as the limit of open "
-        "files asks for, one if it is high enough. An engine within the driver has always one.",
+        "files asks for, and one for each 1,000 sessions as far as there are processors to spare. "
+        "An engine within the driver has always one.",
     )
     cpus: str | None = Field(
         default=None, description="Processors that the driver may run on, as a list: `1`."

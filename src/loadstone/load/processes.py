@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Mapping
 from math import ceil
@@ -16,10 +17,19 @@ IN_PROCESS = frozenset({"sqlite", "duckdb", "chdb", "spark"})
 """Protocols whose engine lives in the driver: a second process would be a second engine."""
 _FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4
 """What the driver keeps for itself."""
+SESSIONS_OF_PROCESSOR = 1000
+"""So many sessions are work for another processor, if there is one to spare."""
+_SHARE_BESIDE_SERVER = 4
+"""Beside a server on the same machine the driver takes a quarter of the processors at most."""
+_HERE = ("", "localhost", "::1")
 
 
 def processes_for(
-    asked: int | Literal["auto"], plan: Mapping[str, Any], *, nofile: int | None = None
+    asked: int | Literal["auto"],
+    plan: Mapping[str, Any],
+    *,
+    nofile: int | None = None,
+    processors: int | None = None,
 ) -> int:
     """The number of driver processes.
 
@@ -28,6 +38,7 @@ def processes_for(
         plan: Of the whole load: sessions, worker threads and protocol.
         nofile: Files that a process may open; default: the hard limit of this one, which the
             driver raises its own to.
+        processors: That this process may use; default: as it is.
     """
     protocol = plan["connection"]["protocol"]
     if protocol in IN_PROCESS or program_for(plan) is RUNNER:
@@ -35,14 +46,29 @@ def processes_for(
     if asked != "auto":
         return asked
     limit = _hard_limit() if nofile is None else nofile
-    threads = int(plan.get("threads", 1))
+    usable = len(os.sched_getaffinity(0)) if processors is None else processors
+    return min(MOST_PROCESSES, max(_by_files(plan, limit), _by_processors(plan, usable)))
+
+
+def _by_files(plan: Mapping[str, Any], limit: int) -> int:
+    """So many that none needs more files than it may open."""
+    protocol, threads = plan["connection"]["protocol"], int(plan.get("threads", 1))
     needed = sessions_of(plan) * FILES_OF_SESSION[protocol]
     room = limit - _FILES_OF_PROCESS - _FILES_OF_THREAD * threads
     of_thread = room // threads
     if needed <= room or of_thread < 1:
         return 1  # in the second case the driver says what it lacks
     # Sessions are dealt to the threads of all processes, so that a thread has one more at most.
-    return min(MOST_PROCESSES, ceil(needed / (threads * of_thread)))
+    return ceil(needed / (threads * of_thread))
+
+
+def _by_processors(plan: Mapping[str, Any], usable: int) -> int:
+    """So many that the processors that are to spare share a load of many sessions."""
+    host = str(plan["connection"].get("host", ""))
+    is_here = host in _HERE or host.startswith(("127.", "/"))
+    to_spare = usable // _SHARE_BESIDE_SERVER if is_here else usable - 1
+    worth = ceil(sessions_of(plan) / SESSIONS_OF_PROCESSOR)
+    return max(1, min(to_spare, worth) // int(plan.get("threads", 1)))
 
 
 def sessions_of(plan: Mapping[str, Any]) -> int:
