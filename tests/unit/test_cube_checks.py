@@ -21,6 +21,7 @@ from loadstone.targets.schema import Table
 from loadstone.workloads.base import LoadRequest, Measured, Observation
 from loadstone.workloads.cube import expected as reading
 from loadstone.workloads.cube.checks import FailedCheckError
+from loadstone.workloads.cube.cycle import answer_name, outline_answer
 from loadstone.workloads.cube.metrics import metric_values
 from loadstone.workloads.cube.outline.outline import outline_of
 from loadstone.workloads.cube.parameters import CubeParameters
@@ -140,7 +141,9 @@ def test_a_cube_that_was_made_well_is_taken_and_checked_in_each_trial(
     tmp_path: Path, *, hybrid: bool
 ) -> None:
     engine, workload = built(hybrid=hybrid, check_grids=0)
-    assert {f"cycle-1-outline-{table.name}" for table in OUTLINE_TABLES} <= engine.answers.keys()
+    assert {
+        answer_name(1, outline_answer(table)) for table in OUTLINE_TABLES
+    } <= engine.answers.keys()
     found = checked(engine, workload, tmp_path)
     assert [*found] == [HELD]
     assert found[HELD].passed, found[HELD].detail

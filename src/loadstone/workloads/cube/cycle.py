@@ -78,7 +78,7 @@ def answer_name(cycle: int, what: str) -> str:
 
 def outline_answer(table: Table) -> str:
     """The name of an answer: the rows of a table of the outline."""
-    return f"outline-{table.name}"
+    return f"outline-{table.name.replace('_', '-')}"
 
 
 def grid_name(place: int, *, hybrid: bool) -> str:
