@@ -75,7 +75,11 @@ def test_a_cube_made_with_the_data_is_only_asked(own: Session, engine: str) -> N
     assert set(metrics(result)) == {"grids_per_s", *(f"response_p{p}_ms" for p in (50, 95, 99))}
     assert [operation["name"] for operation in result["operations"]] == ["retrieve"]
     names = {check["name"] for check in result["checks"]}
-    assert names == {"stored answers equal hybrid ones", "answers equal an independent reading"}
+    assert names == {
+        "stored answers equal hybrid ones",
+        "answers equal an independent reading",
+        "level 0 holds the cells of the files",
+    }
 
 
 @pytest.mark.parametrize("cycles", ["0", "1"])
