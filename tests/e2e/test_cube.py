@@ -16,7 +16,8 @@ from loadstone.targets.registry import TARGETS
 from loadstone.workloads.cube.cycle import OF_PARENTS, STEPS
 
 ENGINES = [name for name, cls in TARGETS.items() if "cells" in cls.capabilities]
-SMALL = ("--scale", "0.01", "--users", "3", "--measure", "1s")
+SMALL = ("--scale", "0.01", "--users", "3", "--measure", "6s")
+"""Long enough for a few grids of the slowest engine on a busy machine."""
 
 
 def trial_of(session: Session, *arguments: str) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def test_users_think_between_grids_but_steps_do_not_wait(own: Session, cycles: s
     (trial,) = json.loads(ended.stdout)["trials"]
     operations = trial["result"]["operations"]
     (retrieved,) = (each for each in operations if each["name"] == "retrieve")
-    assert 0 < retrieved["count"] < 40  # three users, up to five each: 15, give or take 4
+    assert 0 < retrieved["count"] < 150  # three users for six seconds: 90, give or take 10
     made = steps(own.trial())
     waits = sum(later.from_s - sooner.to_s for sooner, later in pairwise(made))
     assert waits <= 0.1 * len(made)
