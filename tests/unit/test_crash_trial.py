@@ -115,6 +115,9 @@ class FakeTarget:
     def server_pid(self) -> int | None:
         return None
 
+    def data_folder(self) -> None:
+        return None
+
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         self._story.append(f"first answer to {sql}")
         return [(1,)]
