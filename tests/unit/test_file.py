@@ -108,6 +108,28 @@ def test_a_password_in_a_file_is_refused_and_not_repeated():
     assert "s3cret" not in message
 
 
+@pytest.mark.parametrize(
+    ("price", "answer"),
+    [
+        ("{amount: 5, items: {server: 3}}", "price: the amount is the sum of the items"),
+        ("{currency: EUR}", "price: a price needs an amount, or items"),
+        ("{items: {}}", "price.items: should have at least 1 item"),
+        ("{items: {server: -3}}", "price.items.server: should be greater than 0; given -3"),
+        ("{amount: -3}", "price.amount: should be greater than 0; given -3"),
+    ],
+)
+def test_a_wrong_price_is_answered_in_a_line(price: str, answer: str):
+    assert refusal(f"{GOOD}price: {price}\n").startswith(f"x.yaml:16: {answer}")
+
+
+def test_a_price_list_is_read_written_and_summed():
+    text = f"{GOOD}price: {{currency: EUR, items: {{server: 4200, 'support, 3 years': 1500.1}}}}\n"
+    experiment = parse_experiment(text, "x").experiment
+    assert experiment.price is not None
+    assert experiment.price.total == 5700.1
+    assert parse_experiment(write_experiment(experiment), "x").experiment == experiment
+
+
 def test_all_errors_are_listed_in_the_order_of_the_file():
     text = GOOD.replace("users: 4", "users: 0").replace("version: 1", "version: 9")
     lines = refusal(text + "repeats: none\n").splitlines()

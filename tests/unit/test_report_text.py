@@ -2,7 +2,8 @@
 
 import pytest
 
-from loadstone.report.text import loading
+from loadstone.experiments.model import Price
+from loadstone.report.text import loading, price
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,17 @@ from loadstone.report.text import loading
 )
 def test_the_load_of_the_data_is_told(data: dict[str, float], text: str) -> None:
     assert loading(data) == text
+
+
+@pytest.mark.parametrize(
+    ("of", "text"),
+    [
+        (Price(amount=5000, currency="EUR", covers="one server"), "5,000 EUR, one server"),
+        (
+            Price(items={"server": 4200, "disks": 900.5}),
+            "5,100.50 USD (server: 4,200; disks: 900.50)",
+        ),
+    ],
+)
+def test_the_price_is_told_with_its_items(of: Price, text: str) -> None:
+    assert price(of) == text

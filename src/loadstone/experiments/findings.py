@@ -213,7 +213,7 @@ class Findings:
         return [
             MetricValue(
                 name=f"price_per_{headline.name}",
-                value=price.amount / headline.value,
+                value=price.total / headline.value,
                 unit=f"{price.currency} per {headline.unit}",
                 higher_is_better=False,
                 label="price of the system per unit of throughput",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -408,9 +409,27 @@ Design = Annotated[
 class Price(Spec):
     """What the system under test costs, for figures per price."""
 
-    amount: float = Field(gt=0)
+    amount: float | None = Field(default=None, gt=0, description="In one; or `items`.")
+    items: dict[str, Annotated[float, Field(gt=0)]] | None = Field(
+        default=None,
+        min_length=1,
+        description="A price list: what is paid for, and how much; the price is their sum.",
+    )
     currency: str = "USD"
     covers: str = Field(default="", description="What it covers: hardware, licences, years.")
+
+    @property
+    def total(self) -> float:
+        """The amount, or the sum of the items."""
+        return fsum((self.items or {}).values()) if self.amount is None else self.amount
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Price:
+        if self.amount is None and self.items is None:
+            raise ValueError("a price needs an amount, or items with an amount each")
+        if self.amount is not None and self.items is not None:
+            raise ValueError("the amount is the sum of the items: write one of the two")
+        return self
 
 
 class Experiment(Spec):

@@ -46,7 +46,7 @@ from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
 from loadstone.report.steps import step_reports, steps_report
-from loadstone.report.text import loading
+from loadstone.report.text import loading, price
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
 from loadstone.results.frames import parsed_frames
@@ -84,6 +84,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         target=experiment.target.model_dump(mode="json"),
         profile=experiment.profile.model_dump(mode="json"),
         load=_load(folder),
+        price=price(experiment.price) if experiment.price else "",
         command=folder.design.command,
         seed=experiment.seed,
         confidence=experiment.confidence,

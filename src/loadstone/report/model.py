@@ -468,6 +468,7 @@ class ReportDocument(Record):
     target: dict[str, Any]
     profile: dict[str, Any]
     load: str = Field(description="How load arrives, in a few words.")
+    price: str = Field(default="", description="What the system costs, with the items of its list.")
     command: str = Field(description="The command that repeats the experiment.")
     seed: int
     confidence: float

@@ -74,7 +74,8 @@ def _notices(notices: list[Notice]) -> RenderableType:
 def _files(document: ReportDocument, folder: Path) -> RenderableType:
     page = folder / "report.html"
     where = str(page) if page.is_file() else f"loadstone report {document.name} writes it"
-    lines = [Text(""), _fact("files", str(folder)), _fact("report", where)]
+    priced = [_fact("price", document.price)] if document.price else []
+    lines = [Text(""), *priced, _fact("files", str(folder)), _fact("report", where)]
     if document.command:
         lines.append(_fact("again", document.command))
     return Group(*lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor, log10
 
-from loadstone.experiments.model import Level
+from loadstone.experiments.model import Level, Price
 
 _LOAD, _GENERATED = "load_time_s", "generate_s"
 
@@ -67,6 +67,17 @@ def loading(data: Mapping[str, float]) -> str:
     made_s = data.get(_GENERATED)
     before = "" if made_s is None else f", after {number(made_s)} s in which they were made"
     return f"The data were loaded in {number(total_s)} s{f' ({parts})' if parts else ''}{before}."
+
+
+def price(of: Price) -> str:
+    """What a system costs: `5,100 USD (server: 4,200; disks: 900), three years`."""
+    items = "; ".join(f"{name}: {_money(amount)}" for name, amount in (of.items or {}).items())
+    total = f"{_money(of.total)} {of.currency}"
+    return "".join([total, f" ({items})" if items else "", f", {of.covers}" if of.covers else ""])
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}".removesuffix(".00")
 
 
 def milliseconds(seconds: float) -> str:
