@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { palette } from "../src/charts/palette";
 import { stepBars, timeline } from "../src/charts/steps";
-import type { ReportDocument, StepReport, StepsReport } from "../src/lib/document";
-import { accounted, isSpilled, stepFigures, streamsOf } from "../src/lib/steps";
+import type { Figure, ReportDocument, StepReport, StepsReport } from "../src/lib/document";
+import { accounted, isSpilled, stepFigures, streamsOf, timesOf } from "../src/lib/steps";
 
 const canvas = { colours: palette("light"), width: 800 };
 
@@ -67,6 +67,12 @@ describe("the bars of steps", () => {
       [0.02, undefined],
       [3, 0.5],
     ]);
+  });
+
+  it("are told with the minimum, the median and the interval over the trials", () => {
+    const times = { ...figure("q01_s", 0.02), values: [0.03, 0.0101, 0.02], interval_is_range: true };
+    expect(timesOf(times as unknown as Figure)).toEqual({ least: "10.1 ms", median: "20.0 ms", interval: "10.0 ms to 40.0 ms (range)" });
+    expect(timesOf({ ...times, low: null, high: null, interval_is_range: false } as unknown as Figure).interval).toBe("–");
   });
 
   it("stand on a power of ten below the shortest time", () => {

@@ -1,8 +1,8 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { CycleReport, Figure, StepReport, StepTitle } from "../lib/document";
-import { bytes, interval, number, seconds } from "../lib/format";
+import { bytes, number, seconds } from "../lib/format";
 import type { StepBars } from "../lib/steps";
-import { blocksOf, isSpilled, streamsOf } from "../lib/steps";
+import { blocksOf, isSpilled, streamsOf, timesOf } from "../lib/steps";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -231,6 +231,6 @@ function stepTip(step: StepReport | undefined): string {
 
 function figureText(figure: Figure | undefined): string {
   if (!figure) return "–";
-  const span = figure.low === null ? "" : ` (${interval(figure.low, figure.high)})`;
-  return `${seconds(figure.median)}${span}, n ${figure.n}`;
+  const { least, median, interval } = timesOf(figure);
+  return figure.n === 1 ? median : `${median}, interval ${interval}, minimum ${least}, n ${figure.n}`;
 }

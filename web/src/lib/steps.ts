@@ -1,4 +1,5 @@
 import type { Figure, ReportDocument, StepReport, StepsReport, StepTitle } from "./document";
+import { seconds } from "./format";
 
 /** What the bars of steps are drawn from: per variant a figure of each step, or nothing. */
 export interface StepBars {
@@ -16,6 +17,16 @@ export function stepFigures(document: ReportDocument, { steps }: StepsReport): S
       name,
       figures: shown.map(({ metric }) => figures[place]?.get(metric)),
     })),
+  };
+}
+
+/** A step's time over the trials of a variant, as text. */
+export function timesOf({ values, median, low, high, interval_is_range }: Figure) {
+  const span = low === null || high === null ? "–" : `${seconds(low)} to ${seconds(high)}`;
+  return {
+    least: seconds(Math.min(...values)),
+    median: seconds(median),
+    interval: interval_is_range ? `${span} (range)` : span,
   };
 }
 
