@@ -10,7 +10,7 @@ from sample_results import Sample, write_results
 
 from loadstone.experiments.model import RunDesign
 from loadstone.report.document import build_document
-from loadstone.report.model import ReportDocument
+from loadstone.report.model import ReportDocument, StepReport, StepsReport, StepTitle
 from loadstone.report.terminal import print_report
 from loadstone.results.record import Status
 
@@ -62,3 +62,33 @@ def test_failed_check_is_shown(tmp_path: Path) -> None:
     assert "1 of 13 failed" in text
     assert "TPC-C 3.3.2.1" in text
     assert "No trial is valid" in text
+
+
+def stepped(document: ReportDocument, *steps: StepReport) -> ReportDocument:
+    """The document as of a workload with one step, whose time is its first metric."""
+    metric = document.metrics[0].name
+    titles = [StepTitle(operation="q01", title="Summary", metric=metric)]
+    report = StepsReport(steps=titles, comparisons=[], moved=[], plans=[], plan_changes=[])
+    trials = [trial.model_copy(update={"steps": list(steps)}) for trial in document.trials]
+    return document.model_copy(update={"steps": report, "trials": trials})
+
+
+def test_steps_have_their_times_and_what_was_measured_of_them(tmp_path: Path) -> None:
+    spec = sample_results.experiment(RunDesign(), 3, name="steps")
+    folder = write_results(tmp_path, spec, Sample(tick_s=4))
+    document = build_document(folder)
+    (begin_s,) = (span.from_s for span in document.trials[-1].phases if span.kind == "measure")
+    nothing = dict.fromkeys(("rows", "error", "parser_cpu_s", "read_bytes", "written_bytes"))
+    warm_up = StepReport(
+        stream="validation", operation="q01", kind="query", from_s=begin_s - 2, to_s=begin_s - 1,
+        cpu_s=777.0, peak_bytes=1, spilled_bytes=None, **nothing,
+    )  # fmt: skip
+    measured = warm_up.model_copy(
+        update={"from_s": begin_s, "to_s": begin_s + 1, "cpu_s": 1.25, "peak_bytes": 3 << 20}
+    )
+    text = printed(stepped(document, warm_up, measured), folder)
+    head, row = text.partition("Steps: time in s")[2].splitlines()[1:3]
+    assert head.split() == ["step", "minimum", "median", "interval", "CPU", "s", "memory"]
+    assert row.startswith("q01")
+    assert row.endswith("1.25    3 MB")
+    assert max(len(line) for line in text.splitlines()) <= 80

@@ -11,6 +11,7 @@ from rich.text import Text
 from loadstone.report.headline import figure_of
 from loadstone.report.model import MemoryReport, ReportDocument
 from loadstone.report.terminal_stalls import stall_table
+from loadstone.report.terminal_steps import step_table
 from loadstone.report.text import interval, milliseconds, number
 from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
 from loadstone.units import format_size
@@ -32,11 +33,12 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
         parts += [Text(""), _trials(measured, document.metric)]
     results = measured or results
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
+    report = next(trial for trial in document.trials if trial.result is shown)
+    parts += step_table(document, report)
     if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]
-    report = next(trial for trial in document.trials if trial.result is shown)
     parts += stall_table(shown.trial, report.stalls)
     if report.memory is not None and (said := _memory(report.memory)):
         parts += [Text(""), Text(said)]
@@ -59,14 +61,17 @@ def _table(title: str, first: str, *others: str) -> Table:
 
 
 def _metrics(document: ReportDocument) -> RenderableType:
-    """The workload's own metrics; percentiles have a table of their own."""
+    """The workload's own metrics; percentiles and steps have tables of their own."""
     last = document.trials[-1].result
     counted = any(trial.result.status is Status.VALID for trial in document.trials)
     title = "Figures" if counted else f"Figures of {last.trial}, which is {last.status.value}"
     table = _table(title, "metric", "median" if counted else "value", "interval")
     table.add_column("unit", overflow="fold")
     own = {metric.name for trial in document.trials for metric in trial.result.metrics}
+    steps = {step.metric for step in document.steps.steps} if document.steps else set()
     for metric in document.metrics:
+        if metric.name in steps:
+            continue
         figure = figure_of(document.variants[0], metric.name)
         value = last.metric(metric.name)
         if metric.name in own and figure is not None:
