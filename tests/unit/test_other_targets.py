@@ -73,6 +73,13 @@ def test_a_target_that_lacks_what_the_workload_needs_is_named() -> None:
     assert "files (it loads the rows of files)" in problem.message
 
 
+def test_a_parameter_that_does_not_fit_a_target_is_told_with_its_level() -> None:
+    (problem,) = check_experiment(experiment("duckdb", "spark"))
+    assert "spark does not offer changes" in problem.message
+    assert "write refreshes: false among its parameters" in problem.message
+    assert "--param refreshes=false" in problem.message
+
+
 def test_others_have_no_others() -> None:
     with pytest.raises(ValidationError, match="name all of them in one place"):
         experiment("duckdb", "a", others={"a": {**SMALL, "others": {"b": LARGE}}})

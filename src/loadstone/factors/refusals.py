@@ -10,12 +10,14 @@ from loadstone.experiments.plans import Change, Variant
 from loadstone.factors.base import Parts
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
+from loadstone.factors.target import level_text
 from loadstone.host.claim import Claim
 from loadstone.host.place import at_address
 from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import explained
+from loadstone.workloads.base import Workload
 
 
 def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
@@ -85,14 +87,26 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
                 f"each step, as its parameters {made[name]} say",
                 advice="change those instead (workload.NAME as a factor)",
             )
-    lacking = workload.needs() - target_class(spec.engine).offers(spec)
+    offered = target_class(spec.engine).offers(spec)
+    lacking = workload.needs() - offered
     if lacking:
         where = " at an address" if at_address(spec) else ""
         raise WrongInputError(
             f"{spec.engine}{where} does not offer {explained(lacking)}, which workload "
             f"{parts.workload.name} needs as it is set",
-            advice="change its parameters, or choose another target: loadstone list targets",
+            advice=f"{_way_out(workload, offered)}, or choose another target: "
+            "loadstone list targets",
         )
+
+
+def _way_out(workload: Workload, offered: frozenset[str]) -> str:
+    """The parameters with which a workload fits, as they are written where it says them."""
+    fitting = {name: level_text(level) for name, level in workload.fitting(offered).items()}
+    if not fitting or not workload.requires <= offered:
+        return "change its parameters"
+    fields = ", ".join(f"{name}: {level}" for name, level in fitting.items())
+    options = " ".join(f"--param {name}={level}" for name, level in fitting.items())
+    return f"write {fields} among its parameters, which is {options} on the command line"
 
 
 def refuse_shared_engine(profile: ProfileSpec, target: type[Target]) -> None:
