@@ -1,5 +1,6 @@
 """What a trial is recorded as, from what was found in it."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,18 @@ def test_the_workload_is_told_the_rows_of_the_fingerprint(tmp_path: Path) -> Non
     measured = findings.measured()
     assert measured is not None
     assert measured.loaded == {"orders": 3}
+
+
+def test_the_record_says_what_the_defaults_were_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(
+        workload={"name": "cube", "parameters": {"load_threads": 3}},
+        target={"engine": "duckdb"},
+        profile={},
+    )
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: range(5))
+    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    parameters = findings.result([], 20.0).parameters
+    assert (parameters["load_threads"], parameters["calc_threads"]) == (3, 5)
+    assert plan.workload.parameters == {"load_threads": 3}

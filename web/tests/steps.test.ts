@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { palette } from "../src/charts/palette";
-import { stepBars, timeline } from "../src/charts/steps";
-import type { Figure, ReportDocument, StepReport, StepsReport } from "../src/lib/document";
-import { accounted, isSpilled, stepFigures, streamsOf, timesOf } from "../src/lib/steps";
+import { cycleBars, stepBars, timeline } from "../src/charts/steps";
+import type { Curve, Figure, ReportDocument, StepReport, StepsReport } from "../src/lib/document";
+import { accounted, besideSteps, isSpilled, stepFigures, streamsOf, timesOf } from "../src/lib/steps";
 
 const canvas = { colours: palette("light"), width: 800 };
 
@@ -45,6 +45,40 @@ describe("the steps of a trial", () => {
       [40.1, 60, 2],
       [40.2, 90, 1],
     ]);
+  });
+
+  it("have no curve of percentiles, what users ask for beside them has", () => {
+    const curve = (operation: string): Curve => ({ operation, kind: "response", points: [[50, 3]] });
+    expect(besideSteps([curve("q14"), curve("retrieve")], STEPS)).toEqual([curve("retrieve")]);
+  });
+});
+
+describe("the bars of cycles", () => {
+  const titles = ["reset", "load", "sum"].map((operation) => ({ operation, title: `the ${operation}`, metric: `${operation}_s` }));
+  const cycle = (variant: string, number: number, times_s: Record<string, number>) => ({ variant, cycle: number, times_s });
+
+  interface Bars {
+    yAxis: { data: string[] };
+    series: { name: string; stack: string; data: (number | null)[] }[];
+    tooltip: { formatter: (params: { dataIndex: number }[]) => string };
+  }
+
+  it("are one for each cycle and variant, of its own steps in their order", () => {
+    const cycles = [cycle("one", 1, { load: 3, reset: 1 }), cycle("one", 2, { reset: 2, load: 4 }), cycle("two", 1, { reset: 5 })];
+    const { yAxis, series } = cycleBars(cycles, titles, canvas) as unknown as Bars;
+    expect(yAxis.data).toEqual(["one, 1", "one, 2", "two, 1"]);
+    expect(series.map(({ name, data }) => [name, data])).toEqual([
+      ["the reset", [1, 2, 5]],
+      ["the load", [3, 4, null]],
+    ]);
+    expect(new Set(series.map(({ stack }) => stack)).size).toBe(1);
+  });
+
+  it("tell a cycle's own times and their sum", () => {
+    const cycles = [cycle("one", 1, { reset: 1, load: 3 }), cycle("one", 2, { reset: 2, load: 4 })];
+    const { yAxis, tooltip } = cycleBars(cycles, titles, canvas) as unknown as Bars;
+    expect(yAxis.data).toEqual(["cycle 1", "cycle 2"]);
+    expect(tooltip.formatter([{ dataIndex: 1 }])).toBe("<b>one, cycle 2</b>: 6.00 s<br>the reset: 2.00 s<br>the load: 4.00 s");
   });
 });
 

@@ -146,6 +146,7 @@ class Findings:
             ),
             notices=notices,
             unsafe=unsafe_in(parts_of(self.plan)),
+            parameters=self.workload.parameters.model_dump(mode="json"),
             started_at=self.started_at,
             finished_at=datetime.now(UTC).isoformat(),
             metrics=self._metrics(measured),

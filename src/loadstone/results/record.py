@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -324,6 +324,10 @@ class TrialResult(Record):
     status: Status
     notices: list[Notice] = []
     unsafe: list[str] = Field(default=[], description="Unsafe settings under which it ran.")
+    parameters: dict[str, Any] = Field(
+        default={},
+        description="Of the workload: those given, and the defaults that held on this machine.",
+    )
     started_at: str = Field(description="ISO 8601, UTC.")
     finished_at: str | None = None
     metrics: list[MetricValue] = []

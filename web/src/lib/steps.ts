@@ -1,4 +1,4 @@
-import type { Figure, ReportDocument, StepReport, StepsReport, StepTitle } from "./document";
+import type { Curve, Figure, ReportDocument, StepReport, StepsReport, StepTitle } from "./document";
 import { seconds } from "./format";
 
 /** What the bars of steps are drawn from: per variant a figure of each step, or nothing. */
@@ -52,4 +52,10 @@ export function isSpilled(step: StepReport): boolean {
 export function accounted(steps: StepReport[]): StepReport[] {
   const known = steps.filter((step) => step.kind !== "explain" && (step.cpu_s !== null || step.error !== null));
   return known.sort((one, other) => other.to_s - other.from_s - (one.to_s - one.from_s));
+}
+
+/** The curves of what users ask for beside the steps, each of which is made too seldom for one. */
+export function besideSteps(curves: Curve[], steps: StepReport[]): Curve[] {
+  const made = new Set(steps.map(({ operation }) => operation));
+  return curves.filter(({ operation }) => !made.has(operation));
 }
