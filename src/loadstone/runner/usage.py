@@ -56,24 +56,41 @@ def raise_nofile() -> int:
 
 
 class _Account:
-    """What a thread has used outside of the engine; `left_s`: its time when it last left it."""
+    """What a thread uses outside of the engine's calls; made by the thread itself."""
 
     def __init__(self) -> None:
-        self.own_s = 0.0
-        self.left_s = 0.0
+        self._clock = time.pthread_getcpuclockid(threading.get_ident())
+        self._lock = threading.Lock()
+        self._own_s = 0.0
+        self._left_s: float | None = 0.0
+        """Its time when it last left the engine; None within it."""
 
-    def settle(self) -> None:
-        now_s = time.thread_time()
-        self.own_s += now_s - self.left_s
-        self.left_s = now_s
+    def enter(self) -> None:
+        with self._lock:
+            self._own_s += self._since_s()
+            self._left_s = None
+
+    def leave(self) -> None:
+        with self._lock:
+            self._left_s = time.clock_gettime(self._clock)
+
+    def own_s(self) -> float:
+        """Until now, whoever asks."""
+        with self._lock:
+            try:
+                return self._own_s + self._since_s()
+            except OSError:
+                return self._own_s  # the thread has ended
+
+    def _since_s(self) -> float:
+        return 0.0 if self._left_s is None else time.clock_gettime(self._clock) - self._left_s
 
 
 class EngineMeter:
     """Tells the engine's processor time from the runner's own.
 
-    Each Python thread accounts for what it uses outside of calls of the engine; the rest of the
-    process's time is the engine's: its own threads, and Python's threads within its calls. What a
-    thread has used since its last call is counted with its next one.
+    What Python's threads that call the engine use outside of its calls is the runner's, and the
+    rest of the process's time the engine's: its own threads, and Python's within its calls.
     """
 
     def __init__(self) -> None:
@@ -87,16 +104,16 @@ class EngineMeter:
     def call(self) -> Iterator[None]:
         """What is done within it is the engine's."""
         account = self._account()
-        account.settle()
+        account.enter()
         try:
             yield
         finally:
-            account.left_s = time.thread_time()
+            account.leave()
 
     def total_s(self) -> float:
         """The engine's processor time so far; it never falls."""
-        self._account().settle()
-        own_s = sum(account.own_s for account in self._accounts)
+        self._account()
+        own_s = sum(account.own_s() for account in self._accounts)
         self._highest_s = max(self._highest_s, time.process_time() - self._before_s - own_s)
         return self._highest_s
 
