@@ -78,7 +78,9 @@ def test_steps_have_their_times_and_what_was_measured_of_them(tmp_path: Path) ->
     folder = write_results(tmp_path, spec, Sample(tick_s=4))
     document = build_document(folder)
     (begin_s,) = (span.from_s for span in document.trials[-1].phases if span.kind == "measure")
-    nothing = dict.fromkeys(("rows", "error", "parser_cpu_s", "read_bytes", "written_bytes"))
+    nothing = dict.fromkeys(
+        ("rows", "error", "parser_cpu_s", "read_bytes", "written_bytes", "spilled_beside_bytes")
+    )
     warm_up = StepReport(
         stream="validation", operation="q01", kind="query", from_s=begin_s - 2, to_s=begin_s - 1,
         cpu_s=777.0, peak_bytes=1, spilled_bytes=None, **nothing,

@@ -252,6 +252,13 @@ def test_a_look_up_that_fails_fails_its_step_and_no_other(tmp_path: Path) -> Non
     assert (engine.asked, end.operations["a"].errors) == (["b"], 1)
 
 
+def test_what_an_engine_spills_for_several_at_once_is_told_of_none_alone(tmp_path: Path) -> None:
+    engine = FakeEngine()
+    streams = [stream("stream-1", query("meet")), stream("stream-2", query("meet"))]
+    steps, _ = run(plan_of(tmp_path, streams), engine)
+    assert [(step.spilled_bytes, step.spilled_beside_bytes) for step in steps] == [(None, 0)] * 2
+
+
 def test_a_query_that_is_refused_ends_itself_and_not_its_stream(tmp_path: Path) -> None:
     steps, end = run(
         plan_of(tmp_path, [stream("power", query("refuse"), query("b"))]), FakeEngine()

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { palette } from "../src/charts/palette";
 import { cycleBars, stepBars, timeline } from "../src/charts/steps";
 import type { Curve, Figure, ReportDocument, StepReport, StepsReport } from "../src/lib/document";
-import { accounted, besideSteps, isSpilled, stepFigures, streamsOf, timesOf } from "../src/lib/steps";
+import { accounted, besideSteps, isSpilled, isSpilledBeside, stepFigures, streamsOf, timesOf } from "../src/lib/steps";
 
 const canvas = { colours: palette("light"), width: 800 };
 
@@ -16,13 +16,14 @@ function step(stream: string, operation: string, from_s: number, to_s: number, m
     read_bytes: null,
     written_bytes: null,
     spilled_bytes: null,
+    spilled_beside_bytes: null,
   };
   return { stream, operation, kind: "query", from_s, to_s, ...nothing, ...more };
 }
 
 const STEPS = [
   step("power", "q14", 0, 40, { cpu_s: 70, spilled_bytes: 5e6 }),
-  step("stream-2", "q06", 40.1, 60),
+  step("stream-2", "q06", 40.1, 60, { spilled_beside_bytes: 3e6 }),
   step("stream-1", "q21", 40.2, 90, { error: "time-limit: broken off" }),
   step("power", "q02", 40, 40, { kind: "explain", cpu_s: 1 }),
 ];
@@ -35,6 +36,7 @@ describe("the steps of a trial", () => {
   it("are told with what they used where that is known, and why they failed, the longest first", () => {
     expect(accounted(STEPS).map(({ operation }) => operation)).toEqual(["q21", "q14"]);
     expect(STEPS.filter(isSpilled).map(({ operation }) => operation)).toEqual(["q14"]);
+    expect(STEPS.filter(isSpilledBeside).map(({ operation }) => operation)).toEqual(["q06"]);
   });
 
   it("are blocks from begin to end in the row of their stream", () => {

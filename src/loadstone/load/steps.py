@@ -40,6 +40,8 @@ class StepRun:
     """To disks, or on their way there."""
     spilled_bytes: int | None = None
     """To temporary files."""
+    spilled_beside_bytes: int | None = None
+    """What the engine spilled while others ran too: of whichever."""
 
     @property
     def seconds(self) -> float:
@@ -84,4 +86,5 @@ def _step(event: Event) -> StepRun:
         read_bytes=count("read_bytes"),
         written_bytes=count("written_bytes"),
         spilled_bytes=count("spilled_bytes"),
+        spilled_beside_bytes=count("spilled_beside_bytes"),
     )

@@ -204,6 +204,9 @@ class StepReport(Record):
     read_bytes: int | None
     written_bytes: int | None
     spilled_bytes: int | None
+    spilled_beside_bytes: int | None = Field(
+        description="What the engine spilled while others ran too: of whichever."
+    )
 
 
 class StepTitle(Record):

@@ -57,6 +57,7 @@ def _step(step: StepRun, origin: float) -> StepReport:
         read_bytes=step.read_bytes,
         written_bytes=step.written_bytes,
         spilled_bytes=step.spilled_bytes,
+        spilled_beside_bytes=step.spilled_beside_bytes,
     )
 
 

@@ -2,7 +2,7 @@ import type { EChartsCoreOption } from "echarts/core";
 import type { CycleReport, Figure, StepReport, StepTitle } from "../lib/document";
 import { bytes, number, seconds } from "../lib/format";
 import type { StepBars } from "../lib/steps";
-import { blocksOf, isSpilled, streamsOf, timesOf } from "../lib/steps";
+import { blocksOf, isSpilled, isSpilledBeside, streamsOf, timesOf } from "../lib/steps";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -193,7 +193,7 @@ export function timeline(steps: StepReport[], { colours }: Canvas): EChartsCoreO
           return {
             type: "rect",
             shape: { x: left, y: y - height / 2, width, height },
-            style: { ...blockStyle(step, colours), lineWidth: isSpilled(step) ? 2 : 0 },
+            style: blockStyle(step, colours),
             textContent: width < LETTER * (step.operation.length + 1) ? undefined : { style: { text: step.operation, fill: colours.text, fontSize: 10 } },
             textConfig: { position: "inside" },
           };
@@ -209,7 +209,8 @@ function within(end: number, colours: Palette) {
 
 function blockStyle(step: StepReport, colours: Palette) {
   const fill = step.error ? colours.worse : step.kind === "change" ? colours.series[1] : step.kind === "explain" ? colours.line : colours.bar;
-  return { fill, stroke: colours.unsafe };
+  if (isSpilledBeside(step)) return { fill, stroke: colours.unsafe, lineWidth: 1.5, lineDash: [3, 2] };
+  return { fill, stroke: colours.unsafe, lineWidth: isSpilled(step) ? 2 : 0 };
 }
 
 function stepTip(step: StepReport | undefined): string {
@@ -225,6 +226,7 @@ function stepTip(step: StepReport | undefined): string {
     ...known("read from disks", step.read_bytes, bytes),
     ...known("written to disks", step.written_bytes, bytes),
     ...known("spilled", step.spilled_bytes, bytes),
+    ...known("spilled by the engine meanwhile, for this or others", step.spilled_beside_bytes, bytes),
     ...(step.error ? [safe(step.error)] : []),
   ].join("<br>");
 }

@@ -48,6 +48,11 @@ export function isSpilled(step: StepReport): boolean {
   return (step.spilled_bytes ?? 0) > 0;
 }
 
+/** Whether the engine spilled while it ran beside others: it, or one of those. */
+export function isSpilledBeside(step: StepReport): boolean {
+  return (step.spilled_beside_bytes ?? 0) > 0;
+}
+
 /** The steps of which it is known what they used, the longest first. */
 export function accounted(steps: StepReport[]): StepReport[] {
   const known = steps.filter((step) => step.kind !== "explain" && (step.cpu_s !== null || step.error !== null));

@@ -131,6 +131,8 @@ class _Made:
     account: Account | None = None
     peak_bytes: int | None = None
     spilled_bytes: int | None = None
+    spilled_beside_bytes: int | None = None
+    """What all that ran at the time have spilled, where others did."""
 
     def told(self) -> dict[str, float | str]:
         """What is known of it."""
@@ -147,6 +149,7 @@ class _Made:
             "written_bytes": None if account is None else account.written_bytes,
             "peak_bytes": self.peak_bytes,
             "spilled_bytes": self.spilled_bytes,
+            "spilled_beside_bytes": self.spilled_beside_bytes,
         }
         return {name: value for name, value in known.items() if value is not None}
 
@@ -359,17 +362,21 @@ class StreamSession:
         if alone and engine.pids:
             made.account = account_of(engine.pids) - before - self._parser(engine, made)
             made.peak_bytes = watch.peak_memory_bytes
-        if alone and engine.temporary is not None:
-            made.spilled_bytes = watch.peak_files_bytes
-        elif alone and spilled is not None:
-            made.spilled_bytes = self._spilled_since(spilled)
+        is_watched = engine.temporary is not None
+        spilled = watch.peak_files_bytes if is_watched else self._spilled_since(spilled)
+        if alone:
+            made.spilled_bytes = spilled
+        else:
+            made.spilled_beside_bytes = spilled
 
     def _parser(self, engine: Engine, made: _Made) -> Account:
         """What the parsers used, where they are children of the engine's process."""
         is_here = os.getpid() in engine.pids
         return Account(cpu_s=made.parser_cpu_s or 0.0) if is_here else Account()
 
-    def _spilled_since(self, before: int) -> int | None:
+    def _spilled_since(self, before: int | None) -> int | None:
+        if before is None:
+            return None
         try:
             now = self._channel.spilled_bytes()
         except FailureError:
