@@ -17,7 +17,6 @@ from loadstone.doctor.collect.host import disk_facts, host_facts
 from loadstone.doctor.collect.log import collate, read_log
 from loadstone.doctor.collect.planned import planned_facts
 from loadstone.doctor.collect.postgresql import setting
-from loadstone.doctor.collect.process import is_here
 from loadstone.doctor.collect.sqlite import sqlite_facts
 from loadstone.doctor.facts import PostgreSQLFacts, SQLiteFacts
 from loadstone.doctor.rules.messages import MESSAGES, messages_of
@@ -25,6 +24,7 @@ from loadstone.doctor.visit import judge, visit_experiment, visit_server
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Experiment, TargetSpec
 from loadstone.host.machine import Machine
+from loadstone.host.place import is_here
 
 # -- logs -----------------------------------------------------------------------------------------
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Level, TargetSpec
 from loadstone.factors.base import NEEDS_NOTHING, FactorInfo, FactorKind, Parts
 from loadstone.host import cpulist, process, sysctl
 from loadstone.host.machine import THIS_MACHINE
-from loadstone.host.place import at_address
+from loadstone.host.place import at_address, is_here
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
 
@@ -122,9 +122,10 @@ def _elsewhere(target: TargetSpec, name: str) -> str | None:
     """Why the host of the server is not this one."""
     if name == process.GENERATOR_CPUS or not at_address(target):
         return None
-    host = urlsplit(target.server).hostname or ""
-    here = host in ("", "localhost", "::1") or host.startswith(("127.", "/", "%2f"))
-    return None if here else f"absent: the server runs on {host}, and this machine is another"
+    host = unquote(urlsplit(target.server).hostname or "")
+    return (
+        None if is_here(host) else f"absent: the server runs on {host}, and this machine is another"
+    )
 
 
 def _zeroed_by(name: str) -> tuple[str, ...]:

@@ -1,14 +1,17 @@
-"""Where the data of a target lie, as far as its host settings are concerned."""
+"""Which host a target is on, and where its data lie there."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import psutil
 
 from loadstone.experiments.model import TargetSpec
 from loadstone.host.machine import Absent
 
 _DEFAULT = Path("/var/tmp")  # noqa: S108
 _IN_MEMORY = ("tmpfs", "zram")
+_LOOPBACK = ("localhost", "127.", "::1", "/")
 
 
 def data_folder(target: TargetSpec | None) -> Path | Absent:
@@ -33,3 +36,11 @@ def data_folder(target: TargetSpec | None) -> Path | Absent:
 def at_address(target: TargetSpec) -> bool:
     """Whether the server is one that Loadstone does not start."""
     return "://" in target.server
+
+
+def is_here(host: str) -> bool:
+    """Whether a host is this machine: no name, a socket's folder, or an address of its own."""
+    if not host or host.startswith(_LOOPBACK):
+        return True
+    own = {address.address for each in psutil.net_if_addrs().values() for address in each}
+    return host in own

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any, Literal
 
 from loadstone.experiments.model import MOST_PROCESSES
+from loadstone.host.place import is_here
 from loadstone.load.locate import RUNNER, program_for
 
 FILES_OF_SESSION = {"postgresql": 1, "mysql": 1, "none": 0}
@@ -21,7 +22,6 @@ SESSIONS_OF_PROCESSOR = 1000
 """So many sessions are work for another processor, if there is one to spare."""
 _SHARE_BESIDE_SERVER = 4
 """Beside a server on the same machine the driver takes a quarter of the processors at most."""
-_HERE = ("", "localhost", "::1")
 
 
 def processes_for(
@@ -64,9 +64,8 @@ def _by_files(plan: Mapping[str, Any], limit: int) -> int:
 
 def _by_processors(plan: Mapping[str, Any], usable: int) -> int:
     """So many that the processors that are to spare share a load of many sessions."""
-    host = str(plan["connection"].get("host", ""))
-    is_here = host in _HERE or host.startswith(("127.", "/"))
-    to_spare = usable // _SHARE_BESIDE_SERVER if is_here else usable - 1
+    beside = is_here(str(plan["connection"].get("host", "")))
+    to_spare = usable // _SHARE_BESIDE_SERVER if beside else usable - 1
     worth = ceil(sessions_of(plan) / SESSIONS_OF_PROCESSOR)
     return max(1, min(to_spare, worth) // int(plan.get("threads", 1)))
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from loadstone.doctor.collect.log import read_log
 from loadstone.doctor.collect.process import (
-    is_here,
     parent_of,
     process_facts,
     standard_error_file,
@@ -24,6 +23,7 @@ from loadstone.doctor.facts import (
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.model import TargetSpec
+from loadstone.host.place import is_here
 from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client
 

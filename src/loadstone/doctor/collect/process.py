@@ -8,16 +8,6 @@ import psutil
 
 from loadstone.doctor.facts import ProcessFacts
 
-LOOPBACK = ("localhost", "127.", "::1", "/")
-
-
-def is_here(host: str) -> bool:
-    """Whether an address is one of this machine's own."""
-    if not host or host.startswith(LOOPBACK):
-        return True
-    own = {address.address for each in psutil.net_if_addrs().values() for address in each}
-    return host in own
-
 
 def process_facts(pid: int | None, program: str) -> ProcessFacts | None:
     """A server's process.
