@@ -75,9 +75,11 @@ def test_engines_answer_alike(own: Session) -> None:
     assert all(detail.count(f"{QUERIES} answers of") == 2 for detail in alike)
 
 
-def test_a_query_that_takes_too_long_spoils_the_composite_only(own: Session) -> None:
+@pytest.mark.parametrize("engine", [engine for engine in ENGINES if changes(engine)])
+def test_a_query_that_takes_too_long_spoils_the_composite_only(own: Session, engine: str) -> None:
+    skip_without(engine)
     arguments = ("--scale", "0.1", "--param", "time_limit=12ms", "--param", "warm_up=false")
-    ended = own.run("run", "dss", *arguments, "--json")
+    ended = own.run("run", "dss", "--target", engine, *arguments, "--json")
     assert ended.stdout, ended.stderr
     result = own.result()
     made = steps(own.trial())
@@ -93,16 +95,17 @@ def test_a_query_that_takes_too_long_spoils_the_composite_only(own: Session) -> 
     assert f"{len(late)} of {len(made)} steps did not end well" in notice["message"]
 
 
-def test_a_server_that_is_killed_leaves_what_was_finished(own: Session) -> None:
-    process = own.start("run", "dss", "--scale", "0.05", "--target", "postgresql")
+@pytest.mark.parametrize("stream", ["validation", "stream-1"])
+def test_a_server_that_is_killed_leaves_what_was_finished(own: Session, stream: str) -> None:
+    process = own.start("run", "dss", "--scale", "0.2", "--target", "postgresql")
     trial = own.trial()
-    until("some queries", lambda: sum(step.kind == "query" for step in steps(trial)) > 5)
+    until("some queries", lambda: sum(step.stream == stream for step in steps(trial)) > 5)
     own.postmaster().kill()
     process.communicate(timeout=300)
     assert process.returncode != 0
     result = own.result()
     assert result["status"] == "failed"
-    assert sum(step.ended_well for step in steps(trial)) > 5
+    assert sum(step.ended_well for step in steps(trial) if step.stream == stream) > 5
     assert any("has ended" in notice["message"] for notice in result["notices"])
 
 
