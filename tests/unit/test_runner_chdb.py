@@ -1,10 +1,11 @@
-"""Cells go into chDB by way of a file beside its data."""
+"""Answers that are cut off, and cells, which go into chDB by way of a file beside its data."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from loadstone.runner.engines.chdb import ChDBChannel
@@ -40,3 +41,16 @@ def test_a_file_of_cells_that_cannot_be_written_is_a_failure(tmp_path: Path) -> 
     channel = ChDBChannel(connection, connection, EngineMeter(), str(tmp_path / "none"))
     with pytest.raises(FailureError, match=r"the cells cannot be written: .*none"):
         channel.load_cells("cube_base", iter([b"ab"]))
+
+
+class CutOff:
+    """Ends within the answer, as an interrupted query may."""
+
+    def query(self, _sql: str, _form: str) -> object:
+        raise pa.ArrowInvalid("Message metadata too long by 156 bytes")
+
+
+def test_an_answer_that_is_cut_off_is_a_failure_of_its_query(tmp_path: Path) -> None:
+    channel = ChDBChannel(CutOff(), CutOff(), EngineMeter(), str(tmp_path))
+    with pytest.raises(FailureError, match="the answer is cut off: Message metadata"):
+        channel.run("SELECT 1")

@@ -233,10 +233,10 @@ def test_an_interrupt_on_its_way_does_not_hit_the_next_query(tmp_path: Path) -> 
     plan = plan_of(tmp_path, [stream("power", query("outlast"), query("linger"))], time_limit_s=0.6)
     steps, _ = run(plan, engine)
     assert [(step.operation, step.error_class) for step in steps] == [
-        ("outlast", None),
+        ("outlast", "time-limit"),  # its answer may be cut off, though it says nothing
         ("linger", None),
     ]
-    assert steps[0].seconds < 0.8
+    assert (steps[0].rows, steps[0].seconds < 0.8) == (None, True)
 
 
 def test_a_look_up_that_fails_fails_its_step_and_no_other(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import chdb
+import pyarrow as pa
 
 from loadstone.runner.engines.base import Form, Plan, Rows
 from loadstone.runner.engines.cells import AMOUNTS, MEMBERS
@@ -159,3 +160,5 @@ def _failing() -> Iterator[None]:
     except RuntimeError as error:
         code = str(error).removeprefix("Code: ").partition(".")[0]
         raise FailureError(code if code.isdigit() else "chdb_error", said(error)) from error
+    except (pa.ArrowInvalid, OSError) as error:  # an interrupted query may end within its answer
+        raise FailureError("chdb_error", f"the answer is cut off: {error}") from error

@@ -280,9 +280,14 @@ class StreamSession:
             made.since_ns = self._common.clock.now_ns() if since_ns is None else since_ns
             made.failure = None
             try:
-                made.rows = self._run(step, made, is_late)
+                rows = self._run(step, made, is_late)
             except FailureError as error:
-                made.failure = self._classified(error, is_late=is_late.is_set())
+                broken_off = self._broken_off(is_late=is_late.is_set())
+                made.failure = error if error.is_fatal else broken_off or error
+            else:
+                # ClickHouse may end with a part of the answer, and without an error.
+                made.failure = self._broken_off(is_late=is_late.is_set())
+                made.rows = rows if made.failure is None else None
             made.until_ns = self._common.clock.now_ns()
         if is_late.is_set():
             self._absorb()
@@ -315,16 +320,14 @@ class StreamSession:
             return None
         return self._channel.run(statement)
 
-    def _classified(self, error: FailureError, *, is_late: bool) -> FailureError:
-        """An interrupted statement fails with what its engine says; the reason is known here."""
-        if error.is_fatal:
-            return error
+    def _broken_off(self, *, is_late: bool) -> FailureError | None:
+        """Why a statement was interrupted, if it was: its engine says that it was, or nothing."""
         if is_late:
             limit_s = self._common.parameters.time_limit_s
             return FailureError(TIME_LIMIT, f"broken off after {limit_s:g} s")
         if self._common.stopping.is_set():
             return FailureError(STOPPED, "broken off: the run is to end")
-        return error
+        return None
 
     @contextmanager
     def _limit(self) -> Iterator[threading.Event]:
