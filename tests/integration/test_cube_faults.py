@@ -18,6 +18,7 @@ from loadstone.targets.base import Target
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.base import Measured
 from loadstone.workloads.cube import cycle
+from loadstone.workloads.cube.outline.accounts import COSTS, DISCOUNTS, EXPENSES, accounts
 from loadstone.workloads.cube.sql.tables import KEYS
 from loadstone.workloads.cube.sql.work import Work, one_by_one
 from loadstone.workloads.cube.workload import PlanningCube
@@ -31,6 +32,11 @@ ROOT = "the root is the sum of level 0"
 KEPT = "the restructure keeps every cell"
 RESET = "a reset leaves no cell, and the outline whole"
 HELD = "level 0 holds the cells of the files"
+
+NUMBERS = accounts().numbers
+EXPENSED = ", ".join(str(NUMBERS[name]) for name in EXPENSES)
+"""They are below a parent that is subtracted."""
+DEDUCTED = ", ".join(str(NUMBERS[name]) for name in (DISCOUNTS, COSTS))
 
 ENGINES = [name for name, cls in TARGETS.items() if "cells" in cls.capabilities]
 Statement = Callable[[str], str]
@@ -100,8 +106,8 @@ def a_lost_reject(monkeypatch: pytest.MonkeyPatch, _engine: str) -> None:
 EVERYWHERE: dict[str, tuple[Plant, set[str]]] = {
     "a changed cell of a parent": (after("converted", changed_once("cube_upper")), {CELLS}),
     "a lost reject": (a_lost_reject, {LINES}),
-    "a leaf with the wrong sign": (
-        before_the_trial(changed("cube_total", "sign = -sign", "sign < 0")),
+    "a parent with the wrong sign": (
+        before_the_trial(changed("cube_total", "sign = 1", f"sign = -1 AND leaf IN ({EXPENSED})")),
         {ANSWERS, RESET},
     ),
     "a wrong rate": (
@@ -111,6 +117,10 @@ EVERYWHERE: dict[str, tuple[Plant, set[str]]] = {
 }
 """Planted on each engine; the others on DuckDB only, to keep it short."""
 FAULTS = EVERYWHERE | {
+    "leaves with the wrong sign": (
+        before_the_trial(changed("cube_total", "sign = 1", f"sign = -1 AND leaf IN ({DEDUCTED})")),
+        {ANSWERS, RESET},
+    ),
     "a changed cell of level 0": (
         after("restructured", changed_once("cube_base")),
         {CELLS, KEPT},
