@@ -101,6 +101,11 @@ def coarse(text: str) -> str:
 
 LEVELS = {
     "search-archive": {"  from: 100000\n": "  from: 5000\n  at_most: 10000\n"},
+    "search-cube-users": {
+        "warm_up: 10s": "warm_up: 1s",
+        "users: 256": "users: 8",
+        "at_most: 2048": "at_most: 16",
+    },
     "search-oltp-users": {"users: 128": "users: 8", "at_most: 2048": "at_most: 16"},
 }
 """What the examples of searches say of their levels, and what is tried here."""

@@ -68,7 +68,9 @@ def _saturation(health: GeneratorHealth, profile: ProfileSpec) -> Notice | None:
         f"{who} used {health.cpu_share:.0%} of its {profile.threads} worker "
         f"thread{'s' if profile.threads > 1 else ''}"
     )
-    advice = "give it more worker threads (profile: threads), or a host of its own"
+    advice = (
+        "give it a host of its own, or more worker threads (profile: threads) if it is the driver"
+    )
     if health.cpu_share <= SATURATED_SHARE:
         return Notice(code="generator-busy", severity="warning", message=seen, advice=advice)
     return Notice(
@@ -93,7 +95,8 @@ def _lag(health: GeneratorHealth, load: LoadTotals, limit_s: float) -> Notice | 
         severity="error" if invalid else "warning",
         message="the load generator began 1 % of the operations more than "
         f"{health.lag_p99_s * 1e3:.3g} ms late, although a session was free{median}",
-        advice="its host had no CPU to spare: give it more worker threads or a host of its own",
+        advice="its host had no CPU to spare: give it a host of its own, or, if it is the driver, "
+        "more worker threads",
     )
 
 

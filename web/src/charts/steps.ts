@@ -10,7 +10,7 @@ import type { Palette } from "./palette";
 const LEFT = 64;
 const RIGHT = 16;
 const ROW = 34;
-const LETTER = 5.8;
+const LETTER = 5.8; // its width in pixels
 
 /** Height of a timeline of that many streams, in pixels. */
 export function timelineHeight(streams: number): number {
@@ -22,9 +22,11 @@ export function stepBars({ steps, variants }: StepBars, { colours, width }: Canv
   const times = variants.flatMap(({ figures }) => figures.flatMap((figure) => (figure ? [figure.median, figure.low ?? figure.median] : [])));
   const least = 10 ** Math.floor(Math.log10(Math.min(...times.filter((time) => time > 0), 1)));
   const colour = (place: number) => colours.series[place % colours.series.length];
+  const upright = width < 760;
+  const room = (width - LEFT - RIGHT) / steps.length;
   return {
     textStyle: textStyle(colours),
-    grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 36 : 12, bottom: 30 },
+    grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 36 : 12, bottom: 36 },
     legend: {
       show: variants.length > 1,
       top: 0,
@@ -47,7 +49,14 @@ export function stepBars({ steps, variants }: StepBars, { colours, width }: Canv
     xAxis: {
       type: "category",
       data: steps.map(({ operation }) => operation),
-      axisLabel: { color: colours.text, fontSize: width < 560 ? 9 : 11, interval: 0, rotate: width < 760 ? 90 : 0 },
+      axisLabel: {
+        color: colours.text,
+        fontSize: width < 560 ? 9 : 11,
+        interval: 0,
+        lineHeight: 13,
+        rotate: upright ? 90 : 0,
+        formatter: (name: string) => (upright || name.length * LETTER < room ? name : name.replaceAll("-", "-\n")),
+      },
       axisLine: { lineStyle: { color: colours.line } },
       axisTick: { show: false },
     },
