@@ -126,7 +126,8 @@ def test_a_disk_that_is_full_in_a_spill_is_told(own: Session) -> None:
     # On a busy machine q10 may spill too much as well: how its threads follow each other decides.
     assert "q18" in failed.keys() <= {"q10", "q18"}
     assert all("failed to offload" in str(step.error) for step in failed.values())
-    assert (failed["q18"].spilled_bytes or 0) > 1e6
+    # How much it had spilled when a block found no room differs with its threads, too.
+    assert (failed["q18"].spilled_bytes or 0) > 0
     assert len(made) == 24
     assert "power" not in metrics(result)
     assert "q21_s" in metrics(result)
