@@ -123,9 +123,10 @@ def test_a_disk_that_is_full_in_a_spill_is_told(own: Session) -> None:
     (result,) = trials(own, "run", "spill.yaml")
     made = steps(own.trial())
     failed = {step.operation: step for step in made if not step.ended_well}
-    # On a busy machine q10 may spill too much as well: how its threads follow each other decides.
+    # On a busy machine q10 may find too little memory or room as well: its threads decide.
     assert "q18" in failed.keys() <= {"q10", "q18"}
-    assert all("failed to offload" in str(step.error) for step in failed.values())
+    assert "failed to offload" in str(failed["q18"].error)
+    assert all("Out of Memory" in str(step.error) for step in failed.values())
     # How much it had spilled when a block found no room differs with its threads, too.
     assert (failed["q18"].spilled_bytes or 0) > 0
     assert len(made) == 24
