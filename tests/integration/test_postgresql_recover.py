@@ -65,7 +65,7 @@ def remains_of(journal: Path) -> Remains:
     segments, posix = [], []
     for folder in folders:
         data = folder / "data"
-        segments += [each] if (each := shared_memory.left_in(data)) else []
+        segments += shared_memory.left_in(data).segments
         for process in processes.all_of(data):
             maps = Path(f"/proc/{process.pid}/maps").read_text()
             posix += [Path(each) for each in re.findall(r"/dev/shm/PostgreSQL\.\d+", maps)]

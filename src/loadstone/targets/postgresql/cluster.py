@@ -132,7 +132,7 @@ class Cluster:
     def crash(self, failure: Failure) -> None:
         """Kills all processes of the server at once. It stays journalled: it is to come back."""
         if failure == "power-loss":
-            processes.lose_power(self.data)
+            processes.kill_with_memory(self.data)
         else:
             processes.kill_server(self.data)
         self.server.wait()

@@ -10,12 +10,14 @@ import psutil
 
 from loadstone.errors import TargetError
 from loadstone.targets.local import processes
-from loadstone.targets.local.processes import lives, signal_all, wait_ended
+from loadstone.targets.local.processes import lives, signal_all, wait_ended, wait_stopped
 from loadstone.targets.postgresql import shared_memory
 
 _BOOTSTRAP_S = 5.0
 IMMEDIATE_S = 10.0
 """How long `end_server` waits for an immediate shutdown before it kills."""
+_STANDSTILL_S = 1.0
+"""One that waits for a disk stops when that answers; until then it changes nothing either."""
 
 
 def postmaster_of(data: Path) -> psutil.Process | None:
@@ -64,12 +66,15 @@ def kill_server(data: Path) -> None:
     )
 
 
-def lose_power(data: Path) -> None:
-    """Kills every process of the server at once, and takes its shared memory away."""
-    segment = _segment_of(data)
+def kill_with_memory(data: Path) -> None:
+    """Kills every process of the server at once, and takes its shared memory away.
+
+    A server whose disk fails makes its shared memory anew, so that what it has can be told only
+    while it stands still.
+    """
+    memory = shared_memory.left_in(data) | shared_memory.held_by(_stopped(data))
     kill_server(data)
-    if segment is not None:
-        shared_memory.remove_left_over(segment)
+    memory.remove()
 
 
 def end_server(data: Path) -> None:
@@ -82,21 +87,24 @@ def end_server(data: Path) -> None:
         TargetError: If processes survive SIGKILL.
     """
     _end_initdb(data)
-    segment = _segment_of(data)
     postmaster = postmaster_of(data)
     if postmaster is not None:
         signal_all(all_of(data), signal.SIGCONT)
         signal_all([postmaster], signal.SIGQUIT)
         wait_ended([postmaster], IMMEDIATE_S)
-    kill_server(data)
-    if segment is not None:
-        shared_memory.remove_left_over(segment)
+    kill_with_memory(data)
 
 
-def _segment_of(data: Path) -> shared_memory.Segment | None:
+def _stopped(data: Path) -> list[psutil.Process]:
+    """The processes of the server, which stand still: the postmaster first, then its children."""
     postmaster = postmaster_of(data)
-    held = None if postmaster is None else shared_memory.held_by(postmaster)
-    return held or shared_memory.left_in(data)
+    if postmaster is not None:
+        signal_all([postmaster], signal.SIGSTOP)
+        wait_stopped([postmaster], _STANDSTILL_S)
+    found = all_of(data)
+    signal_all(found, signal.SIGSTOP)
+    wait_stopped(found, _STANDSTILL_S)
+    return found
 
 
 def _end_initdb(data: Path) -> None:

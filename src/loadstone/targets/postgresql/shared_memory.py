@@ -3,8 +3,9 @@
 A running server holds one small System V segment and some POSIX segments
 (`/dev/shm/PostgreSQL.*`). After SIGKILL they stay until a server is started in the same data
 folder again, which finds them by its `postmaster.pid`. When that folder is removed instead, or has
-lost that file with the power, they must be removed here. Layouts: `PGShmemHeader`
-(storage/pg_shmem.h) and `dsm_control_header` (storage/ipc/dsm.c), as of PostgreSQL 14 to 18.
+lost that file with the power, they must be removed here: those that its processes held while they
+lived, and those that the System V segment leads to. Layouts: `PGShmemHeader` (storage/pg_shmem.h)
+and `dsm_control_header` (storage/ipc/dsm.c), as of PostgreSQL 14 to 18.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import os
 import re
 import struct
 import sys
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +25,19 @@ import psutil
 
 _HEADER = struct.Struct("@iiNNI")
 _HEADER_MAGIC = 679834894
+_JUST_MADE = 0
 _CONTROL = struct.Struct("@III")
 _CONTROL_MAGIC = 0x9A503D32
 _ITEM = struct.Struct("@IINNP?7x")
 _IPC_RMID = 0
 _SHM_RDONLY = 0o10000
-_MAPPED = re.compile(r" (?P<identifier>\d+) +/SYSV(?P<key>[0-9a-f]{8})")
-"""A System V segment in `/proc/PID/maps`: its identifier stands where a file has its inode."""
+_FOLDER = Path(os.sep, "dev", "shm")
+_POSIX = re.compile(rf"{_FOLDER}/PostgreSQL\.\d+$")
+_CLOCK_S = 2.0
+"""The kernel notes a segment's creation in whole seconds, a process's start since the boot."""
+_DETACH_S = 1.0
+"""A process that has just ended stays attached while somebody reads its memory map."""
+_POLL_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -39,26 +48,71 @@ class Segment:
     identifier: int
 
 
-def held_by(postmaster: psutil.Process) -> Segment | None:
-    """The segment of a running server, whatever its disk still says."""
+@dataclass(frozen=True)
+class Memory:
+    """The segments of a server, System V and POSIX."""
+
+    segments: frozenset[Segment] = frozenset()
+    files: frozenset[Path] = frozenset()
+
+    def __or__(self, other: Memory) -> Memory:
+        return Memory(self.segments | other.segments, self.files | other.files)
+
+    def remove(self) -> None:
+        """Removes them and what they lead to; the server's processes have ended."""
+        for segment in self.segments:
+            _remove_left_over(segment)
+        for path in self.files:
+            path.unlink(missing_ok=True)
+
+
+def held_by(server: Iterable[psutil.Process]) -> Memory:
+    """What the processes of a server hold, whatever its disk still says.
+
+    Segments that they have made and not yet attached, mapped or filled are among it; nothing of a
+    process that is not stopped is certain.
+    """
+    processes = list(server)
+    segments = {each for process in processes for each in _made_by(process)}
+    files = {path for process in processes for path in (*_mapped(process), *_opened(process))}
+    return Memory(frozenset(segments), frozenset(files))
+
+
+def _made_by(process: psutil.Process) -> Iterator[Segment]:
+    with contextlib.suppress(psutil.Error, OSError):
+        began_s = process.create_time() - _CLOCK_S
+        for fields in _system_v():
+            if fields["cpid"] == process.pid and fields["ctime"] >= began_s:
+                yield Segment(fields["key"], fields["shmid"])
+
+
+def _mapped(process: psutil.Process) -> Iterator[Path]:
     with contextlib.suppress(OSError):
-        found = _MAPPED.search(Path(f"/proc/{postmaster.pid}/maps").read_text())
-        if found is not None:
-            return Segment(int(found["key"], 16), int(found["identifier"]))
-    return None
+        for line in Path(f"/proc/{process.pid}/maps").read_text().splitlines():
+            if found := _POSIX.search(line):
+                yield Path(found[0])
 
 
-def left_in(data: Path) -> Segment | None:
-    """The segment of a server that was killed, as `postmaster.pid` in its data folder says."""
+def _opened(process: psutil.Process) -> Iterator[Path]:
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{process.pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                path = link.readlink()
+                if _POSIX.fullmatch(str(path)):
+                    yield path
+
+
+def left_in(data: Path) -> Memory:
+    """What a server that was killed has left, as `postmaster.pid` in its data folder says."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         key, identifier = (data / "postmaster.pid").read_text().splitlines()[6].split()
-        return Segment(int(key), int(identifier))
-    return None
+        return Memory(frozenset({Segment(int(key), int(identifier))}))
+    return Memory()
 
 
-def remove_left_over(segment: Segment) -> None:
+def _remove_left_over(segment: Segment) -> None:
     """Removes the segment and the POSIX segments it leads to, if no process uses it any more."""
-    if not sys.platform.startswith("linux") or not _unused(segment):
+    if not sys.platform.startswith("linux") or not _comes_free(segment):
         return
     libc = ctypes.CDLL(None, use_errno=True)
     libc.shmat.restype = ctypes.c_void_p
@@ -71,20 +125,35 @@ def remove_left_over(segment: Segment) -> None:
         header = _HEADER.unpack(ctypes.string_at(address, _HEADER.size))
     finally:
         libc.shmdt(address)
-    if header[0] != _HEADER_MAGIC:
+    if header[0] == _HEADER_MAGIC:
+        _remove_posix(header[4])
+    elif header[0] != _JUST_MADE:
         return
-    _remove_posix(header[4])
     libc.shmctl(segment.identifier, _IPC_RMID, None)
 
 
-def _unused(segment: Segment) -> bool:
-    """Whether the kernel still has this very segment and nobody is attached to it."""
-    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
-        fields = line.split()
-        key, identifier, attached = int(fields[0]), int(fields[1]), int(fields[6])
-        if identifier == segment.identifier:
-            return key & 0xFFFFFFFF == segment.key & 0xFFFFFFFF and attached == 0
-    return False
+def _comes_free(segment: Segment) -> bool:
+    """Whether the kernel still has this very segment and nobody stays attached to it."""
+    give_up_at = time.monotonic() + _DETACH_S
+    while (attached := _attached(segment)) and time.monotonic() < give_up_at:
+        time.sleep(_POLL_S)
+    return attached == 0
+
+
+def _attached(segment: Segment) -> int | None:
+    """How many processes are attached to it; None if the kernel has it no more."""
+    for fields in _system_v():
+        same = fields["key"] & 0xFFFFFFFF == segment.key & 0xFFFFFFFF
+        if same and fields["shmid"] == segment.identifier:
+            return fields["nattch"]
+    return None
+
+
+def _system_v() -> Iterator[dict[str, int]]:
+    """The System V segments of this machine, with the columns that hold numbers alone."""
+    names, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
+    for line in lines:
+        yield dict(zip(names.split(), map(int, line.split()), strict=True))
 
 
 def _remove_posix(control_handle: int) -> None:
@@ -108,4 +177,4 @@ def _remove_posix(control_handle: int) -> None:
 
 
 def _posix_path(handle: int) -> Path:
-    return Path(os.sep) / "dev" / "shm" / f"PostgreSQL.{handle}"
+    return _FOLDER / f"PostgreSQL.{handle}"
