@@ -8,7 +8,6 @@ from pathlib import Path
 
 import psutil
 
-from loadstone.errors import TargetError
 from loadstone.targets.local import processes
 from loadstone.targets.local.processes import lives, signal_all, wait_ended, wait_stopped
 from loadstone.targets.postgresql import shared_memory
@@ -49,21 +48,8 @@ def all_of(data: Path) -> list[psutil.Process]:
 
 def kill_server(data: Path) -> None:
     """Kills every process of the server at once; its shared memory stays, as after any SIGKILL."""
-    postmaster = postmaster_of(data)
-    if postmaster is not None:
-        # While it is stopped it starts no children and sees none die.
-        signal_all([postmaster], signal.SIGSTOP)
-    for _ in range(10):
-        found = all_of(data)
-        if not found:
-            return
-        signal_all([each for each in found if each != postmaster], signal.SIGKILL)
-        signal_all([each for each in found if each == postmaster], signal.SIGKILL)
-        wait_ended(found, 5.0)
-    raise TargetError(
-        f"processes of PostgreSQL in {data} do not die: {[each.pid for each in all_of(data)]}",
-        advice="see whether their disk still answers",
-    )
+    _stopped(data)
+    _kill(data)
 
 
 def kill_with_memory(data: Path) -> None:
@@ -73,7 +59,7 @@ def kill_with_memory(data: Path) -> None:
     while it stands still.
     """
     memory = shared_memory.left_in(data) | shared_memory.held_by(_stopped(data))
-    kill_server(data)
+    _kill(data)
     memory.remove()
 
 
@@ -96,7 +82,10 @@ def end_server(data: Path) -> None:
 
 
 def _stopped(data: Path) -> list[psutil.Process]:
-    """The processes of the server, which stand still: the postmaster first, then its children."""
+    """The processes of the server, which stand still.
+
+    The postmaster first: while it is stopped it starts no children and sees none die.
+    """
     postmaster = postmaster_of(data)
     if postmaster is not None:
         signal_all([postmaster], signal.SIGSTOP)
@@ -105,6 +94,10 @@ def _stopped(data: Path) -> list[psutil.Process]:
     signal_all(found, signal.SIGSTOP)
     wait_stopped(found, _STANDSTILL_S)
     return found
+
+
+def _kill(data: Path) -> None:
+    processes.kill_all(lambda: all_of(data), f"PostgreSQL in {data}")
 
 
 def _end_initdb(data: Path) -> None:

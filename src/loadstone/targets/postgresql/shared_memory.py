@@ -17,7 +17,7 @@ import re
 import struct
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,24 +66,24 @@ class Memory:
             path.unlink(missing_ok=True)
 
 
-def held_by(server: Iterable[psutil.Process]) -> Memory:
+def held_by(server: Sequence[psutil.Process]) -> Memory:
     """What the processes of a server hold, whatever its disk still says.
 
     Segments that they have made and not yet attached, mapped or filled are among it; nothing of a
     process that is not stopped is certain.
     """
-    processes = list(server)
-    segments = {each for process in processes for each in _made_by(process)}
-    files = {path for process in processes for path in (*_mapped(process), *_opened(process))}
-    return Memory(frozenset(segments), frozenset(files))
+    files = {path for process in server for path in (*_mapped(process), *_opened(process))}
+    return Memory(frozenset(_made_by(server)), frozenset(files))
 
 
-def _made_by(process: psutil.Process) -> Iterator[Segment]:
-    with contextlib.suppress(psutil.Error, OSError):
-        began_s = process.create_time() - _CLOCK_S
+def _made_by(server: Sequence[psutil.Process]) -> Iterator[Segment]:
+    makers = {process.pid: process for process in server}
+    with contextlib.suppress(OSError):
         for fields in _system_v():
-            if fields["cpid"] == process.pid and fields["ctime"] >= began_s:
-                yield Segment(fields["key"], fields["shmid"])
+            with contextlib.suppress(KeyError, psutil.Error):
+                began_s = makers[fields["cpid"]].create_time() - _CLOCK_S
+                if fields["ctime"] >= began_s:
+                    yield Segment(fields["key"], fields["shmid"])
 
 
 def _mapped(process: psutil.Process) -> Iterator[Path]:
