@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import sys
 from collections.abc import Iterator
@@ -98,6 +99,13 @@ def shared_memory() -> Iterator[str]:
         yield f"memory {' '.join(line.split()[:5])}"
     for path in Path("/dev/shm").iterdir():
         yield f"memory {path}"
+
+
+def postgresql_memory(pid: int) -> set[str]:
+    """What a process of PostgreSQL has mapped: POSIX segments by path, System V by identifier."""
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    posix = re.findall(r"/dev/shm/PostgreSQL\.\d+", maps)
+    return {*posix, *re.findall(r" (\d+) +/SYSV", maps)}
 
 
 def unused_shared_memory() -> Iterator[str]:

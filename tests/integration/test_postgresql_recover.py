@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from listing import postgresql_memory
 
 from loadstone.experiments.journal import open_journals
 from loadstone.targets.local.processes import wait_ended
@@ -67,8 +67,8 @@ def remains_of(journal: Path) -> Remains:
         data = folder / "data"
         segments += shared_memory.left_in(data).segments
         for process in processes.all_of(data):
-            maps = Path(f"/proc/{process.pid}/maps").read_text()
-            posix += [Path(each) for each in re.findall(r"/dev/shm/PostgreSQL\.\d+", maps)]
+            mapped = postgresql_memory(process.pid)
+            posix += [Path(each) for each in mapped if each.startswith("/")]
     return Remains(folders, segments, posix)
 
 

@@ -1,13 +1,12 @@
 """Every trial starts from the same state, whatever the one before did."""
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from integration.conftest import ROWS, START, MakeTarget
-from listing import shared_memory
+from listing import postgresql_memory, shared_memory
 from machine import need
 
 from loadstone.experiments.model import StorageSpec
@@ -92,11 +91,9 @@ def test_spare_wal_is_not_kept(make_target: MakeTarget) -> None:
 
 def memory_of(data: Path) -> set[str]:
     """What the processes of a server have mapped; those of other servers come and go meanwhile."""
-    own = [Path(f"/proc/{each.pid}/maps").read_text() for each in processes.all_of(data)]
-    paths = {path for maps in own for path in re.findall(r"/dev/shm/PostgreSQL\.\d+", maps)}
-    system_v = {number for maps in own for number in re.findall(r" (\d+) +/SYSV", maps)}
+    mapped = {each for server in processes.all_of(data) for each in postgresql_memory(server.pid)}
     # A line is a path, or a key and an identifier.
-    return {each for each in shared_memory() if {*each.split()[1:3]} & (paths | system_v)}
+    return {each for each in shared_memory() if {*each.split()[1:3]} & mapped}
 
 
 def test_shared_memory_goes_with_the_power(owned_target: PostgreSQL) -> None:
