@@ -15,12 +15,22 @@ BY_FILE = Path(__file__).parent / "integration"
 """Its tests share servers: those of a file run in one process."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups for `--dist loadgroup`, which reads them in this hook too: it must come after.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make test` runs without it, `make test-long` with it."""
+    parser.addoption("--long", action="store_true", help="run the tests that are marked long, too")
 
-    Tests without a group go to whichever process is free.
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is long, and makes groups for `--dist loadgroup`.
+
+    xdist reads the groups in this hook too: it must come after. Tests without a group go to
+    whichever process is free.
     """
+    if not config.getoption("--long"):
+        left_out = [item for item in items if item.get_closest_marker("long") is not None]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("long") is None]
     for item in items:
         if BY_FILE in item.path.parents and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
