@@ -16,42 +16,42 @@ ORDER = "o_w_id = 1 AND o_d_id = 1 AND o_id = {0}"
 LINES = "ol_w_id = 1 AND ol_d_id = 1 AND ol_o_id = {0}"
 NEW_ORDER = "no_w_id = 1 AND no_d_id = 1 AND no_o_id = {0}"
 
-# Orders to 2100 are delivered, with lines of 0.00; those from 2101 to 3000 are not.
+# Orders to 2100 are delivered, with lines of 0.00; those from 2101 to 2200 are not.
 DAMAGES = {
     "a warehouse's takings are off": (
         "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1",
         {"3.3.2.1", "3.3.2.8"},
     ),
     "a district's takings are off": (
-        "UPDATE district SET d_ytd = d_ytd - {cent} WHERE d_w_id = 2 AND d_id = 10",
+        "UPDATE district SET d_ytd = d_ytd - {cent} WHERE d_w_id = 2 AND d_id = 2",
         {"3.3.2.1", "3.3.2.9"},
     ),
     "a district counter ran ahead": (
-        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 3",
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 2",
         {"3.3.2.2"},
     ),
     "the last order is lost": (
-        f"DELETE FROM new_order WHERE {NEW_ORDER.format(3000)};"
-        f"DELETE FROM order_line WHERE {LINES.format(3000)};"
-        f"DELETE FROM orders WHERE {ORDER.format(3000)}",
+        f"DELETE FROM new_order WHERE {NEW_ORDER.format(2200)};"
+        f"DELETE FROM order_line WHERE {LINES.format(2200)};"
+        f"DELETE FROM orders WHERE {ORDER.format(2200)}",
         {"3.3.2.2"},
     ),
     "an order is delivered out of its turn": (
-        f"DELETE FROM new_order WHERE {NEW_ORDER.format(2500)};"
-        f"UPDATE orders SET o_carrier_id = 5 WHERE {ORDER.format(2500)};"
-        f"UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE {LINES.format(2500)};"
+        f"DELETE FROM new_order WHERE {NEW_ORDER.format(2150)};"
+        f"UPDATE orders SET o_carrier_id = 5 WHERE {ORDER.format(2150)};"
+        f"UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE {LINES.format(2150)};"
         "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1, c_balance = c_balance + "
-        f"(SELECT sum(ol_amount) FROM order_line WHERE {LINES.format(2500)}) "
+        f"(SELECT sum(ol_amount) FROM order_line WHERE {LINES.format(2150)}) "
         "WHERE c_w_id = 1 AND c_d_id = 1 "
-        f"AND c_id = (SELECT o_c_id FROM orders WHERE {ORDER.format(2500)})",
+        f"AND c_id = (SELECT o_c_id FROM orders WHERE {ORDER.format(2150)})",
         {"3.3.2.3"},
     ),
     "a new-order is lost": (
-        f"DELETE FROM new_order WHERE {NEW_ORDER.format(2500)}",
+        f"DELETE FROM new_order WHERE {NEW_ORDER.format(2150)}",
         {"3.3.2.3", "3.3.2.5", "3.3.2.11"},
     ),
     "an order line is lost": (
-        f"DELETE FROM order_line WHERE {LINES.format(2500)} AND ol_number = 1",
+        f"DELETE FROM order_line WHERE {LINES.format(2150)} AND ol_number = 1",
         {"3.3.2.4", "3.3.2.6"},
     ),
     "a delivered order has no carrier and no dates": (
@@ -60,12 +60,12 @@ DAMAGES = {
         {"3.3.2.5"},
     ),
     "an undelivered order has a carrier": (
-        f"UPDATE orders SET o_carrier_id = 1 WHERE {ORDER.format(2500)}",
+        f"UPDATE orders SET o_carrier_id = 1 WHERE {ORDER.format(2150)}",
         {"3.3.2.5", "3.3.2.7"},
     ),
     "two orders of a district swapped a line": (
-        f"UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE {ORDER.format(2500)};"
-        f"UPDATE orders SET o_ol_cnt = o_ol_cnt - 1 WHERE {ORDER.format(2501)}",
+        f"UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE {ORDER.format(2150)};"
+        f"UPDATE orders SET o_ol_cnt = o_ol_cnt - 1 WHERE {ORDER.format(2151)}",
         {"3.3.2.6"},
     ),
     "a line of a delivered order has no date": (
@@ -86,7 +86,7 @@ DAMAGES = {
     ),
     "a balance is off": (
         "UPDATE customer SET c_balance = c_balance + {cent} "
-        "WHERE c_w_id = 2 AND c_d_id = 4 AND c_id = 3000",
+        "WHERE c_w_id = 2 AND c_d_id = 2 AND c_id = 750",
         {"3.3.2.10", "3.3.2.12"},
     ),
     "a delivered order is lost with its lines": (
@@ -96,7 +96,7 @@ DAMAGES = {
     ),
     "a delivery is counted twice": (
         "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 "
-        "WHERE c_w_id = 2 AND c_d_id = 4 AND c_id = 3000",
+        "WHERE c_w_id = 2 AND c_d_id = 2 AND c_id = 750",
         {"3.3.2.11"},
     ),
     "a customer's payments are off": (
@@ -171,8 +171,8 @@ def test_a_violation_is_shown_with_its_figures(target):
     with undone(target):
         damage(target, "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 2")
         assert detail(target, "3.3.2.2").endswith(
-            "10 violations, for example d_w_id=2, d_id=1, d_next_o_id=3002, max_o_id=3000, "
-            "max_no_o_id=3000"
+            "2 violations, for example d_w_id=2, d_id=1, d_next_o_id=2202, max_o_id=2200, "
+            "max_no_o_id=2200"
         )
 
 
