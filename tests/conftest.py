@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import parts
 import pytest
 import sample_results
 
@@ -18,6 +19,7 @@ BY_FILE = Path(__file__).parent / "integration"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make test` runs without it, `make test-long` with it."""
     parser.addoption("--long", action="store_true", help="run the tests that are marked long, too")
+    parser.addoption("--part", choices=tuple(parts.FILES), help="run the tests of one part only")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,13 +29,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     xdist reads the groups in this hook too: it must come after. Tests without a group go to
     whichever process is free.
     """
-    if not config.getoption("--long"):
-        left_out = [item for item in items if item.get_closest_marker("long") is not None]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item.get_closest_marker("long") is None]
+    long, part = config.getoption("--long"), config.getoption("--part")
+    left_out = [
+        item
+        for item in items
+        if (item.get_closest_marker("long") is not None and not long)
+        or part not in {None, part_of(item)}
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
     for item in items:
         if BY_FILE in item.path.parents and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def part_of(item: pytest.Item) -> str:
+    """The part of `make test-long` that runs a test.
+
+    Raises:
+        LookupError: If none does, or several do.
+    """
+    mark = item.get_closest_marker("part")
+    part = parts.part_of_file(item.path) if mark is None else mark.args[0]
+    if part not in parts.FILES:
+        raise LookupError(
+            f"{item.nodeid} needs the mark `part` with one of {', '.join(parts.FILES)}"
+        )
+    return part
 
 
 LEFT_OUT = {4: Status.DISTURBED, 9: Status.INVALID, 17: Status.FAILED}

@@ -1,6 +1,7 @@
 """The examples run as they stand; here with one repeat, one crash and a short measurement each.
 
 The long ladders are run on less data and without their crashes, which the examples of crashes show.
+`make test` runs one example of each design; tests/unit/test_cli.py plans all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from alone import ON_THE_HOST, host_to_itself
 from conftest import Session
+from lengths import LONG
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
@@ -28,9 +30,29 @@ def changes_the_host(path: Path) -> bool:
     return "host." in path.read_text()
 
 
+PARTS = {
+    "archive": "archive",
+    "crash": "crash",
+    "cube": "cube",
+    "dss": "dss",
+    "maximus": "oltp",
+    "noop": "driver",
+    "oltp": "oltp",
+    "scale": "search",
+    "search": "search",
+}
+"""How the name of an example begins: the part of `make test-long` that runs it."""
+QUICK = {"crash-sqlite", "cube-hybrid", "noop-open", "oltp-ladder", "oltp-sqlite", "search-noop"}
+"""What `make test` runs of them."""
+
+
 def examples() -> Iterator[Any]:
     for path in EXAMPLES:
-        marks = [ON_THE_HOST] if changes_the_host(path) else []
+        marks = [pytest.mark.part(PARTS[path.stem.partition("-")[0]])]
+        if path.stem not in QUICK:
+            marks.append(LONG)
+        if changes_the_host(path):
+            marks.append(ON_THE_HOST)
         yield pytest.param(path, marks=marks, id=path.stem)
 
 
@@ -124,6 +146,7 @@ def without_extra_trials(text: str) -> str:
     return re.sub(r"(?m)^extra_trials: .*\n", "", text) + "\nextra_trials: 0\n"
 
 
+@pytest.mark.part("oltp")
 def test_five_trials_of_one_configuration_begin_alike(session: Session) -> None:
     ended = session.run(
         *("run", "oltp", "--param", "warehouses=1", "--users", "2", "--repeats", "5"),
@@ -138,6 +161,7 @@ def test_five_trials_of_one_configuration_begin_alike(session: Session) -> None:
     assert not document["comparisons"]
 
 
+@pytest.mark.part("driver")
 def test_a_price_becomes_a_figure(session: Session) -> None:
     path = session.folder / "priced.yaml"
     text = (ROOT / "examples" / "noop-open.yaml").read_text()

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengths import LONG
 
 from loadstone.errors import ExitCode
+from loadstone.results.frames import read_frames
 
 CAPACITY = 400.0
 """40 servers of 100 ms."""
@@ -58,20 +60,30 @@ def reported(*arguments: str) -> dict[str, Any]:
     return document
 
 
-def test_a_planted_capacity_is_found_within_two_percent_in_a_stated_number_of_trials():
+@pytest.mark.parametrize(
+    ("start", "measure", "precision", "tries"),
+    [
+        pytest.param(250, "1500ms", 20, 2 * (1 + 2), id="coarse"),
+        pytest.param(100, "4s", 2, 2 * (4 + 6), id="fine", marks=LONG),
+    ],
+)
+def test_a_planted_capacity_is_found_in_a_stated_number_of_trials(
+    start: int, measure: str, precision: int, tries: int
+):
+    """The tries: so many doublings and halvings, each made twice if it fails."""
     document = reported(
-        *PLANTED, "--rate", "100", "--arrival", "uniform", "--objective", "p99 < 400 ms",
-        "--warm-up", "1s", "--measure", "4s", "--longest", "8s", "--window", "4s",
-        "--confirm", "1", "--at-most", "1600",
+        *PLANTED, "--rate", str(start), "--arrival", "uniform", "--objective", "p99 < 400 ms",
+        "--precision", str(precision), "--warm-up", "1s", "--measure", measure, "--longest", "8s",
+        "--window", "4s", "--confirm", "1", "--at-most", "1600",
     )  # fmt: skip
     search = document["search"]
     assert search["status"] == "found"
-    assert search["level"] == pytest.approx(CAPACITY, rel=0.02)
+    assert search["level"] == pytest.approx(CAPACITY, rel=precision / 100)
     assert search["low"] <= search["level"] < search["high"]
     assert search["first_failure"]["level"] == search["high"]
     assert search["first_failure"]["reason"]
-    # 4 doublings and 6 halvings, each tried twice if it fails; two confirmations at most.
-    assert len(search["levels"]) <= 1 + 2 * (4 + 6) + 3 + 1
+    # Besides the tries: the first level, and two confirmations of each level at most.
+    assert len(search["levels"]) <= 1 + tries + 3 + 1
     kinds = [level["kind"] for level in search["levels"]]
     assert kinds == sorted(kinds)
     above = [level for level in search["levels"] if level["level"] > 1.05 * CAPACITY]
@@ -91,17 +103,27 @@ def test_where_there_is_no_limit_it_says_so():
     assert ascent == [2, 4, 8]
 
 
-def test_what_degrades_after_a_while_is_caught_by_the_soak():
+@pytest.mark.parametrize(
+    ("users", "slower_per_min", "soak"),
+    [
+        pytest.param(1, 30, "8s", id="one"),
+        pytest.param(2, 6, "15s", id="two", marks=LONG),
+    ],
+)
+def test_what_degrades_after_a_while_is_caught_by_the_soak(
+    users: int, slower_per_min: int, soak: str
+):
     """Short trials end before the service times begin to grow."""
     document = reported(
         "--param", "service_time_us=5000", "--param", "slower_after_s=4",
-        "--param", "slower_per_min=6", "--users", "2", "--at-most", "2", *SHORT,
-        "--objective", "p99 < 500 ms", "--soak", "15s", "--confirm", "0",
+        "--param", f"slower_per_min={slower_per_min}", "--users", str(users),
+        "--at-most", str(users), *SHORT, "--objective", "p99 < 500 ms", "--soak", soak,
+        "--confirm", "0",
     )  # fmt: skip
     search = document["search"]
     assert (search["status"], search["level"]) == ("not sustained", None)
     soaks = [level for level in search["levels"] if level["kind"] == "soak"]
-    assert [level["level"] for level in soaks] == [2, 1]
+    assert [level["level"] for level in soaks] == list(range(users, 0, -1))
     for level in soaks:
         assert not level["holds"]
         assert "the median response time rises" in level["reason"]
@@ -112,7 +134,7 @@ def test_what_degrades_after_a_while_is_caught_by_the_soak():
 def test_the_load_of_one_trial_can_be_raised_until_a_level_fails():
     document = reported(
         *PLANTED, "--rate", "150", "--arrival", "uniform", "--objective", "p99 < 400 ms",
-        "--warm-up", "1s", "--measure", "3s", "--failures", "1", "--precision", "50",
+        "--warm-up", "500ms", "--measure", "2s", "--failures", "1", "--precision", "50",
         "--confirm", "0", "--approach", "raise",
     )  # fmt: skip
     search = document["search"]
@@ -129,17 +151,23 @@ def test_the_load_of_one_trial_can_be_raised_until_a_level_fails():
 SLOW = ("--users", "1", "--param", "service_time_us=1000", "--at-most", "2", "--name", "stopped")
 
 
-def second_trial(process: subprocess.Popen[str]) -> Path:
-    """Waits until the second trial measures; the folder of the experiment."""
-    folder = Path("results/stopped")
-    while process.poll() is None and not list(folder.glob("b02-*/latency.hlog")):
+def measured(folder: Path) -> bool:
+    """Whether a tick of the trial's load was written."""
+    return any(frame["frame"] == "tick" for frame in read_frames(folder))
+
+
+def second_trial(process: subprocess.Popen[str]) -> None:
+    """Waits until the second trial measures."""
+    plans = Path("results/stopped")
+    while process.poll() is None and not any(
+        measured(plan.parent) for plan in plans.glob("b02-*/plan.json")
+    ):
         time.sleep(0.05)
-    time.sleep(0.5)
-    return folder
+    assert process.poll() is None, process.communicate()
 
 
 def test_after_ctrl_c_the_report_says_how_far_the_search_came():
-    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "4s")
+    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "3s")
     second_trial(process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -151,7 +179,7 @@ def test_after_ctrl_c_the_report_says_how_far_the_search_came():
 
 
 def test_after_kill_9_the_search_is_made_again_from_its_files():
-    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "4s")
+    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "3s")
     second_trial(process)
     process.kill()
     process.communicate(timeout=60)
@@ -195,9 +223,9 @@ def test_a_curve_of_few_points_has_no_law():
 
 def test_a_search_that_meets_the_limit_of_sessions_goes_on_and_names_it():
     code, out, err = loadstone(
-        "search", "oltp", "--param", "warehouses=1", "--users", "4", "--at-most", "64",
+        "search", "oltp", "--param", "warehouses=1", "--users", "8", "--at-most", "64",
         "--set", "max_connections=12", "--objective", "p99 < 20 s", "--precision", "50",
-        "--confirm", "0", *SHORT, "--json",
+        "--failures", "1", "--confirm", "0", *SHORT, "--json",
     )  # fmt: skip
     assert code in {ExitCode.OK, ExitCode.INVALID_TRIAL}, err
     search = json.loads(out)["search"]

@@ -1,0 +1,129 @@
+"""The parts of `make test-long`: all tests, long ones too, in portions that can be chosen.
+
+    python tests/parts.py             every part, one after the other
+    python tests/parts.py cube dss    these parts
+
+Each test belongs to one part: by its file, or by its mark `part` where a file serves several.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TESTS = ROOT / "tests"
+EXAMPLES = "e2e/test_examples.py"
+"""Its tests are marked, each with the part of what it is an example of."""
+
+FILES: dict[str, tuple[str, ...]] = {
+    "unit": ("unit/*.py",),
+    "driver": (
+        "integration/test_crew.py",
+        "integration/test_driver_noop.py",
+        "integration/test_launch.py",
+    ),
+    "web": ("e2e/test_report_page.py",),
+    "oltp": ("integration/test_oltp_*.py",),
+    "archive": (
+        "integration/test_archive_*.py",
+        "integration/test_runner_archive.py",
+        "integration/test_stalls.py",
+        "e2e/test_archive.py",
+    ),
+    "dss": ("integration/test_dss_*.py", "e2e/test_dss.py"),
+    "cube": ("integration/test_cube_*.py", "e2e/test_cube.py"),
+    "postgresql": (
+        "integration/test_postgresql_*.py",
+        "integration/test_store_postgresql.py",
+        "integration/test_servers.py",
+    ),
+    "mariadb": ("integration/test_mariadb_*.py",),
+    "engines": (
+        "integration/test_duckdb_target.py",
+        "integration/test_spark_*.py",
+        "integration/test_sqlite_target.py",
+    ),
+    "search": ("integration/test_search.py",),
+    "crash": (
+        "integration/test_crash_*.py",
+        "integration/test_outages.py",
+        "e2e/test_crash.py",
+        "e2e/test_unplugged.py",
+    ),
+    "storage": ("integration/test_storage_*.py", "integration/test_disk_full.py"),
+    "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
+    "cli": ("integration/test_cli_*.py", "integration/test_doctor_*.py"),
+}
+"""Part: its test files, below this folder."""
+COMMANDS = {
+    "driver": (
+        ROOT / "driver",
+        ("cargo", "test", "--release", "--locked", "--", "--include-ignored"),
+    ),
+    "web": (ROOT / "web", ("npm", "run", "--silent", "test")),
+}
+"""Part: what it runs beside its Python tests, and where."""
+EXAMPLES_OF = ("oltp", "archive", "dss", "cube", "search", "crash", "driver")
+
+
+def part_of_file(path: Path) -> str | None:
+    """The part that a test file belongs to, or None where its tests are marked.
+
+    Raises:
+        LookupError: If it belongs to no part, or to several.
+    """
+    name = path.relative_to(TESTS)
+    if name == Path(EXAMPLES):
+        return None
+    found = [part for part, globs in FILES.items() if any(name.match(glob) for glob in globs)]
+    if len(found) != 1:
+        raise LookupError(f"{name} belongs to {found or 'no part'}: see tests/parts.py")
+    return found[0]
+
+
+def commands_of(part: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Each command of a part with the folder that it runs in."""
+    files = [str(path) for glob in FILES[part] for path in sorted(TESTS.glob(glob))]
+    examples = [str(TESTS / EXAMPLES)] if part in EXAMPLES_OF else []
+    options = ("--long", "--part", part, "--numprocesses", "4", "--dist", "loadgroup")
+    yield ROOT, (sys.executable, "-m", "pytest", *options, *files, *examples)
+    if part in COMMANDS:
+        yield COMMANDS[part]
+
+
+def run(part: str) -> bool:
+    """Runs a part to its end; returns whether all of it passed."""
+    codes = [
+        subprocess.run(words, cwd=at, check=False).returncode for at, words in commands_of(part)
+    ]
+    return not any(codes)
+
+
+def main(parts: Sequence[str]) -> int:
+    """Runs parts, then says how long each took.
+
+    Returns:
+        0 if all passed, 1 if one failed, 2 for an unknown part.
+    """
+    unknown = [part for part in parts if part not in FILES]
+    if unknown:
+        print(f"test-long: no part {unknown[0]!r}; there are {', '.join(FILES)}", file=sys.stderr)
+        return 2
+    ended: dict[str, tuple[bool, float]] = {}
+    for part in parts or FILES:
+        print(f"\n== test-long: {part}", flush=True)
+        began = time.monotonic()
+        ended[part] = (run(part), time.monotonic() - began)
+    print("\ntest-long")
+    for part, (passed, took_s) in ended.items():
+        print(f"  {part:<12}{took_s:7.0f} s  {'passed' if passed else 'FAILED'}")
+    print(f"  {'all':<12}{sum(took_s for _, took_s in ended.values()):7.0f} s")
+    return 0 if all(passed for passed, _ in ended.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
