@@ -9,7 +9,8 @@ from hdrh.histogram import HdrHistogram
 from rich.console import Console
 
 from loadstone.cli.execute import worst
-from loadstone.cli.progress import Display, Lines, LoadState, trial_line
+from loadstone.cli.live import LoadState
+from loadstone.cli.progress import SIGN_EVERY_S, Display, Lines, trial_line
 from loadstone.errors import ExitCode
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.model import Experiment
@@ -97,6 +98,19 @@ def test_a_phase_shows_how_much_of_it_is_left():
     assert "7s left" in rendered(state.bar(103.0, plans()[0]))
 
 
+def test_what_ends_after_its_phase_is_no_rate_of_the_next():
+    state = LoadState()
+    begin = {"frame": "event", "kind": "phase-begin", "phase": "measure"}
+    state.take({**begin, "phase": "warm-up"}, 100.0)
+    state.take(begin, 103.0)
+    state.take(tick(a={"count": 90}), 103.5)
+    late = {"count": 1, "errors": {"40001": 1}}
+    state.take({**tick(a=late), "phase": "warm-up"}, 103.5)
+    assert (state.rate_per_s, state.errors) == (180, 1)
+    state.take({"frame": "end"}, 104.0)
+    assert state.phase == ""
+
+
 def rendered(part: object) -> str:
     console = Console(file=io.StringIO(), width=100, color_system=None)
     console.print(part)
@@ -118,7 +132,7 @@ def test_the_display_tells_the_time_left_of_the_whole():
     try:
         design = design_of(EXPERIMENT)
         display.experiment_begins(EXPERIMENT, design.variants(EXPERIMENT), 3)
-        assert "about 5min left" in rendered(display._render())
+        assert "about 5min 6s left" in rendered(display._render())
         first, second, _ = plans()
         display.trial_begins(first, 1, 3)
         clock.now = 120.0
@@ -133,15 +147,67 @@ def test_the_display_tells_the_time_left_of_the_whole():
     assert "1/3 b01-1-baseline  12,346 operations/s  valid" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_lines_are_one_per_trial(capsys: pytest.CaptureFixture[str]):
-    lines = Lines()
+def test_the_display_tells_the_step_and_for_how_long_it_lasts():
+    clock = Clock()
+    display = Display(Console(file=io.StringIO(), width=100), clock)
+    try:
+        display.step("loading the data")
+        clock.now = 4.0
+        assert "loading the data  4s" in rendered(display._render())
+    finally:
+        display.close()
+
+
+def test_a_short_trial_is_one_line(capsys: pytest.CaptureFixture[str]):
+    lines = Lines(Clock())
     lines.trial_begins(plans()[0], 1, 3)
     lines.frame(tick(a={"count": 1}))
     lines.step("restoring the data")
+    lines.sign()
     lines.trial_ends(result())
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "1/3 b01-1-baseline  12,346 operations/s  valid\n"
+
+
+def test_a_long_trial_gives_signs_of_life(capsys: pytest.CaptureFixture[str]):
+    clock = Clock()
+    lines = Lines(clock)
+
+    def signs_until(end: float) -> list[str]:
+        while clock.now < end:
+            clock.now += 0.5
+            lines.sign()
+        return capsys.readouterr().err.splitlines()
+
+    lines.trial_begins(plans()[0], 1, 3)
+    lines.step("loading the data")
+    assert signs_until(12.0) == [
+        "  1/3 b01-1-baseline  loading the data, 5s",
+        "  1/3 b01-1-baseline  loading the data, 10s",
+    ]
+    begin = {"frame": "event", "kind": "phase-begin", "phase": "measure", "phase_kind": "measure"}
+    lines.frame(begin)
+    assert signs_until(15.0) == ["  1/3 b01-1-baseline  measure, 3s of 1min 30s"]
+    lines.frame(tick(a={"count": 90, "response": histogram(*[4] * 90)}))
+    (figures,) = signs_until(20.0)
+    assert figures.startswith(
+        "  1/3 b01-1-baseline  measure, 8s of 1min 30s: now 180 operations/s, p95 4"
+    )
+    assert figures.endswith("ms, errors 0, users 8")
+    lines.trial_ends(result())
+    clock.now += SIGN_EVERY_S - 0.5
+    lines.sign()
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_lines_begin_with_what_will_be_done(capsys: pytest.CaptureFixture[str]):
+    lines = Lines(Clock())
+    try:
+        lines.experiment_begins(EXPERIMENT, design_of(EXPERIMENT).variants(EXPERIMENT), 3)
+    finally:
+        lines.close()
+    assert capsys.readouterr().err == "shown: 3 trials, about 5min: baseline\n"
 
 
 def test_a_line_says_why_a_trial_does_not_count():

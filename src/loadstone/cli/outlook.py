@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadstone.cli.progress import trial_load_s
+from loadstone.cli.durations import experiment_s
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
 from loadstone.experiments.designs.search import rules_of
@@ -22,15 +22,6 @@ from loadstone.factors.refusals import refuse_unavailable
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
 from loadstone.factors.space import most_growth_bytes, refuse_overfull
 from loadstone.results.record import SkippedRung
-
-AROUND_TRIAL_S = 8.0
-"""About what restoring, starting, warming and checking a server take; it grows with the data."""
-
-AROUND_CRASH_S = 6.0
-"""What recovery and the search for what was acknowledged take beside that."""
-
-AROUND_NOTHING_S = 2.0
-"""The same where there is no server: measuring the machine's own speed before and after."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +107,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         settings=_settings(experiment),
         skipped=stages.skipped,
         impossible=_impossible(experiment, variants, stages.skipped),
-        duration_s=_duration_s(experiment, plans, at_most) + AROUND_CRASH_S * crashes,
+        duration_s=experiment_s(experiment, plans),
         data_bytes=_data_bytes(experiment, variants),
         growth_bytes=most_growth_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
@@ -197,17 +188,6 @@ def _impossible(
     except RefusedError as error:
         return error.message
     return None
-
-
-def _duration_s(experiment: Experiment, plans: list[TrialPlan], trials: int) -> float:
-    """About how long so many trials take, when the first ones are these."""
-    from loadstone.workloads.registry import workload_class
-
-    served = bool(workload_class(experiment.workload.name).requires)
-    load_s = design_of(experiment).load_s(experiment)
-    if load_s is None:
-        load_s = trials * sum(map(trial_load_s, plans)) / len(plans)
-    return load_s + trials * (AROUND_TRIAL_S if served else AROUND_NOTHING_S)
 
 
 def _data_bytes(experiment: Experiment, variants: list[Variant]) -> int | None:

@@ -1,0 +1,68 @@
+"""How long things take: the load of a trial, and about how long a whole experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
+from loadstone.experiments.model import Experiment, ProfileSpec
+from loadstone.experiments.plans import TrialPlan
+from loadstone.units import format_duration
+
+AROUND_TRIAL_S = 8.0
+"""About what restoring, starting, warming and checking a server take; it grows with the data."""
+
+AROUND_CRASH_S = 6.0
+"""What recovery and the search for what was acknowledged take beside that."""
+
+AROUND_NOTHING_S = 2.0
+"""The same where there is no server: measuring the machine's own speed before and after."""
+
+
+def experiment_s(experiment: Experiment, plans: Sequence[TrialPlan] = ()) -> float:
+    """About how long an experiment takes, without loading its data once, in seconds.
+
+    Args:
+        experiment: Checked.
+        plans: Of its first stage, if they are known; all its trials are taken to be like these.
+    """
+    from loadstone.workloads.registry import workload_class
+
+    served = bool(workload_class(experiment.workload.name).requires)
+    trials = trials_of(experiment)
+    load_s = design_of(experiment).load_s(experiment)
+    if load_s is None:
+        known = plans or stages_of(experiment, allow_unsafe=True).next([])
+        load_s = trials * sum(map(trial_load_s, known)) / len(known)
+    around_s = AROUND_TRIAL_S if served else AROUND_NOTHING_S
+    return load_s + trials * around_s + AROUND_CRASH_S * crashes_of(experiment)
+
+
+def trial_load_s(plan: TrialPlan) -> float:
+    """Length of the load of a trial, which a failure may end early, in seconds."""
+    profile = until_failure(plan)
+    return profile.warm_up + profile.ramp + profile.measure
+
+
+def phase_s(plan: TrialPlan, kind: str) -> float | None:
+    """Length of a phase of that kind, if it is known, in seconds."""
+    profile = until_failure(plan)
+    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp, "measure": profile.measure}
+    return lengths.get(kind)
+
+
+def until_failure(plan: TrialPlan) -> ProfileSpec:
+    """The profile of a trial as far as a crash lets it come."""
+    if plan.crash is None:
+        return plan.profile
+    return plan.profile.model_copy(update={"measure": plan.crash.after_s})
+
+
+def whole_s(seconds: float) -> str:
+    """A duration for people who wait, in whole seconds: `45s`, `1min 20s`, `0s`."""
+    return format_duration(round(seconds)) if seconds >= 0.5 else "0s"
+
+
+def about(seconds: float) -> str:
+    """A duration that is only an estimate: whole minutes from two on."""
+    return whole_s(seconds if seconds < 120 else 60 * round(seconds / 60))
