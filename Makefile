@@ -18,9 +18,7 @@ help: ## Show what there is to make
 
 .PHONY: setup
 setup: ## Install tools and libraries, build the driver and the report pages
-	@scripts/setup uv
-	$(UV) sync --quiet --locked --all-extras
-	@$(MAKE) --no-print-directory web
+	@scripts/setup all
 
 .PHONY: web
 web: $(BUNDLE) ## Build the report pages
@@ -31,7 +29,8 @@ $(BUNDLE): $(WEB_SOURCES)
 	@touch $@
 
 .PHONY: demo
-demo: setup ## Climb a tuning ladder on a real PostgreSQL and write the report
+demo: ## Climb a tuning ladder on a real PostgreSQL and write the report
+	@scripts/setup demo
 	$(RUN) loadstone ladder examples/oltp-ladder.yaml --results $(RESULTS) --allow-unsafe
 
 .PHONY: lint
