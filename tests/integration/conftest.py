@@ -1,6 +1,7 @@
 """Real servers for the tests, always cleaned up: what a killed run left, the next one removes."""
 
 import contextlib
+import functools
 import os
 import shutil
 import tempfile
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from lengths import long_but
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal, open_journals
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.experiments.model import Level, TargetSpec, default_server
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb
@@ -22,7 +24,11 @@ from loadstone.targets.spark.jvm import check_installed
 from loadstone.workloads.dss.data import DataSet, provide
 
 MakeTarget = Callable[..., Any]
+ServerOf = Callable[[str, str], Target]
 _Target = TypeVar("_Target", bound=Target)
+
+POSTGRESQL = ["embedded", "local:15"]
+"""The newest version, and an older one."""
 
 ROWS = 5_000
 START = "start"
@@ -147,49 +153,63 @@ def filled(kind: type[_Target], spec: TargetSpec, folder: Path) -> Iterator[_Tar
         target.close()
 
 
-@pytest.fixture(scope="session", params=["embedded", "local:15"])
-def owned_target(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[PostgreSQL]:
-    """A server with a table `item` and a snapshot of it, of each kind this machine has."""
+@pytest.fixture(scope="session")
+def server_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOf]:
+    """Servers that Loadstone owns: one of each kind for all tests of a process.
+
+    Each has a table `item` and a snapshot of it, with which a test begins.
+    """
+    with contextlib.ExitStack() as servers:
+
+        @functools.cache
+        def started(engine: str, server: str) -> Target:
+            folder = tmp_path_factory.mktemp(engine)
+            spec = TargetSpec(engine=engine, server=server)
+            return servers.enter_context(filled(target_class(engine), spec, folder))
+
+        yield started
+
+
+@pytest.fixture(params=long_but(["embedded"], POSTGRESQL))
+def owned_target(request: pytest.FixtureRequest, server_of: ServerOf) -> PostgreSQL:
+    """A PostgreSQL of `server_of`, of each kind this machine has."""
     if not available(request.param):
         pytest.skip(f"no PostgreSQL of kind {request.param} here")
-    spec = TargetSpec(engine="postgresql", server=request.param)
-    with filled(PostgreSQL, spec, tmp_path_factory.mktemp("owned")) as target:
-        yield target
+    target = server_of("postgresql", request.param)
+    assert isinstance(target, PostgreSQL)
+    return target
 
 
-@pytest.fixture(scope="session")
-def embedded_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSQL]:
-    """An empty embedded server. A test that changes it puts it back."""
-    context = context_in(tmp_path_factory.mktemp("embedded"))
-    with context.journal:
-        target = PostgreSQL(TargetSpec(engine="postgresql"), context)
-        target.open()
-        yield target
-        target.close()
+on_each_version = pytest.mark.parametrize("owned_target", POSTGRESQL, indirect=True)
+"""Of tests about what is not alike in all versions of PostgreSQL: never left out."""
 
 
-@pytest.fixture(scope="session", params=["postgresql", "mariadb"])
-def any_server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Target]:
-    """As `owned_target`, for each engine that is a server."""
+@pytest.fixture
+def mariadb_target(server_of: ServerOf) -> MariaDB:
+    """The MariaDB of `server_of`."""
+    need_mariadb()
+    target = server_of("mariadb", "local")
+    assert isinstance(target, MariaDB)
+    return target
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(each, marks=pytest.mark.xdist_group(each))
+        for each in ("postgresql", "mariadb")
+    ]
+)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each engine that is a server; its tests run where others use the same."""
     if request.param == "mariadb":
         need_mariadb()
-    spec = TargetSpec(engine=request.param)
-    folder = tmp_path_factory.mktemp(request.param)
-    with filled(target_class(request.param), spec, folder) as target:
-        yield target
+    return str(request.param)
 
 
-@pytest.fixture(scope="session")
-def mariadb_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDB]:
-    """A MariaDB with a table `item` and a snapshot of it."""
-    need_mariadb()
-    folder = tmp_path_factory.mktemp("mariadb")
-    with filled(MariaDB, TargetSpec(engine="mariadb"), folder) as target:
-        yield target
+@pytest.fixture
+def any_server(engine: str, server_of: ServerOf) -> Target:
+    """The server of each such engine, of `server_of`."""
+    return server_of(engine, default_server(engine))
 
 
 _ROWS_FROM = {

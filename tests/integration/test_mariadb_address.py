@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from integration.conftest import ROWS, TABLES, MakeTarget, fill
+from integration.conftest import ROWS, START, TABLES, MakeTarget, ServerOf, fill, need_mariadb
 from integration.test_postgresql_recover import RECOVER, VICTIM
+from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.experiments.model import TargetSpec
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.client import Client
+
+pytestmark = pytest.mark.xdist_group("mariadb")
 
 DATABASE = "theirs-`x"
 PASSWORD = "s3cret"
@@ -28,9 +31,18 @@ class Theirs:
     database: Client
 
 
+@pytest.fixture(scope="module")
+def running(server_of: ServerOf) -> MariaDB:
+    need_mariadb()
+    target = server_of("mariadb", "local")
+    assert isinstance(target, MariaDB)
+    target.restore(START, target.spec)
+    return target
+
+
 @pytest.fixture
-def theirs(mariadb_target: MariaDB) -> Iterator[Theirs]:
-    instance = mariadb_target._server._opened()  # type: ignore[attr-defined]
+def theirs(running: MariaDB) -> Iterator[Theirs]:
+    instance = running._server._opened()  # type: ignore[attr-defined]
     server = Client(instance.connection(""))
     server.query("CREATE DATABASE `theirs-``x` CHARACTER SET latin1 COMMENT 'precious'")
     database = Client(instance.connection(DATABASE))
@@ -164,29 +176,36 @@ def test_a_table_in_the_way_is_not_dropped(theirs: Theirs, make_target: MakeTarg
     assert theirs.database.query("SELECT answer FROM precious") == [(42,)]
 
 
+@pytest.mark.parametrize(
+    "place",
+    long_but(
+        ["entry 2", "stage settled"],
+        [
+            *(f"entry {number}" for number in range(1, 6)),
+            *(f"stage {name}" for name in ("open", "loaded", "kept", "restored", "settled")),
+        ],
+    ),
+)
 def test_owner_killed_at_an_address(
-    theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("VICTIM_ENGINE", "mariadb")
     monkeypatch.setenv("VICTIM_SERVER", theirs.address)
     sizes = "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.innodb_max_dirty_pages_pct"
     before = (all_of(theirs), theirs.server.query(sizes))
-    places = [("entry", str(number)) for number in range(1, 6)]
-    places += [("stage", each) for each in ("open", "loaded", "kept", "restored", "settled")]
-    for how, when in places:
-        victim = subprocess.run(
-            [sys.executable, str(VICTIM), str(tmp_path / f"{how}{when}.jsonl"), how, when],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert victim.returncode == -9, victim.stderr
-        recovered = subprocess.run(
-            [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
-        ).stdout
-        assert "True False" in recovered, recovered
-        assert (all_of(theirs), theirs.server.query(sizes)) == before
+    victim = subprocess.run(
+        [sys.executable, str(VICTIM), str(tmp_path / "journal.jsonl"), *place.split()],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert victim.returncode == -9, victim.stderr
+    recovered = subprocess.run(
+        [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
+    ).stdout
+    assert "True False" in recovered, recovered
+    assert (all_of(theirs), theirs.server.query(sizes)) == before
 
 
 def test_password_is_checked_and_written_nowhere(

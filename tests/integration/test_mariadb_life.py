@@ -6,13 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from integration.conftest import ROWS, START, TABLES, MakeTarget, fill, need_mariadb
+from integration.conftest import ROWS, START, TABLES, fill, need_mariadb
+from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import TargetSpec
+from loadstone.experiments.model import Level, TargetSpec
 from loadstone.factors.target import is_unsafe
 from loadstone.targets.mariadb import MariaDB, binaries, catalog
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
+
+pytestmark = pytest.mark.xdist_group("mariadb")
 
 LOCAL = TargetSpec(engine="mariadb")
 
@@ -81,15 +84,16 @@ def test_redo_log_may_have_any_size_in_each_trial(mariadb_target: MariaDB) -> No
         assert log.stat().st_size == int(size.rstrip("MGB")) * (1024**3 if "G" in size else 1024**2)
 
 
-def test_load_with_a_large_redo_log_keeps_a_small_snapshot(make_target: MakeTarget) -> None:
-    target = make_target(engine="mariadb", settings={"innodb_log_file_size": "512MB"})
-    fill(target)
-    target.snapshot("k")
-    kept = folder_of(target, "data").parent.parent / "snapshots" / "k" / "redo" / "ib_logfile0"
-    assert kept.stat().st_size == 96 * 1024**2
-    target.restore("k", target.spec)
-    assert target.query("SELECT @@innodb_log_file_size") == [(512 * 1024**2,)]
-    assert target.fingerprint(TABLES).rows == {"item": ROWS}
+def test_load_with_a_large_redo_log_keeps_a_small_snapshot(mariadb_target: MariaDB) -> None:
+    spec = mariadb_target.spec.with_settings({"innodb_log_file_size": "512MB"})
+    mariadb_target.restore(START, spec)
+    mariadb_target.execute("DELETE FROM item WHERE id > 1000")
+    mariadb_target.snapshot("large")
+    snapshots = folder_of(mariadb_target, "data").parent.parent / "snapshots"
+    assert (snapshots / "large" / "redo" / "ib_logfile0").stat().st_size == 96 * 1024**2
+    mariadb_target.restore("large", spec)
+    assert mariadb_target.query("SELECT @@innodb_log_file_size") == [(512 * 1024**2,)]
+    assert mariadb_target.fingerprint(TABLES).rows == {"item": 1000}
 
 
 def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: MariaDB) -> None:
@@ -105,49 +109,65 @@ def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: MariaDB) 
     assert not is_unsafe(MariaDB.setting(LOCAL, "sync_binlog", 0), 0)
 
 
-def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(make_target: MakeTarget) -> None:
-    target = make_target(engine="mariadb", settings={"log_bin": True})
-    fill(target)
-    target.snapshot("k")
+def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(mariadb_target: MariaDB) -> None:
+    target = mariadb_target
+    target.restore(START, target.spec.with_settings({"log_bin": True}))
+    target.execute("DELETE FROM item WHERE id > 1000")
+    target.snapshot("binary log")
     for settings in ({"log_bin": True}, {"log_bin": False}, {"log_bin": True}):
-        target.restore("k", target.spec.with_settings(settings))
+        target.restore("binary log", target.spec.with_settings(settings))
         target.settle("cold")
-        assert target.fingerprint(TABLES).rows == {"item": ROWS}
+        assert target.fingerprint(TABLES).rows == {"item": 1000}
         present = [each.name for each in folder_of(target, "redo").glob("binlog.0*")]
         assert sorted(present) == ["binlog.000001", "binlog.000002"] * settings["log_bin"]
 
 
-def test_data_of_another_layout_are_made_anew(make_target: MakeTarget) -> None:
-    target = make_target(engine="mariadb")
-    first = target.fingerprint({})
-    for size, layout in (("4k", {"innodb_page_size": "4096"}), ("16K", {}), ("64k", None)):
-        spec = target.spec.with_settings({"innodb_page_size": size})
-        assert layout is None or target.layout(spec) == layout
-        [reading] = target.empty(spec)
-        assert str(reading.read_back) == str(int(size[:-1]) * 1024)
-        fill(target)
-        target.snapshot(f"of {size}")
-        target.restore(f"of {size}", spec)
-        assert target.fingerprint(TABLES).rows == {"item": ROWS}
-    target.empty(target.spec)
-    assert target.fingerprint({}).digest == first.digest
-    shared = target.spec.with_settings({"innodb_file_per_table": False})
-    target.empty(shared)
+@pytest.mark.parametrize(
+    ("size", "files"),
+    long_but(
+        [("4k", "shared")],
+        [("4k", "shared"), ("4k", "own"), ("16K", "own"), ("16K", "shared"), ("64k", "own")],
+    ),
+)
+def test_data_of_another_layout_are_made_anew(
+    mariadb_target: MariaDB, size: str, files: str
+) -> None:
+    target = mariadb_target
+    wanted = {"innodb_page_size": size, "innodb_file_per_table": files == "own"}
+    spec, key = target.spec.with_settings(wanted), f"of {size} in {files} files"
+    readings = {each.factor: each.read_back for each in target.empty(spec)}
+    assert readings == {
+        "target.innodb_page_size": str(int(size[:-1]) * 1024),
+        "target.innodb_file_per_table": "ON" if files == "own" else "OFF",
+    }
     fill(target)
-    assert list(folder_of(target, "data").glob("loadstone/*.ibd")) == []
+    target.snapshot(key)
+    target.restore(key, spec)
+    assert target.fingerprint(TABLES).rows == {"item": ROWS}
+    own = [each.name for each in folder_of(target, "data").glob("loadstone/*.ibd")]
+    assert own == (["item.ibd"] if files == "own" else [])
     assert target.size_bytes() > ROWS * 100
+    target.empty(target.spec)
+    assert target.query("SELECT @@innodb_page_size, @@innodb_file_per_table") == [(16384, 1)]
+    assert target.query("SHOW TABLES") == []
 
 
-def test_setting_that_the_machine_cannot_carry_is_named(make_target: MakeTarget) -> None:
-    target = make_target(engine="mariadb")
-    fill(target)
-    target.snapshot("k")
+def test_layout_is_what_differs_from_the_defaults() -> None:
+    def layout(**settings: object) -> dict[str, Level]:
+        return MariaDB.layout(LOCAL.with_settings(settings))
+
+    assert layout(innodb_page_size="4k") == {"innodb_page_size": "4096"}
+    assert layout(innodb_page_size="16K") == {}
+
+
+def test_setting_that_the_machine_cannot_carry_is_named(mariadb_target: MariaDB) -> None:
+    small = mariadb_target.spec.with_settings({"innodb_data_file_path": "ibdata1:5M"})
     with pytest.raises(
         TargetError, match=r"does not start with innodb_data_file_path = ibdata1:5M"
     ):
-        target.restore("k", target.spec.with_settings({"innodb_data_file_path": "ibdata1:5M"}))
-    target.restore("k", target.spec)
-    assert target.fingerprint(TABLES).rows["item"] > 0
+        mariadb_target.restore(START, small)
+    mariadb_target.restore(START, mariadb_target.spec)
+    assert mariadb_target.fingerprint(TABLES).rows["item"] > 0
 
 
 def test_setting_that_the_server_bounds_is_noticed(mariadb_target: MariaDB) -> None:

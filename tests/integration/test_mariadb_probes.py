@@ -3,28 +3,21 @@
 import threading
 
 import pytest
-from integration.conftest import START, MakeTarget, fill, need_mariadb
+from integration.conftest import START
 
 from loadstone.probes.base import Probe
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.client import connect
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 
-EVENTS = {
-    "performance_schema": True,
-    "performance_schema_consumer_events_waits_current": True,
-}
+pytestmark = pytest.mark.xdist_group("mariadb")
+
 TURN_ON = (
     "UPDATE performance_schema.setup_consumers SET enabled = 'YES' "
     "WHERE name = 'events_waits_current'; "
     "UPDATE performance_schema.setup_instruments SET enabled = 'YES', timed = 'YES' "
     "WHERE name LIKE 'wait/%'"
 )
-
-
-@pytest.fixture(autouse=True)
-def _mariadb() -> None:
-    need_mariadb()
 
 
 def test_rates_and_levels_of_the_server(mariadb_target: MariaDB) -> None:
@@ -129,18 +122,17 @@ def test_own_sessions_are_not_load(mariadb_target: MariaDB) -> None:
     probe.stop()
 
 
-def test_probes_survive_the_server(make_target: MakeTarget) -> None:
-    target = make_target(engine="mariadb")
-    fill(target)
-    probes: list[Probe] = target.probes()
+def test_probes_survive_the_server(mariadb_target: MariaDB) -> None:
+    mariadb_target.restore(START, mariadb_target.spec)
+    probes: list[Probe] = mariadb_target.probes()
     assert {each.interval_s for each in probes} == {1.0, 0.1}
     for probe in probes:
         probe.start()
-    target.crash("kill")
+    mariadb_target.crash("kill")
     for probe in probes:
         assert probe.sample(1.0) == []
         assert probe.sample(2.0) == []
-    target.start()
+    mariadb_target.start()
     for probe in probes:
         assert probe.sample(3.0) != []
         (notice,) = (each for each in probe.notices() if each.code == "probe-lost-server")

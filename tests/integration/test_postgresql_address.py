@@ -9,13 +9,25 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from integration.conftest import ROWS, TABLES, MakeTarget, available, context_in, fill
+from integration.conftest import (
+    POSTGRESQL,
+    ROWS,
+    START,
+    TABLES,
+    MakeTarget,
+    ServerOf,
+    available,
+    fill,
+)
 from integration.test_postgresql_recover import RECOVER, VICTIM
+from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.experiments.model import TargetSpec
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.targets.postgresql.client import Client
+
+pytestmark = pytest.mark.xdist_group("postgresql")
 
 DATABASE = "theirs"
 PASSWORD = "s3cret"
@@ -30,18 +42,15 @@ class Theirs:
     database: Client
 
 
-@pytest.fixture(scope="module", params=["embedded", "local:15"])
-def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[PostgreSQL]:
+@pytest.fixture(scope="module", params=long_but(["embedded"], POSTGRESQL))
+def running(request: pytest.FixtureRequest, server_of: ServerOf) -> PostgreSQL:
     if not available(request.param):
         pytest.skip(f"no PostgreSQL of kind {request.param} here")
-    context = context_in(tmp_path_factory.mktemp("theirs"))
-    with context.journal:
-        target = PostgreSQL(TargetSpec(engine="postgresql", server=request.param), context)
-        target.open()
-        yield target
-        target.close()
+    target = server_of("postgresql", request.param)
+    assert isinstance(target, PostgreSQL)
+    # Every database that is made or dropped is a checkpoint: on a busy disk they take long.
+    target.restore(START, target.spec.with_settings({"fsync": False}))
+    return target
 
 
 @pytest.fixture
@@ -158,31 +167,38 @@ def test_database_in_use_is_refused(theirs: Theirs, make_target: MakeTarget) -> 
         make_target(theirs.address)
 
 
+@pytest.mark.parametrize(
+    "place",
+    long_but(
+        ["entry 2", "stage settled"],
+        [
+            *(f"entry {number}" for number in range(1, 5)),
+            *(f"stage {name}" for name in ("open", "loaded", "kept", "restored", "settled")),
+        ],
+    ),
+)
 def test_owner_killed_at_an_address(
-    theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    theirs: Theirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("VICTIM_SERVER", theirs.address)
     before, identity_before = databases(theirs), identity(theirs)
-    places = [("entry", "1"), ("entry", "2"), ("entry", "3")]
-    places += [("stage", each) for each in ("open", "loaded", "kept", "restored", "settled")]
-    for how, when in places:
-        victim = subprocess.run(
-            [sys.executable, str(VICTIM), str(tmp_path / f"{how}{when}.jsonl"), how, when],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert victim.returncode == -9, victim.stderr
-        recovered = subprocess.run(
-            [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
-        ).stdout
-        assert "True False" in recovered, recovered
-        assert databases(theirs) == before
-        assert identity(theirs) == identity_before
-        assert theirs.postgres.query(
-            "SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'"
-        ) == [(0,)]
+    victim = subprocess.run(
+        [sys.executable, str(VICTIM), str(tmp_path / "journal.jsonl"), *place.split()],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert victim.returncode == -9, victim.stderr
+    recovered = subprocess.run(
+        [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
+    ).stdout
+    assert "True False" in recovered, recovered
+    assert databases(theirs) == before
+    assert identity(theirs) == identity_before
+    assert theirs.postgres.query(
+        "SELECT count(*) FROM pg_file_settings WHERE sourcefile LIKE '%auto.conf'"
+    ) == [(0,)]
 
 
 def test_password_is_checked_and_written_nowhere(

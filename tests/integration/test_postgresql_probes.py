@@ -2,7 +2,8 @@
 
 import threading
 
-from integration.conftest import START, MakeTarget, fill
+import pytest
+from integration.conftest import START, on_each_version
 
 from loadstone.probes.base import Probe
 from loadstone.targets.postgresql import PostgreSQL
@@ -10,7 +11,10 @@ from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
 
+pytestmark = pytest.mark.xdist_group("postgresql")
 
+
+@on_each_version
 def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     probe = StatisticsProbe(owned_target.connection())
@@ -32,6 +36,7 @@ def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
     assert probe.sample(2.0) == []
 
 
+@on_each_version
 def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     holder = Client(owned_target.connection(), "holder")
@@ -73,18 +78,17 @@ def test_own_sessions_are_not_load(owned_target: PostgreSQL) -> None:
     probe.stop()
 
 
-def test_probes_survive_the_server(make_target: MakeTarget) -> None:
-    target = make_target()
-    fill(target)
-    probes: list[Probe] = target.probes()
+def test_probes_survive_the_server(owned_target: PostgreSQL) -> None:
+    owned_target.restore(START, owned_target.spec)
+    probes: list[Probe] = owned_target.probes()
     assert {each.interval_s for each in probes} == {1.0, 0.1}
     for probe in probes:
         probe.start()
-    target.crash("kill")
+    owned_target.crash("kill")
     for probe in probes:
         assert probe.sample(1.0) == []
         assert probe.sample(2.0) == []
-    target.start()
+    owned_target.start()
     for probe in probes:
         assert probe.sample(3.0) != []
         (notice,) = (each for each in probe.notices() if each.code == "probe-lost-server")

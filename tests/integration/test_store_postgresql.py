@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from integration.conftest import START, ServerOf
 from sample_trials import make_experiment
 from sqlalchemy.engine import URL
 
 from loadstone.errors import TargetError
 from loadstone.results.record import Status
 from loadstone.results.store import Store, reindex
-from loadstone.targets.postgresql import PostgreSQL
+
+pytestmark = pytest.mark.xdist_group("postgresql")
 
 
 @pytest.fixture
-def url(make_target: Callable[[], PostgreSQL]) -> str:
-    target = make_target()
+def url(server_of: ServerOf) -> str:
+    target = server_of("postgresql", "embedded")
+    target.restore(START, target.spec)
     at = target.connection()
     address = URL.create(
         "postgresql",
