@@ -18,8 +18,8 @@ from loadstone.targets.base import TargetContext
 from loadstone.targets.registry import target_class
 
 _OF_ENGINE = {
-    "postgresql": ("work_mem", "generate_series(1, 200000) AS row(n)"),
-    "mariadb": ("sort_buffer_size", "(SELECT seq AS n FROM seq_1_to_200000) AS numbers"),
+    "postgresql": ("work_mem", "generate_series(1, {rows}) AS row(n)"),
+    "mariadb": ("sort_buffer_size", "(SELECT seq AS n FROM seq_1_to_{rows}) AS numbers"),
 }
 """A setting that can be set at an address too, and a source of numbers n."""
 
@@ -55,6 +55,8 @@ def main(path: str, how: str = "", when: str = "") -> None:
     engine = os.environ.get("VICTIM_ENGINE", "postgresql")
     server = os.environ.get("VICTIM_SERVER") or default_server(engine)
     setting, numbers = _OF_ENGINE[engine]
+    # Only one that dies at some moment is to be met in the middle of a load.
+    rows = 200_000 if how == "after" else 10_000
     with journal:
         context = TargetContext(journal=journal, owner="victim")
         target = target_class(engine)(TargetSpec(engine=engine, server=server), context)
@@ -63,7 +65,7 @@ def main(path: str, how: str = "", when: str = "") -> None:
         stage("open")
         target.execute(
             "CREATE TABLE item (id integer PRIMARY KEY, quantity integer);"
-            f"INSERT INTO item SELECT n, n FROM {numbers}"
+            f"INSERT INTO item SELECT n, n FROM {numbers.format(rows=rows)}"
         )
         stage("loaded")
         target.snapshot("k")
