@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import exp, sqrt
+from math import erfc, exp, sqrt
 
 import numpy as np
-from scipy import stats
 
 from loadstone.results.statistics.permutation import (
     Rng,
@@ -18,7 +17,11 @@ from loadstone.results.statistics.permutation import (
     rank_p,
     repeats_needed,
 )
-from loadstone.results.statistics.power import least_detectable_difference, pooled_spread
+from loadstone.results.statistics.power import (
+    least_detectable_difference,
+    pooled_spread,
+    student_beyond,
+)
 
 BOOTSTRAP_SAMPLES = 9_999
 """Resamples of a bootstrap interval."""
@@ -232,8 +235,8 @@ def _geometric(log_a: Scores, log_b: Scores, confidence: float, rng: np.random.G
     if smaller < 2:
         return shift, None, None, IntervalKind.NONE
     resampled = _resampled_means(log_b, rng) - _resampled_means(log_a, rng)
-    reach = float(stats.t.isf((1.0 - confidence) / 2.0, log_a.size + log_b.size - 2))
-    tail = float(stats.norm.sf(reach * sqrt(smaller / (smaller - 1.0))))
+    reach = student_beyond((1.0 - confidence) / 2.0, log_a.size + log_b.size - 2)
+    tail = erfc(reach * sqrt(smaller / (smaller - 1.0)) / sqrt(2.0)) / 2.0
     low, high = np.quantile(resampled, [tail, 1.0 - tail])
     return shift, float(low), float(high), IntervalKind.BOOTSTRAP
 

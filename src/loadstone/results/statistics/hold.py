@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
-from loadstone.results.statistics.steady import batch_means, mann_kendall_p
+from loadstone.results.statistics.steady import batch_means, mann_kendall_p, theil_sen
 
 FEWEST_TICKS = 8
 """Below it nothing can be said of a trend."""
@@ -64,7 +63,7 @@ def rise_of(series: Sequence[float], least_rise: float, *, alpha: float = ALPHA)
         return Rise(0.0, 1.0, None, False)
     size = -(-values.size // MOST_BATCHES)
     means = batch_means(values, size)
-    slope = float(stats.theilslopes(means).slope)
+    slope = theil_sen(means)
     rise = slope * means.size
     p_both = mann_kendall_p(means)
     p = p_both / 2 if slope > 0.0 else 1.0 - p_both / 2

@@ -13,7 +13,6 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Scores = NDArray[np.float64]
 Rng = np.random.Generator | int
@@ -142,8 +141,15 @@ def rank_p(baseline: Scores, candidate: Scores, rng: Rng) -> float:
     It is the permutation test of the mid-ranks, which without ties is the exact distribution of
     U (Mann & Whitney 1947, Ann. Math. Stat. 18:50; ties: Lehmann 1975, Nonparametrics, sec. 1.4).
     """
-    ranks = stats.rankdata(np.concatenate([candidate, baseline]))
+    ranks = mid_ranks(np.concatenate([candidate, baseline]))
     return permutation_p(ranks[candidate.size :], ranks[: candidate.size], rng)
+
+
+def mid_ranks(values: Scores) -> Scores:
+    """Rank values from 1 on; equal ones share the mean of their ranks."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Scores = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 def mann_whitney_cdf(n_baseline: int, n_candidate: int) -> Scores:

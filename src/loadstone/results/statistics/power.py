@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from math import exp, floor, inf, log, log1p, sqrt
 
 import numpy as np
-from scipy import optimize, stats
 
 from loadstone.results.statistics.permutation import (
     EXACT_LIMIT,
@@ -70,11 +69,20 @@ def power_of(difference_percent: float, spread: float, n_a: int, n_b: int, alpha
     if spread <= 0.0:
         return 1.0 if shift > 0.0 else level
     shift_in_errors = shift / (spread * sqrt(1.0 / n_a + 1.0 / n_b))
-    critical = float(stats.t.isf(level / 2.0, freedom))
-    above = float(stats.nct.sf(critical, freedom, shift_in_errors))
-    below = float(stats.nct.cdf(-critical, freedom, shift_in_errors))
+    from scipy.special import nctdtr  # takes a while: only when levels are compared
+
+    critical = student_beyond(level / 2.0, freedom)
+    above = 1.0 - float(nctdtr(freedom, shift_in_errors, critical))
+    below = float(nctdtr(freedom, shift_in_errors, -critical))
     # The noncentral t of scipy underflows to NaN far in the tail, where the answer is certain.
     return min(1.0, (1.0 if np.isnan(above) else above) + (0.0 if np.isnan(below) else below))
+
+
+def student_beyond(tail: float, freedom: int) -> float:
+    """Give the value of Student's t that is exceeded with the probability `tail`."""
+    from scipy.special import stdtrit  # takes a while: only when levels are compared
+
+    return -float(stdtrit(freedom, tail))
 
 
 def least_detectable_difference(
@@ -102,11 +110,12 @@ def least_detectable_difference(
         high *= 2.0
         if high > log(1e12):
             return inf
-
-    def shortfall(shift: float) -> float:
-        return power_of(100.0 * (exp(shift) - 1.0), spread, n_a, n_b, alpha) - power
-
-    return 100.0 * (exp(float(optimize.brentq(shortfall, 0.0, high))) - 1.0)
+    low = 0.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        found = power_of(100.0 * (exp(middle) - 1.0), spread, n_a, n_b, alpha) >= power
+        low, high = (low, middle) if found else (middle, high)
+    return 100.0 * (exp(high) - 1.0)
 
 
 def repeats_for(

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from math import comb, e, exp, log, prod, sqrt
+from math import comb, e, erfc, exp, log, prod, sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from loadstone.results.statistics.compare import Verdict
 from loadstone.results.statistics.permutation import TIE_TOLERANCE, Scores, positive_array
@@ -39,7 +39,7 @@ class Spending(StrEnum):
             return alpha
         if self is Spending.POCOCK:
             return alpha * log(1.0 + (e - 1.0) * fraction)
-        return 2.0 * float(stats.norm.sf(stats.norm.isf(alpha / 2.0) / sqrt(fraction)))
+        return erfc(-NormalDist().inv_cdf(alpha / 2.0) / sqrt(2.0 * fraction))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ never to compare it with another one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import erfc, inf, sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+
+from loadstone.results.statistics.permutation import mid_ranks
 
 Series = NDArray[np.float64]
 
@@ -107,7 +109,7 @@ def steady_state(
         return SteadyState(0.0, 1.0, 0.0, 0.0, 0.0, False, lag_1, worth, n, None)
     batch = max(1, n // TREND_BATCHES)
     means = batch_means(values, batch)
-    slope = float(stats.theilslopes(means).slope) / (batch * interval_s)
+    slope = theil_sen(means) / (batch * interval_s)
     trend_p = mann_kendall_p(means)
     relative = 100.0 * slope / level if level > 0.0 else 0.0
     change = relative * n * interval_s
@@ -201,6 +203,16 @@ def effective_size(values: Series) -> float:
     return max(min(1.0, float(values.size)), values.size / (1.0 + 2.0 * total))
 
 
+def theil_sen(values: Series) -> float:
+    """Give the median of the slopes of all pairs of values (Sen 1968, JASA 63:1379).
+
+    Args:
+        values: Shape (n,), equally spaced, at least two.
+    """
+    first, later = np.triu_indices(values.size, k=1)
+    return float(np.median((values[later] - values[first]) / (later - first)))
+
+
 def mann_kendall_p(values: Series) -> float:
     """Test a series for a monotone trend; two-sided.
 
@@ -222,16 +234,15 @@ def mann_kendall_p(values: Series) -> float:
     if variance <= 0.0:
         return 1.0
     z = max(0.0, abs(score) - 1.0) / sqrt(variance * _variance_inflation(values))
-    return min(1.0, 2.0 * float(stats.norm.sf(z)))
+    return erfc(z / sqrt(2.0))
 
 
 def _variance_inflation(values: Series) -> float:
     n = values.size
-    slope = float(stats.theilslopes(values).slope)
-    ranks = stats.rankdata(values - slope * np.arange(n))
-    correlations = _autocorrelations(np.asarray(ranks, dtype=np.float64))[1:]
+    ranks = mid_ranks(values - theil_sen(values) * np.arange(n))
+    correlations = _autocorrelations(ranks)[1:]
     lags = np.arange(1, n)
     weights = (n - lags) * (n - lags - 1) * (n - lags - 2)
-    counted = np.abs(correlations) > float(stats.norm.ppf(0.975)) / sqrt(n)
+    counted = np.abs(correlations) > NormalDist().inv_cdf(0.975) / sqrt(n)
     extra = float((weights * correlations)[counted].sum())
     return max(1.0, 1.0 + 2.0 * extra / (n * (n - 1) * (n - 2)))

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from itertools import accumulate
+from math import comb, sqrt
+from statistics import NormalDist
 
 import numpy as np
-from scipy import stats
 
 MODIFIED_Z_LIMIT = 3.5
 """Modified z-score from which a value is called an outlier (Iglewicz & Hoaglin 1993, p. 11)."""
@@ -41,9 +42,10 @@ class Summary:
     values: tuple[float, ...]
 
 
-def _median_coverage(n: int, rank: int) -> float:
-    """Probability that the values of rank ``rank`` from below and from above enclose the median."""
-    return float(1.0 - 2.0 * stats.binom.cdf(rank - 1, n, 0.5))
+def _median_coverages(n: int) -> list[float]:
+    """Probability that two values enclose the median, each of rank 1, 2 ... from its end."""
+    below = accumulate(comb(n, at) for at in range((n + 1) // 2))
+    return [1.0 - 2.0 * many / 2**n for many in below]
 
 
 def summarize(values: Sequence[float], *, confidence: float = 0.95) -> Summary:
@@ -70,10 +72,9 @@ def summarize(values: Sequence[float], *, confidence: float = 0.95) -> Summary:
         raise ValueError(f"expected at least one finite figure per trial, got {list(values)}")
     n = int(array.size)
     ordered = np.sort(array)
-    rank = max(1, int(stats.binom.ppf((1.0 - confidence) / 2.0, n, 0.5)))
-    while rank > 1 and _median_coverage(n, rank) < confidence:
-        rank -= 1
-    coverage = _median_coverage(n, rank) if n > 1 else None
+    coverages = _median_coverages(n)
+    rank = max(1, sum(each >= confidence for each in coverages))
+    coverage = coverages[rank - 1] if n > 1 else None
     return Summary(
         n=n,
         median=float(np.median(ordered)),
@@ -106,7 +107,7 @@ def outliers(values: Sequence[float]) -> list[int]:
     if array.size < 4:
         return []
     deviations = np.abs(array - np.median(array))
-    scale = float(np.median(deviations)) / float(stats.norm.ppf(0.75))
+    scale = float(np.median(deviations)) / NormalDist().inv_cdf(0.75)
     if scale == 0.0:
         scale = float(deviations.mean()) * sqrt(np.pi / 2.0)
     if scale == 0.0:
