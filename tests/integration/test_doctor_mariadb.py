@@ -71,6 +71,12 @@ def faulty() -> Iterator[MariaDBServer]:
 
 
 @pytest.fixture(scope="module")
+def seen(faulty: MariaDBServer) -> Visit:
+    """A visit to the faulty server."""
+    return _visit(faulty)
+
+
+@pytest.fixture(scope="module")
 def well() -> Iterator[MariaDBServer]:
     with running_mariadb(WELL) as server:
         server.run(
@@ -149,8 +155,8 @@ def _names(visit: Visit) -> set[str]:
     return {name for name in names if name.startswith("mariadb.")}
 
 
-def test_every_planted_fault_is_found_and_nothing_else(faulty: MariaDBServer):
-    assert _names(_visit(faulty)) - MAY_COME_TOO == PLANTED
+def test_every_planted_fault_is_found_and_nothing_else(seen: Visit):
+    assert _names(seen) - MAY_COME_TOO == PLANTED
 
 
 def test_on_a_well_configured_server_nothing_is_found(well: MariaDBServer):
@@ -182,9 +188,9 @@ def test_what_the_server_tells_is_seen(faulty: MariaDBServer, way: str):
     assert server.data_bytes > 10_000_000
 
 
-def test_every_experiment_can_run_here_as_its_file_says(faulty: MariaDBServer):
+def test_every_experiment_can_run_here_as_its_file_says(seen: Visit):
     experiments = 0
-    for finding in _visit(faulty).findings:
+    for finding in seen.findings:
         if finding.experiment is None:
             assert finding.no_experiment
             continue

@@ -33,8 +33,8 @@ FAULTY = {
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "zero_damaged_pages": "on",
-    "max_wal_size": "32MB",
-    "min_wal_size": "32MB",
+    "max_wal_size": "4MB",
+    "min_wal_size": "2MB",
     "checkpoint_completion_target": 0.2,
     "checkpoint_warning": "1h",
     "archive_mode": "on",
@@ -88,26 +88,31 @@ def faulty() -> Iterator[PostgreSQLServer]:
 
 
 @pytest.fixture(scope="module")
+def seen(faulty: PostgreSQLServer) -> Visit:
+    """A visit to the faulty server."""
+    return _visit(faulty)
+
+
+@pytest.fixture(scope="module")
 def well() -> Iterator[PostgreSQLServer]:
     with running_postgresql(WELL) as server:
         server.run("CREATE TABLE item (id integer PRIMARY KEY)", "INSERT INTO item VALUES (1)")
         yield server
 
 
+_LARGE_SORT = "SELECT repeat('x', 1000) AS t FROM generate_series(1, 10000) AS n ORDER BY -n"
+"""Of ten megabytes."""
+
+
 def _use(server: PostgreSQLServer) -> None:
-    """Load under which the faults show: log by the hundred megabytes, sorts, a deadlock."""
+    """Load under which the faults show: more log than it may have, long sorts, a deadlock."""
     _kill_a_session(server)
-    server.run("CREATE TABLE item (id integer PRIMARY KEY, name text)")
-    for _ in range(6):
-        server.run(
-            "INSERT INTO item SELECT n, repeat('x', 100) FROM generate_series(1, 200000) AS n",
-            "CHECKPOINT",
-            "UPDATE item SET name = name || 'y'",
-            "TRUNCATE item",
-        )
-    server.run("INSERT INTO item SELECT n, repeat('x', 100) FROM generate_series(1, 200000) AS n")
-    for _ in range(12):
-        server.run("SELECT count(*) FROM (SELECT n FROM generate_series(1, 800000) n ORDER BY -n)")
+    server.run(
+        "CREATE TABLE item (id integer PRIMARY KEY, name text)",
+        "INSERT INTO item SELECT n, repeat('x', 100) FROM generate_series(1, 20000) AS n",
+        *6 * ["UPDATE item SET name = name || 'y'", "CHECKPOINT"],
+        *12 * [f"SELECT count(t) FROM ({_LARGE_SORT} OFFSET 0)"],
+    )
     _deadlock(server)
     server.run("SELECT pg_switch_wal()")
     _wait(server, "SELECT failed_count > 0 FROM pg_stat_archiver")
@@ -160,8 +165,8 @@ def _names(visit: Visit) -> set[str]:
     return {each.rule.name for each in visit.findings}
 
 
-def test_every_planted_fault_is_found_and_nothing_else(faulty: PostgreSQLServer):
-    found = {name for name in _names(_visit(faulty)) if name.startswith("postgresql.")}
+def test_every_planted_fault_is_found_and_nothing_else(seen: Visit):
+    found = {name for name in _names(seen) if name.startswith("postgresql.")}
     assert found == PLANTED
 
 
@@ -182,11 +187,11 @@ def test_an_older_version_is_understood():
         visit = _visit(server)
     found = {name for name in _names(visit) if name.startswith("postgresql.")}
     assert found == {"postgresql.data-checksums-off"}
-    seen = visit.facts.server
-    assert isinstance(seen, PostgreSQLFacts)
-    assert seen.activity is not None
-    assert seen.activity.wal_bytes is not None
-    assert seen.activity.checkpoints_span_s > 0
+    facts = visit.facts.server
+    assert isinstance(facts, PostgreSQLFacts)
+    assert facts.activity is not None
+    assert facts.activity.wal_bytes is not None
+    assert facts.activity.checkpoints_span_s > 0
 
 
 def test_data_in_memory_is_found(well: PostgreSQLServer):
@@ -195,8 +200,8 @@ def test_data_in_memory_is_found(well: PostgreSQLServer):
     assert "host.volatile-storage" in _names(_visit(well, folder=Path("/dev/shm")))
 
 
-def test_what_the_server_tells_is_seen(faulty: PostgreSQLServer):
-    server = _visit(faulty).facts.server
+def test_what_the_server_tells_is_seen(faulty: PostgreSQLServer, seen: Visit):
+    server = seen.facts.server
     assert isinstance(server, PostgreSQLFacts)
     assert server.major == 18
     assert server.process is not None
@@ -207,9 +212,9 @@ def test_what_the_server_tells_is_seen(faulty: PostgreSQLServer):
     assert server.settings.number("checkpoint_timeout") == 300
 
 
-def test_every_experiment_can_run_here_as_its_file_says(faulty: PostgreSQLServer):
+def test_every_experiment_can_run_here_as_its_file_says(seen: Visit):
     experiments = 0
-    for finding in _visit(faulty).findings:
+    for finding in seen.findings:
         if finding.experiment is None:
             assert finding.no_experiment
             continue
