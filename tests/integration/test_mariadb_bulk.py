@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
-import order_entry
 import pytest
+from integration.conftest import START
 
+from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.client import connect
 from loadstone.targets.schema import Column, ColumnType, Table
+
+pytestmark = pytest.mark.xdist_group("mariadb")
 
 ROWS = 4000
 PAIRS = Table(
@@ -26,18 +29,17 @@ def chunks(tmp_path: Path) -> list[Path]:
     return found
 
 
-@pytest.mark.skipif(not order_entry.available("mariadb"), reason="mariadbd is not installed")
-def test_no_session_locks_the_whole_table(chunks: list[Path], tmp_path: Path):
-    with order_entry.opened("mariadb", tmp_path) as target:
-        target.create_tables([PAIRS])
-        other = connect(target.connection())
-        with other, other.cursor() as cursor:
-            cursor.execute("SET GLOBAL innodb_lock_wait_timeout = 2")
-            # What each session holds before its first row: an intention to write.
-            cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
-            cursor.execute("START TRANSACTION")
-            cursor.execute("SELECT * FROM pairs FOR UPDATE")
-            target.load_files(PAIRS, chunks, sessions=2)
-            cursor.execute("COMMIT")
-            cursor.execute("SELECT count(*), min(part), max(part) FROM pairs")
-            assert cursor.fetchone() == (2 * ROWS, 0, 2 * ROWS - 1)
+def test_no_session_locks_the_whole_table(chunks: list[Path], mariadb_target: MariaDB):
+    mariadb_target.restore(START, mariadb_target.spec)
+    mariadb_target.create_tables([PAIRS])
+    other = connect(mariadb_target.connection())
+    with other, other.cursor() as cursor:
+        cursor.execute("SET GLOBAL innodb_lock_wait_timeout = 2")
+        # What each session holds before its first row: an intention to write.
+        cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        cursor.execute("START TRANSACTION")
+        cursor.execute("SELECT * FROM pairs FOR UPDATE")
+        mariadb_target.load_files(PAIRS, chunks, sessions=2)
+        cursor.execute("COMMIT")
+        cursor.execute("SELECT count(*), min(part), max(part) FROM pairs")
+        assert cursor.fetchone() == (2 * ROWS, 0, 2 * ROWS - 1)
