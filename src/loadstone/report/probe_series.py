@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 
 from loadstone.probes.own import OWN_PROBE
 from loadstone.report.model import Series
+from loadstone.results.columns import texts
+from loadstone.results.samples import SCHEMA
 
 HOST_PROBE = "host"
 """Probes of this name, or whose name begins with it and a dot or dash, are about the machine."""
@@ -25,8 +27,8 @@ def read_samples(path: Path) -> pa.Table | None:
     if not path.is_file():
         return None
     try:
-        table = pq.read_table(path, columns=["t_s", "probe", "metric", "value"])
-    except (pa.ArrowException, OSError):
+        table = pq.ParquetFile(path).read().select(SCHEMA.names)
+    except (pa.ArrowException, OSError, KeyError):
         return None
     return table if table.num_rows else None
 
@@ -84,7 +86,7 @@ def rows_of(samples: pa.Table | None, wanted: Callable[[str], bool]) -> list[dic
     if samples is None:
         return []
     probes = [probe for probe in samples["probe"].unique().to_pylist() if wanted(probe)]
-    chosen = samples.filter(pc.is_in(samples["probe"], value_set=pa.array(probes, pa.string())))
+    chosen = samples.filter(pc.is_in(samples["probe"], value_set=texts(probes)))
     rows: list[dict[str, Any]] = chosen.to_pylist()
     return [row for row in rows if row["value"] is not None]
 

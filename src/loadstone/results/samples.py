@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadstone.probes.base import Sample
+from loadstone.results.columns import floats, texts
 from loadstone.results.files import full_disk_said
 from loadstone.results.lines import LineWriter, read_lines
 
@@ -77,18 +78,18 @@ def read_samples(trial: Path) -> list[Sample]:
     if (trial / SAMPLES_LINES).exists():
         rows = _table(trial / SAMPLES_LINES).to_pylist()
     elif (trial / SAMPLES_TABLE).exists():
-        rows = pq.read_table(trial / SAMPLES_TABLE).to_pylist()
+        rows = pq.ParquetFile(trial / SAMPLES_TABLE).read().to_pylist()
     else:
         rows = []
     return [Sample(**row) for row in rows]
 
 
 def _table(lines: Path) -> pa.Table:
-    columns: dict[str, list[float | str]] = {name: [] for name in SCHEMA.names}
-    for line in read_lines(lines):
-        for metric, value in line["metrics"].items():
-            columns["t_s"].append(float(line["t_s"]))
-            columns["probe"].append(str(line["probe"]))
-            columns["metric"].append(str(metric))
-            columns["value"].append(float(value))
+    rows = [
+        (float(line["t_s"]), str(line["probe"]), str(metric), float(value))
+        for line in read_lines(lines)
+        for metric, value in line["metrics"].items()
+    ]
+    t_s, probe, metric, value = zip(*rows, strict=True) if rows else ((), (), (), ())
+    columns = [floats(t_s), texts(probe), texts(metric), floats(value)]
     return pa.table(columns, schema=SCHEMA).sort_by("t_s")

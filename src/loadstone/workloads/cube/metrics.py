@@ -115,7 +115,7 @@ def read_answer(folder: Path | None, name: str) -> Answer | None:
     path = None if folder is None else folder / ANSWERS / f"{name}.parquet"
     if path is None or not path.is_file():
         return None
-    columns = [column.to_pylist() for column in pq.read_table(path).columns]
+    columns = [column.to_pylist() for column in pq.ParquetFile(path).read().columns]
     return list(zip(*columns, strict=True))
 
 

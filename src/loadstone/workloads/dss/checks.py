@@ -90,7 +90,7 @@ def read_answer(folder: Path, stream: str, name: str) -> list[Row]:
         stream: That asked.
         name: Of the query.
     """
-    table = pq.read_table(answer_file(folder, stream, name))
+    table = pq.ParquetFile(answer_file(folder, stream, name)).read()
     columns = [[value or "" for value in column.to_pylist()] for column in table.columns]
     return list(zip(*columns, strict=True))
 
