@@ -111,6 +111,15 @@ def test_what_ends_after_its_phase_is_no_rate_of_the_next():
     assert state.phase == ""
 
 
+def test_that_data_is_loaded_is_no_load():
+    state = LoadState()
+    load = {"phase": "load", "phase_kind": "prepare"}
+    state.take({"frame": "event", "kind": "phase-begin", **load}, 100.0)
+    state.take({**tick(a={"count": 9}), **load}, 101.0)
+    assert state.phase == ""
+    assert state.figures().plain.strip() == ""
+
+
 def rendered(part: object) -> str:
     console = Console(file=io.StringIO(), width=100, color_system=None)
     console.print(part)

@@ -36,7 +36,9 @@ class LoadState:
         self._ticked = False
 
     def take(self, frame: Mapping[str, Any], now: float) -> None:
-        """Takes an event, a tick or the end."""
+        """Takes an event, a tick or the end. That data is loaded is a step, and no load."""
+        if frame.get("phase_kind") == "prepare":
+            return
         if frame.get("frame") == "event" and frame.get("kind") == "phase-begin":
             self.phase = str(frame.get("phase", ""))
             self.kind = str(frame.get("phase_kind", ""))
@@ -82,7 +84,7 @@ class LoadState:
         return row
 
     def figures(self) -> Text:
-        """Live rate, p95, errors, users."""
+        """Live rate, p95, errors, users; empty until there are any."""
         text = Text("  ")
         for number, figure in enumerate(self._figures()):
             style = "red" if figure.startswith("errors") and self.errors else "default"
@@ -93,14 +95,16 @@ class LoadState:
         """The phase, how far it is, and the figures of the last tick."""
         elapsed_s, total_s = self._progress_s(now, plan)
         of = f" of {whole_s(total_s)}" if total_s else ""
-        figures = f": now {', '.join(self._figures())}" if self._ticked else ""
-        return f"{self.phase}, {whole_s(elapsed_s)}{of}{figures}"
+        figures = ", ".join(self._figures())
+        return f"{self.phase}, {whole_s(elapsed_s)}{of}{figures and f': now {figures}'}"
 
     def _progress_s(self, now: float, plan: TrialPlan | None) -> tuple[float, float | None]:
         """Seconds since the phase began, and its length, if that is known."""
         return now - self.phase_began, None if plan is None else phase_s(plan, self.kind)
 
     def _figures(self) -> list[str]:
+        if not self._ticked:
+            return []
         counted = (
             ("held back", self.backlog),
             ("lost", self.lost),

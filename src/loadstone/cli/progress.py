@@ -139,7 +139,7 @@ class Lines(Watcher):
     def _present(self, now: float) -> str:
         where = f"{self._place()} {self._plan.trial}  " if self._plan else ""
         load = self._load
-        if load.phase and load.kind != "prepare":
+        if load.phase:
             return f"{where}{load.line(now, self._plan)}"
         return f"{where}{self._step}, {whole_s(now - self._step_began)}"
 
@@ -308,4 +308,4 @@ class Display(Watcher):
             left = each * (total - done) - (now - began)
         else:
             left = self._expected_s - (now - self._began)
-        return f"about {whole_s(max(left, 0.0))} left"
+        return f"about {whole_s(left)} left" if left >= 1 else ""
