@@ -26,6 +26,12 @@ def skip_without(engine: str) -> None:
         pytest.skip(str(error))
 
 
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of data that all processes of this test run share: they are made once, locked."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+
+
 def metrics(result: dict[str, Any]) -> dict[str, float]:
     return {metric["name"]: metric["value"] for metric in result["metrics"]}
 

@@ -1,19 +1,25 @@
-"""Faults planted in a cycle of the planning cube: does a check see each of them?"""
+"""Faults planted in cycles of the planning cube: does a check see each of them?
+
+The trials of an experiment differ in what is planted. Faults of the same trial spoil different
+checks, or are told apart by what those say.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from stepped import skip_without
+from lengths import LONG, long_but
+from stepped import shared_cache, skip_without
 
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.model import Experiment
 from loadstone.experiments.observer import Observer
-from loadstone.results.record import CheckResult
+from loadstone.results.record import CheckResult, Status
+from loadstone.results.trial_files import read_result
 from loadstone.targets.base import Target
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.base import Measured
@@ -39,10 +45,12 @@ EXPENSED = ", ".join(str(NUMBERS[name]) for name in EXPENSES)
 DEDUCTED = ", ".join(str(NUMBERS[name]) for name in (DISCOUNTS, COSTS))
 
 ENGINES = [name for name, cls in TARGETS.items() if "cells" in cls.capabilities]
+SEED, GRIDS = 27, 8
+"""Among so few grids of this seed one asks for expenses below a parent."""
 Statement = Callable[[str], str]
 """Of an engine."""
-Plant = Callable[[pytest.MonkeyPatch, str], None]
-"""Into the trials of an engine."""
+Plant = Callable[[pytest.MonkeyPatch, Target], None]
+"""Into a trial that is about to begin."""
 
 
 def changed(table: str, change: str, where: str = "TRUE") -> Statement:
@@ -63,11 +71,8 @@ def changed_once(table: str) -> Statement:
 def before_the_trial(statement: Statement) -> Plant:
     """Done to the tables of the outline, which a reset keeps."""
 
-    def plant(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
-        def prepare(_self: PlanningCube, target: Target) -> None:
-            target.execute(f"{statement(engine)};")
-
-        monkeypatch.setattr(PlanningCube, "prepare", prepare)
+    def plant(_patch: pytest.MonkeyPatch, target: Target) -> None:
+        target.execute(f"{statement(target.engine)};")
 
     return plant
 
@@ -75,19 +80,19 @@ def before_the_trial(statement: Statement) -> Plant:
 def after(step: str, statement: Statement) -> Plant:
     """Done at the end of a step, in its own time."""
 
-    def plant(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    def plant(patch: pytest.MonkeyPatch, target: Target) -> None:
         made = getattr(cycle, step)
 
         def with_fault(*arguments: Any, **options: Any) -> Work:
             work: Work = made(*arguments, **options)
-            return work + one_by_one(statement(engine))
+            return work + one_by_one(statement(target.engine))
 
-        monkeypatch.setattr(cycle, step, with_fault)
+        patch.setattr(cycle, step, with_fault)
 
     return plant
 
 
-def a_lost_reject(monkeypatch: pytest.MonkeyPatch, _engine: str) -> None:
+def a_lost_reject(patch: pytest.MonkeyPatch, _target: Target) -> None:
     """Whoever wrote them, the engine or the driver's parser."""
     made = PlanningCube.check
 
@@ -100,41 +105,44 @@ def a_lost_reject(monkeypatch: pytest.MonkeyPatch, _engine: str) -> None:
         path.write_text("".join(lines[:-1]))
         return made(self, target, before, measured)
 
-    monkeypatch.setattr(PlanningCube, "check", with_fault)
+    patch.setattr(PlanningCube, "check", with_fault)
 
 
-EVERYWHERE: dict[str, tuple[Plant, set[str]]] = {
-    "a changed cell of a parent": (after("converted", changed_once("cube_upper")), {CELLS}),
-    "a lost reject": (a_lost_reject, {LINES}),
+Caught = dict[str, str]
+"""The checks that see a fault, each with a pattern by which others of the trial are told apart."""
+ONE_OTHER = " 0 are missing, 0 should not be there, 1 have other cells"
+FAULTS: dict[str, tuple[Plant, Caught]] = {
+    "a changed cell of a parent": (
+        after("converted", changed_once("cube_upper")),
+        {CELLS: ONE_OTHER},
+    ),
+    "a lost reject": (a_lost_reject, {LINES: "1 lines are not rejected"}),
     "a parent with the wrong sign": (
         before_the_trial(changed("cube_total", "sign = 1", f"sign = -1 AND leaf IN ({EXPENSED})")),
-        {ANSWERS, RESET},
+        {ANSWERS: "", RESET: "cube_total lacks"},
     ),
     "a wrong rate": (
         before_the_trial(changed("cube_rate", "m06 = m06 * 1.25", "code = 'EUR'")),
-        {RATES, CELLS, RESET},
+        {RATES: "EUR", CELLS: " 0 are missing, .* [1-9][0-9,]* have", RESET: "cube_rate lacks"},
     ),
-}
-"""Planted on each engine; the others on DuckDB only, to keep it short."""
-FAULTS = EVERYWHERE | {
     "leaves with the wrong sign": (
         before_the_trial(changed("cube_total", "sign = 1", f"sign = -1 AND leaf IN ({DEDUCTED})")),
-        {ANSWERS, RESET},
+        {ANSWERS: "", RESET: "cube_total lacks"},
     ),
     "a changed cell of level 0": (
         after("restructured", changed_once("cube_base")),
-        {CELLS, KEPT},
+        {CELLS: ONE_OTHER, KEPT: ""},
     ),
     "a missing cell that became 0": (
         after(
             "restructured",
             changed("cube_upper", "b = 0", "entity = 0 AND product = 0 AND b IS NULL"),
         ),
-        {CELLS, KEPT},
+        {CELLS: " 0 are missing, 0 should not be there, [1-9]", KEPT: ""},
     ),
     "an ending rate for an average one": (
         before_the_trial(changed("cube_account", "rate = 'ending'", "rate = 'average'")),
-        {CELLS, RESET},
+        {CELLS: " [1-9][0-9,]* have other cells", RESET: "cube_account lacks"},
     ),
     "a parent that is not aggregated": (
         before_the_trial(
@@ -143,77 +151,122 @@ FAULTS = EVERYWHERE | {
                 "(SELECT max(child) FROM cube_above_product WHERE generation = 2)"
             )
         ),
-        {CELLS, ROOT, RESET},
+        {CELLS: " [1-9][0-9,]* are missing", ROOT: "", RESET: "cube_above_product lacks"},
     ),
 }
-
-
-@pytest.mark.parametrize(
-    ("engine", "fault"),
-    [
-        *(("duckdb", fault) for fault in FAULTS),
-        *((engine, fault) for engine in ENGINES if engine != "duckdb" for fault in EVERYWHERE),
-    ],
+TRIALS: tuple[tuple[str, ...], ...] = (
+    ("a changed cell of a parent", "a lost reject", "a parent with the wrong sign"),
+    ("leaves with the wrong sign", "a missing cell that became 0"),
+    ("a changed cell of level 0",),
+    ("a wrong rate",),
+    ("an ending rate for an average one", "a parent that is not aggregated"),
+    (),
 )
-def test_a_fault_is_caught(
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    engine: str,
-    fault: str,
-) -> None:
-    skip_without(engine)
-    plant, caught = FAULTS[fault]
-    plant(monkeypatch, engine)
-    checks = checks_of(tmp_path, tmp_path_factory, monkeypatch, engine=engine)
-    failed = {name for name, passed in checks.items() if not passed}
-    assert caught <= failed
+"""The faults of each trial of an engine."""
+UNSEEN = ("postgresql", "a missing cell that became 0")
+"""By the check of the restructure; that of every cell sees it."""
 
 
-def test_without_a_fault_all_is_well(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checks = checks_of(tmp_path, tmp_path_factory, monkeypatch)
-    assert all(checks.values()), checks
+def planted(engine: str, *, everywhere: bool) -> Sequence[tuple[str, ...]]:
+    """The trials of an engine: all, or in a quick run those with faults on one, else the first."""
+    return TRIALS if everywhere else TRIALS[:-1] if engine == "duckdb" else TRIALS[:1]
+
+
+QUICK = [
+    (engine, fault)
+    for engine in ENGINES
+    for faults in planted(engine, everywhere=False)
+    for fault in faults
+]
+Checks = dict[str, CheckResult]
+ChecksOf = Callable[[str], dict[tuple[str, ...], Checks]]
+
+
+@pytest.fixture(scope="module")
+def checks_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ChecksOf:
+    """The checks of each trial of an engine, by its faults. All are of one experiment."""
+
+    @functools.cache
+    def on(engine: str) -> dict[tuple[str, ...], Checks]:
+        skip_without(engine)
+        trials = planted(engine, everywhere=request.config.getoption("--long"))
+        plants = [[FAULTS[fault][0] for fault in faults] for faults in trials]
+        return dict(zip(trials, conducted(tmp_path_factory, engine, plants), strict=True))
+
+    return on
+
+
+ALIKE = pytest.mark.xfail(reason="the hash of a row of PostgreSQL takes a missing cell for 0")
+EVERYWHERE = [
+    pytest.param(engine, fault, marks=ALIKE if (engine, fault) == UNSEEN else ())
+    for engine in ENGINES
+    for fault in FAULTS
+]
+
+
+@pytest.mark.parametrize(("engine", "fault"), long_but(QUICK, EVERYWHERE))
+def test_a_fault_is_caught(checks_of: ChecksOf, engine: str, fault: str) -> None:
+    ((faults, checks),) = ((own, of) for own, of in checks_of(engine).items() if fault in own)
+    failed = {name: check.detail for name, check in checks.items() if not check.passed}
+    _, caught = FAULTS[fault]
+    for name, said in caught.items():
+        assert re.search(said, failed[name]), (faults, failed)
+
+
+@LONG
+@pytest.mark.parametrize("engine", ENGINES)
+def test_without_a_fault_all_is_well(checks_of: ChecksOf, engine: str) -> None:
+    checks = checks_of(engine)[()]
+    assert all(check.passed for check in checks.values()), checks
     assert {CELLS, ANSWERS, WAYS, LINES, RATES, ROOT, KEPT, RESET} <= checks.keys()
 
 
-@pytest.mark.parametrize(("table", "caught"), [("cube_upper", WAYS), ("cube_base", HELD)])
 def test_a_cube_that_is_only_asked_is_checked_too(
-    tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    table: str,
-    caught: str,
 ) -> None:
-    before_the_trial(changed(table, "m06 = m06 + 1"))(monkeypatch, "duckdb")
-    checks = checks_of(tmp_path, tmp_path_factory, monkeypatch, cycles=0)
-    assert set(checks) == {WAYS, ANSWERS, HELD}
-    assert not checks[caught]
+    tables = {WAYS: "cube_upper", HELD: "cube_base"}
+    plants = [[before_the_trial(changed(table, "m06 = m06 + 1"))] for table in tables.values()]
+    trials = conducted(tmp_path_factory, "duckdb", plants, cycles=0)
+    for checks, caught in zip(trials, tables, strict=True):
+        assert checks.keys() == {WAYS, ANSWERS, HELD}
+        assert not checks[caught].passed
 
 
-def checks_of(
-    tmp_path: Path,
+def conducted(
     tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+    trials: Sequence[Sequence[Plant]],
     cycles: int = 1,
-    engine: str = "duckdb",
-) -> dict[str, bool]:
-    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    experiment = Experiment.model_validate(
-        {
-            "name": "fault",
-            "workload": {
-                "name": "cube",
-                "parameters": {"scale": 0.005, "cycles": cycles, "check_grids": 40},
-            },
-            "target": {"engine": engine},
-            "profile": {"users": 1, "measure": "1s"},
-            "repeats": 1,
-            "disturbance": 1000,
-        }
-    )
-    folder = conduct(experiment, RunOptions(tmp_path, "pytest"), Observer())
-    result = json.loads((folder / "b01-1-baseline" / "result.json").read_text())
-    return {check["name"]: check["passed"] for check in result["checks"]}
+) -> list[Checks]:
+    """An experiment with a trial for each of these sets of faults; the checks of each trial."""
+    waiting = iter(trials)
+    with pytest.MonkeyPatch.context() as all_along, pytest.MonkeyPatch.context() as in_one:
+
+        def prepare(_self: PlanningCube, target: Target) -> None:
+            in_one.undo()
+            for plant in next(waiting):
+                plant(in_one, target)
+
+        all_along.setattr(PlanningCube, "prepare", prepare)
+        all_along.setenv("LOADSTONE_CACHE", str(shared_cache(tmp_path_factory)))
+        parameters = {"scale": 0.001, "cycles": cycles, "check_grids": GRIDS, "warm_up": "200ms"}
+        experiment = Experiment.model_validate(
+            {
+                "name": "fault",
+                "workload": {"name": "cube", "parameters": parameters},
+                "target": {"engine": engine},
+                "profile": {"users": 1, "measure": "200ms"},
+                "repeats": len(trials),
+                "seed": SEED,
+                "extra_trials": 0,
+                "disturbance": 1000,
+            }
+        )
+        options = RunOptions(tmp_path_factory.mktemp(engine), "pytest")
+        folder = conduct(experiment, options, Observer())
+    results = [read_result(path.parent) for path in sorted(folder.glob("b*/plan.json"))]
+    assert len(results) == len(trials)
+    for result in results:
+        well = all(check.passed for check in result.checks)
+        assert well or result.status is Status.INVALID
+    return [{check.name: check for check in result.checks} for result in results]
