@@ -113,13 +113,29 @@ def test_the_program_itself_answers_with_text_and_exit_code():
     )
 
 
-def test_the_list_of_verbs_imports_none_of_them():
+LIBRARIES = set("duckdb numpy pandas psycopg pyarrow pydantic pymysql scipy sqlalchemy".split())
+
+
+@pytest.mark.parametrize(
+    ("commands", "needed"),
+    [
+        (["--help"], set()),
+        (["plan noop"], {"numpy", "pydantic"}),
+        (["list"], {"pydantic", "sqlalchemy"}),
+        (
+            ["run noop --measure 100ms --warm-up 0s --quiet", "show noop-run", "report noop-run"],
+            {"numpy", "pyarrow", "pydantic", "sqlalchemy"},
+        ),
+    ],
+    ids=["help", "plan", "list", "run, show and report"],
+)
+def test_a_command_waits_for_no_library_that_it_does_not_use(commands: list[str], needed: set[str]):
+    Path("results").mkdir()
     script = (
         "import sys\n"
         "from loadstone.cli.main import run_command\n"
-        "assert run_command(['--help']) == 0\n"
-        "heavy = {'numpy', 'scipy', 'sqlalchemy', 'pyarrow', 'psycopg', 'pydantic'}\n"
-        "sys.exit(','.join(heavy & set(sys.modules)) or 0)\n"
+        f"assert [run_command(each.split()) for each in {commands}] == {[0 for _ in commands]}\n"
+        f"sys.exit(', '.join({LIBRARIES - needed} & set(sys.modules)) or 0)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

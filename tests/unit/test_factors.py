@@ -61,6 +61,11 @@ def change(factor: str, level: Any) -> Change:
     return Change(factor=factor, level=level)
 
 
+def test_workloads_and_targets_are_registered_under_their_own_names():
+    assert {name: cls.name for name, cls in WORKLOADS.items()} == {name: name for name in WORKLOADS}
+    assert {name: cls.engine for name, cls in TARGETS.items()} == {name: name for name in TARGETS}
+
+
 def test_every_capability_that_is_asked_for_or_offered_is_explained():
     asked = {name for workload in WORKLOADS.values() for name in workload.requires}
     offered = {name for target in TARGETS.values() for name in target.capabilities}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from loadstone.load.totals import LoadLog
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Notice, Status, TrialResult
-from loadstone.results.samples import finish_samples
 from loadstone.results.trial_files import (
     LOCK_FILE,
     PLAN_FILE,
@@ -19,6 +18,9 @@ from loadstone.results.trial_files import (
     read_result,
     write_result,
 )
+
+if TYPE_CHECKING:
+    from loadstone.load.totals import LoadLog
 
 
 def finish_interrupted(trial: Path) -> TrialResult:
@@ -45,6 +47,10 @@ def finish_interrupted(trial: Path) -> TrialResult:
         before = empty_result(plan, Status.RUNNING, begun.isoformat())
     if is_running(trial):
         return before
+    # They bring numpy and pyarrow, which a command that lists results does not need otherwise.
+    from loadstone.load.totals import LoadLog
+    from loadstone.results.samples import finish_samples
+
     log = LoadLog.of(parsed_frames(trial))
     finish_samples(trial)
     result = before.model_copy(

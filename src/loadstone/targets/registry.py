@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from loadstone.errors import WrongInputError
+from loadstone.registered import Registered
 from loadstone.targets.base import Target
-from loadstone.targets.chdb import ChDB
-from loadstone.targets.duckdb import DuckDB
-from loadstone.targets.mariadb import MariaDB
-from loadstone.targets.none import NoTarget
-from loadstone.targets.postgresql import PostgreSQL
-from loadstone.targets.spark import Spark
-from loadstone.targets.sqlite import SQLite
 
-TARGETS: dict[str, type[Target]] = {
-    cls.engine: cls for cls in (PostgreSQL, MariaDB, SQLite, DuckDB, ChDB, Spark, NoTarget)
-}
+TARGETS: Registered[Target] = Registered(
+    {
+        "postgresql": "loadstone.targets.postgresql:PostgreSQL",
+        "mariadb": "loadstone.targets.mariadb:MariaDB",
+        "sqlite": "loadstone.targets.sqlite:SQLite",
+        "duckdb": "loadstone.targets.duckdb:DuckDB",
+        "chdb": "loadstone.targets.chdb:ChDB",
+        "spark": "loadstone.targets.spark:Spark",
+        "none": "loadstone.targets.none:NoTarget",
+    }
+)
 
 
 def target_class(engine: str) -> type[Target]:

@@ -6,16 +6,18 @@ from pydantic import ValidationError
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import WorkloadSpec
-from loadstone.workloads.archive.workload import EventArchive
+from loadstone.registered import Registered
 from loadstone.workloads.base import Workload
-from loadstone.workloads.cube.workload import PlanningCube
-from loadstone.workloads.dss.workload import DecisionSupport
-from loadstone.workloads.noop import Noop
-from loadstone.workloads.oltp.workload import OrderEntry
 
-WORKLOADS: dict[str, type[Workload]] = {
-    cls.name: cls for cls in (OrderEntry, EventArchive, DecisionSupport, PlanningCube, Noop)
-}
+WORKLOADS: Registered[Workload] = Registered(
+    {
+        "oltp": "loadstone.workloads.oltp.workload:OrderEntry",
+        "archive": "loadstone.workloads.archive.workload:EventArchive",
+        "dss": "loadstone.workloads.dss.workload:DecisionSupport",
+        "cube": "loadstone.workloads.cube.workload:PlanningCube",
+        "noop": "loadstone.workloads.noop:Noop",
+    }
+)
 
 
 def workload_class(name: str) -> type[Workload]:
