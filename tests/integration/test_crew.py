@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -10,13 +11,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from drivers import drivers_of
+from lengths import long_but
 
 from loadstone.errors import ExitCode
 from loadstone.experiments.model import ProfileSpec
@@ -197,45 +199,81 @@ version: 1
 name: shared
 workload: {name: oltp, parameters: {warehouses: 1}}
 target: {engine: postgresql}
-profile: {users: 4, warm_up: 1s, measure: 3s, processes: 2}
+profile: {users: 4, warm_up: 200ms, measure: 1s, processes: 2}
 seed: 7
 """
+EXPERIMENTS = {
+    "noop": """
+version: 1
+name: shared
+workload: {name: noop, parameters: {service_time_us: 500}}
+target: {engine: none}
+profile: {users: 4, warm_up: 200ms, measure: 1s, processes: 2}
+""",
+    "order entry": OLTP,
+    "crash": OLTP + "design: {kind: crash, failure: kill, crashes: 1}\n",
+}
 
 
-@pytest.mark.usefixtures("own_places")
-def test_order_entry_on_a_real_server_keeps_its_checks(own_places: Path) -> None:
-    process = loadstone("run", experiment(own_places, OLTP), "--json")
-    out, err = process.communicate()
-    assert process.returncode == ExitCode.OK, err
-    result = json.loads(out)["trials"][0]["result"]
-    assert result["status"] == "valid"
-    assert result["checks"]
-    assert all(check["passed"] for check in result["checks"])
+class Trial(NamedTuple):
+    """The only one of an experiment."""
+
+    result: dict[str, Any]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def trial_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trial]:
+    """Runs an experiment when its trial is first asked for."""
+
+    @functools.cache
+    def run_once(name: str) -> Trial:
+        at = tmp_path_factory.mktemp("shared")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LOADSTONE_STATE", str(at / "state"))
+            patch.chdir(at)
+            process = loadstone("run", experiment(at, EXPERIMENTS[name]), "--json")
+            out, err = process.communicate()
+        assert process.returncode == ExitCode.OK, err
+        result = json.loads(out)["trials"][0]["result"]
+        assert result["status"] == "valid"
+        return Trial(result, at / "results" / "shared" / result["trial"])
+
+    return run_once
+
+
+@pytest.mark.parametrize("name", long_but(["noop"], ["noop", "order entry"]))
+def test_a_trial_counts_what_every_process_did(trial_of: Callable[[str], Trial], name: str) -> None:
+    result, folder = trial_of(name)
     assert len(result["generator"]["processes"]) == 2
     total = sum(operation["count"] for operation in result["operations"])
-    frames = list(read_frames(own_places / "results" / "shared" / result["trial"]))
     told = sum(
         operation["count"]
-        for frame in frames
+        for frame in read_frames(folder)
         if frame["frame"] == "tick" and frame["phase_kind"] == "measure"
         for operation in frame["operations"].values()
     )
     assert total == told > 0
 
 
-@pytest.mark.usefixtures("own_places")
-def test_a_crash_reads_the_acknowledgements_of_every_process(own_places: Path) -> None:
-    text = OLTP.replace("seed: 7", "design: {kind: crash, failure: kill, crashes: 1}\nseed: 7")
-    process = loadstone("run", experiment(own_places, text), "--json")
-    out, err = process.communicate()
-    assert process.returncode == ExitCode.OK, err
-    trial = json.loads(out)["trials"][0]["result"]
-    folder = own_places / "results" / "shared" / trial["trial"]
+@pytest.mark.parametrize("name", long_but(["crash"], ["order entry", "crash"]))
+def test_order_entry_on_a_real_server_keeps_its_checks(
+    trial_of: Callable[[str], Trial], name: str
+) -> None:
+    result, _ = trial_of(name)
+    assert result["checks"]
+    assert all(check["passed"] for check in result["checks"])
+
+
+def test_a_crash_reads_the_acknowledgements_of_every_process(
+    trial_of: Callable[[str], Trial],
+) -> None:
+    result, folder = trial_of("crash")
     files = sorted(path.name for path in folder.glob("acknowledgements*"))
     assert files == ["acknowledgements-2.jsonl", "acknowledgements.jsonl"]
     both = len(read_acknowledgements(folder / files[1], (0.0, 0.0)))
     first = len(read_acknowledgements(folder / files[1]))
-    durability = trial["durability"]
+    durability = result["durability"]
     assert first < durability["acknowledged"] <= both
     assert durability["lost"] == 0
 
