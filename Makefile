@@ -35,26 +35,20 @@ demo: ## Climb a tuning ladder on a real PostgreSQL and write the report
 
 .PHONY: lint
 lint: setup ## Check form and types of Python, Rust and TypeScript
-	$(RUN) ruff check .
-	$(RUN) ruff format --check .
-	$(RUN) mypy -p loadstone
-	cd driver && cargo fmt --check
-	cd driver && cargo clippy --release --locked --all-targets -- -D warnings
-	cd web && npm run --silent check
-
-# These compare listings of the whole machine, and have it to themselves. All others mostly wait.
-ALONE := $(wildcard tests/integration/test_storage_*.py)
+	@scripts/lint
 
 .PHONY: test
-test: lint ## Everything that CI runs: lint, types, unit, integration, end to end
-	@scripts/setup packages
-	cd driver && cargo test --release --locked
-	cd web && npm run --silent test
-	failed=; \
-	  $(RUN) pytest tests/unit --numprocesses 2 || failed=1; \
-	  $(RUN) pytest tests --ignore tests/unit $(ALONE:%=--ignore %) --numprocesses 4 --dist loadgroup || failed=1; \
-	  $(RUN) pytest $(ALONE) || failed=1; \
-	  test -z "$$failed"
+test: ## What CI runs, within 15 minutes: lint, types, unit, integration, end to end
+	@scripts/setup tests
+	@scripts/lint
+	@scripts/test
+
+PART ?=
+
+.PHONY: test-long
+test-long: ## All tests, long ones too, within an hour; a part of them: make test-long PART="cube dss"
+	@scripts/setup tests
+	$(RUN) python tests/parts.py $(PART)
 
 .PHONY: bench
 bench: setup ## Measure Loadstone itself against its peers; writes docs/benchmarks.md
