@@ -1,25 +1,30 @@
 """Namespaces of one test's own, so that a listing is of that test's doing and of nobody else's.
 
-Processes, mounts and shared memory are those of the enclosure; `/var/tmp` and `/dev/shm` are
-folders of its own. Host settings and block devices are the machine's. As a program it is the first
-process in there: it collects the children that nobody else waits for, as init does.
+Mounts and shared memory are those of the enclosure; `/var/tmp` and `/dev/shm` are folders of its
+own. Host settings and block devices are the machine's. An `Enclosure` has processes of its own:
+as a program this is the first of them, and collects children that nobody else waits for, as init
+does. Within `enclosed`, the test's own process and all that it starts are in there.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
 import psutil
 
 _HERE = Path(__file__).parent
+_KINDS = {"mnt": 0x00020000, "ipc": 0x08000000}
+"""Namespaces that a process can enter: their names in `/proc`, and flags of linux/sched.h."""
 
 
 def why_not() -> str | None:
@@ -84,6 +89,46 @@ def signal_to(process: subprocess.Popen[str], number: signal.Signals) -> None:
     command.send_signal(number)
 
 
+@contextmanager
+def enclosed(folder: Path) -> Iterator[None]:
+    """Mounts, shared memory and `/var/tmp` of this thread's own, and of all that it starts.
+
+    Args:
+        folder: What is seen as `/var/tmp` meanwhile; every account may enter it.
+    """
+    here = Path.cwd()
+    outside = {kind: os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY) for kind in _KINDS}
+    _call("unshare", sum(_KINDS.values()))
+    try:
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+        _furnish(folder)
+        yield
+    finally:
+        for left in inhabitants():
+            left.kill()
+        for kind, descriptor in outside.items():
+            _call("setns", descriptor, _KINDS[kind])
+            os.close(descriptor)
+        os.chdir(here)
+
+
+def inhabitants() -> Iterator[psutil.Process]:
+    """Every other process that has the mounts of this one."""
+    own = Path("/proc/self/ns/mnt").readlink()
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.Error):  # it has ended
+            if Path(f"/proc/{process.pid}/ns/mnt").readlink() == own and process.pid != os.getpid():
+                yield process
+
+
+def _call(function: str, *arguments: int) -> None:
+    """Calls the C library: Python 3.11 has neither of the two functions."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if getattr(library, function)(*arguments) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{function}: {os.strerror(error)}")
+
+
 def _leave_mounts_of_others() -> None:
     """Mounts below folders for temporary files go when their owners remove them."""
     folders = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
@@ -92,13 +137,18 @@ def _leave_mounts_of_others() -> None:
             subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def _be_first(folder: str) -> None:
+def _furnish(folder: Path) -> None:
+    """Leaves only what is the enclosure's to be seen."""
     _leave_mounts_of_others()
     for mount in (
         ["--bind", folder, "/var/tmp"],
         ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm"],
     ):
         subprocess.run(["mount", *mount], check=True)
+
+
+def _be_first(folder: Path) -> None:
+    _furnish(folder)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     print("ready", flush=True)
     while True:
@@ -115,4 +165,4 @@ def _collected() -> bool:
 
 
 if __name__ == "__main__":
-    _be_first(sys.argv[1])
+    _be_first(Path(sys.argv[1]))

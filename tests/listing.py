@@ -66,21 +66,28 @@ def mounts() -> list[str]:
 
 def loop_devices(of: str) -> Iterator[str]:
     """Loop devices in use, with their files."""
-    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
-        try:
-            backing = path.read_text().strip()
-        except OSError:
-            continue  # detached while we looked
+    for device, backing in _block_devices("loop*", "loop/backing_file"):
         if of in backing:
-            yield f"{path.parents[1].name} {backing}"
+            # The kernel adds the word once somebody has looked for the file in vain.
+            yield f"{device} {backing.removesuffix(' (deleted)')}"
 
 
 def zram_devices() -> list[str]:
-    """Compressed memory that has a size."""
-    sizes = {
-        path.parent.name: path.read_text() for path in Path("/sys/block").glob("zram*/disksize")
-    }
-    return sorted(f"{name} {size.strip()}" for name, size in sizes.items())
+    """Compressed memory, with its size."""
+    return [f"{device} {size}" for device, size in _block_devices("zram*", "disksize")]
+
+
+def _block_devices(pattern: str, shown: str) -> Iterator[tuple[str, str]]:
+    """Name with sequence number, and what a file shows.
+
+    The kernel gives a name again, but no number: a device that was made anew is another one.
+    """
+    for block in sorted(Path("/sys/block").glob(pattern)):
+        try:
+            number = (block / "diskseq").read_text().strip()
+            yield f"{block.name} #{number}", (block / shown).read_text().strip()
+        except OSError:
+            continue  # not in use, or removed while we looked
 
 
 def processes() -> Iterator[str]:

@@ -1,9 +1,12 @@
-"""A process that uses placements from beginning to end, and can be told when to die.
+"""Processes that use placements from beginning to end, and can be told when to die.
 
-Usage: storage_victim.py JOURNAL FOLDER DATA LOG [entry NUMBER | stage NAME]
+Each line of the input is for one of them:
+STATE JOURNAL FOLDER DATA LOG [entry NUMBER | stage NAME]
+Each line of the output is how it ended. The modules are loaded once for all.
 """
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -15,14 +18,14 @@ from loadstone.targets.local.account import Account
 from loadstone.targets.local.places import Places
 
 
-def main(path: str, folder: str, data: str, log: str, *when_to_die: str) -> None:
+def main(state: str, path: str, folder: str, data: str, log: str, *when_to_die: str) -> None:
+    os.environ["LOADSTONE_STATE"] = state
     journal = MortalJournal(Path(path), "victim")
     how, when = when_to_die or ("", "")
     if how == "entry":
         journal.last = int(when)
 
     def stage(name: str) -> None:
-        print(name, flush=True)
         if (how, when) == ("stage", name):
             die()
 
@@ -45,5 +48,15 @@ def main(path: str, folder: str, data: str, log: str, *when_to_die: str) -> None
     stage("closed")
 
 
+def serve() -> None:
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            main(*shlex.split(line))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve()

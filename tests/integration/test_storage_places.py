@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from machine import assert_as_before, listing, need
+from alone import zram_to_itself
+from machine import apart, assert_as_before, listing, need
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
@@ -53,6 +55,12 @@ VALUES = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with apart(tmp_path_factory.mktemp("apart")):
+        yield
+
+
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with Journal(tmp_path / "journal.jsonl", "pytest") as opened:
@@ -61,6 +69,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 @pytest.fixture
 def before(open_folder: Path) -> Iterator[list[str]]:
+    need("tmpfs")
     found = listing()
     yield found
     assert_as_before(found, open_folder)
@@ -82,6 +91,11 @@ def open_place(journal: Journal, folder: Path, text: str) -> MountedPlace:
 @pytest.mark.parametrize("text", KINDS)
 def test_a_placement_is_what_it_says(journal: Journal, open_folder: Path, text: str) -> None:
     need(text)
+    with zram_to_itself() if text.startswith("zram") else nullcontext():
+        make_use_and_remove(journal, open_folder, text)
+
+
+def make_use_and_remove(journal: Journal, open_folder: Path, text: str) -> None:
     place = open_place(journal, open_folder, text)
     content = os.urandom(1 << 20)
     (place.folder / "file").write_bytes(content)
@@ -122,29 +136,44 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         changes.undo()
 
 
+@pytest.fixture(scope="module")
+def shown_by_default(
+    images: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
+    """What the kernel shows of each file system that is mounted without options."""
+    folder = tmp_path_factory.mktemp("plain")
+    return {name: shown_with(images[name], folder, name, []) for name in images}
+
+
+def shown_with(source: str, folder: Path, file_system: str, chosen: list[str]) -> list[str]:
+    """Mounts it, asks the kernel what is in force, and unmounts it."""
+    mounts.mount(source, folder, file_system, chosen)
+    try:
+        return mounts.shown_options(folder)
+    finally:
+        mounts.unmount({"folder": str(folder)})
+
+
 @pytest.mark.parametrize(("file_system", "option"), cases())
 def test_every_mount_option_is_taken_and_shown(
-    images: dict[str, str], tmp_path: Path, file_system: str, option: str
+    images: dict[str, str],
+    shown_by_default: dict[str, list[str]],
+    tmp_path: Path,
+    file_system: str,
+    option: str,
 ) -> None:
     options.check(file_system, [option])
-    mounts.mount(images[file_system], tmp_path, file_system, [option])
-    try:
-        assert options.in_force(file_system, option, mounts.shown_options(tmp_path))
-    finally:
-        mounts.unmount({"folder": str(tmp_path)})
-    mounts.mount(images[file_system], tmp_path, file_system, [])
-    try:
-        by_default = options.in_force(file_system, option, mounts.shown_options(tmp_path))
-        known = next(
-            each for each in options.OPTIONS[file_system] if each.name == option.partition("=")[0]
-        )
-        if by_default and not known.hidden_unless:
-            assert options.plain_spelling(file_system, option).partition("=")[0] in (
-                *("relatime", "inode64", "noquota", "logbsize", "barrier", "ssd", "discard"),
-                *("errors", "huge"),
-            ), "an option that is in force anyway and whose absence is never seen proves nothing"
-    finally:
-        mounts.unmount({"folder": str(tmp_path)})
+    shown = shown_with(images[file_system], tmp_path, file_system, [option])
+    assert options.in_force(file_system, option, shown)
+    by_default = options.in_force(file_system, option, shown_by_default[file_system])
+    known = next(
+        each for each in options.OPTIONS[file_system] if each.name == option.partition("=")[0]
+    )
+    if by_default and not known.hidden_unless:
+        assert options.plain_spelling(file_system, option).partition("=")[0] in (
+            *("relatime", "inode64", "noquota", "logbsize", "barrier", "ssd", "discard"),
+            *("errors", "huge"),
+        ), "an option that is in force anyway and whose absence is never seen proves nothing"
 
 
 @pytest.mark.usefixtures("before")
@@ -259,9 +288,10 @@ def test_the_disk_below_an_image_fills_up(
     with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
         while True:
             file.write(bytes(1 << 20))
+    content = os.urandom(1 << 20)
     with (layout.data / "file").open("wb") as file, pytest.raises(OSError, match=r"error|space"):
         for _ in range(400):
-            file.write(os.urandom(1 << 20))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
     assert "is full" in str(places.disk_full())

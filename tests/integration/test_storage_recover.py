@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import count
+from contextlib import AbstractContextManager, nullcontext
+from itertools import count, product
 from pathlib import Path
 
 import pytest
-from machine import assert_as_before, listing, need
+from alone import zram_to_itself
+from integration.conftest import need_mariadb
+from lengths import long_but
+from machine import apart, assert_as_before, changed, listing, need
 
+from loadstone.cli.recover import command as recover
+from loadstone.errors import ExitCode
 from loadstone.experiments.journal import Journal, open_journals
 from loadstone.storage import loop, mounts, processes
 from loadstone.storage.memory import REMOVE as REMOVE_ZRAM
@@ -22,11 +30,9 @@ from loadstone.storage.place import parse
 from loadstone.targets.local.account import Account
 
 VICTIM = Path(__file__).with_name("storage_victim.py")
+PLACED_VICTIM = Path(__file__).with_name("placed_victim.py")
 MOST_ENTRIES = 30
-RECOVER = """
-from loadstone.cli.recover import command
-raise SystemExit(command())
-"""
+RECOVER = "from loadstone.cli.recover import command; raise SystemExit(command())"
 SETUPS = [
     ("loop:ext4,size=64MB", "-"),
     ("loop:btrfs,size=512MB", "tmpfs:size=8MB"),
@@ -34,6 +40,12 @@ SETUPS = [
     ("nbd:ext4,sync,size=64MB", "-"),
     ("volatile:ext4,size=64MB", "volatile:xfs,async,size=512MB"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with apart(tmp_path_factory.mktemp("apart")):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -44,20 +56,35 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         assert journal.recover(lambda _entry, _error: None)
 
 
-def run_victim(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(VICTIM), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+@pytest.fixture(scope="module")
+def victims(own_machine: None) -> Iterator[subprocess.Popen[str]]:  # noqa: ARG001
+    """What lets victims live and die."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, str(VICTIM)], **pipes) as server:
+        yield server
+        server.kill()
 
 
-def recover() -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def run_victim(victims: subprocess.Popen[str], *arguments: object) -> int:
+    """Lets one live until it dies; returns its exit code, or less than 0 for a signal."""
+    assert victims.stdin is not None
+    assert victims.stdout is not None
+    words = [os.environ["LOADSTONE_STATE"], *map(str, arguments)]
+    print(shlex.join(words), file=victims.stdin, flush=True)
+    return int(victims.stdout.readline())
+
+
+def recover_anew() -> None:
+    """As a user does: this process knows of nothing that it has to undo."""
+    done = subprocess.run(
         [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=False, timeout=300
     )
+    assert done.returncode == 0, done.stderr
+
+
+def turn(data: str) -> AbstractContextManager[None]:
+    """What a placement needs for itself."""
+    return zram_to_itself() if data.startswith("zram") else nullcontext()
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
@@ -69,59 +96,112 @@ def wait_until(reached: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize(("data", "log"), SETUPS)
 def test_killed_at_every_entry_of_the_journal(
-    tmp_path: Path, open_folder: Path, data: str, log: str
+    tmp_path: Path, open_folder: Path, victims: subprocess.Popen[str], data: str, log: str
 ) -> None:
     need(data, "tmpfs", *([log] if log != "-" else []))
     before = listing()
-    for number in count(1):
-        assert number < MOST_ENTRIES
-        journal = tmp_path / f"journal-{number}.jsonl"
-        done = run_victim(journal, open_folder, data, log, "entry", number)
-        if done.returncode == 0:
-            break
-        assert done.returncode == -9, done.stderr
-        said = recover()
-        assert said.returncode == 0, said.stderr
+    with turn(data):
+        for number in count(1):
+            assert number < MOST_ENTRIES
+            journal = tmp_path / f"journal-{number}.jsonl"
+            code = run_victim(victims, journal, open_folder, data, log, "entry", number)
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL
+            assert recover() == ExitCode.OK
+            assert_as_before(before, open_folder)
+            assert list(open_folder.iterdir()) == []
+        assert number > 3
         assert_as_before(before, open_folder)
-        assert list(open_folder.iterdir()) == []
-    assert number > 3
-    assert_as_before(before, open_folder)
     assert list(open_folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("stage", ["written", "cut", "recovered", "moved", "removed"])
-def test_killed_after_each_stage_with_everything_in_use(
-    tmp_path: Path, open_folder: Path, stage: str
+TWO_VOLATILE = ("volatile:xfs,size=512MB", "volatile:ext4,size=64MB")
+STAGES = ["written", "cut", "recovered", "moved", "removed"]
+
+
+@pytest.mark.parametrize(
+    ("data", "log", "stage"),
+    [*((*TWO_VOLATILE, stage) for stage in STAGES), ("zram:ext4,size=64MB", "-", "written")],
+    ids=[*STAGES, "zram"],
+)
+def test_killed_after_each_stage_with_everything_in_use(  # noqa: PLR0917
+    tmp_path: Path,
+    open_folder: Path,
+    victims: subprocess.Popen[str],
+    data: str,
+    log: str,
+    stage: str,
 ) -> None:
-    data, log = "volatile:xfs,size=512MB", "volatile:ext4,size=64MB"
-    need(data, log, "tmpfs")
+    need(data, "tmpfs", *([log] if log != "-" else []))
     before = listing()
-    done = run_victim(tmp_path / "journal.jsonl", open_folder, data, log, "stage", stage)
-    assert done.returncode == -9, done.stderr
-    if stage != "removed":
-        assert listing() != before
-    said = recover()
-    assert said.returncode == 0, said.stderr
-    assert_as_before(before, open_folder)
+    with turn(data):
+        path = tmp_path / "journal.jsonl"
+        code = run_victim(victims, path, open_folder, data, log, "stage", stage)
+        assert code == -signal.SIGKILL
+        if stage != "removed":
+            assert changed(before, open_folder)
+        recover_anew()
+        assert_as_before(before, open_folder)
     assert list(open_folder.iterdir()) == []
-    assert recover().returncode == 0, "twice does no harm"
+    assert recover() == ExitCode.OK, "twice does no harm"
+
+
+@pytest.mark.parametrize(
+    ("engine", "stage"),
+    long_but(
+        [("postgresql", "failed"), ("mariadb", "placed")],
+        product(["postgresql", "mariadb"], ["placed", "failed", "recovered"]),
+    ),
+)
+def test_killed_while_a_server_runs_on_placements(
+    tmp_path: Path, open_folder: Path, engine: str, stage: str
+) -> None:
+    data, log = "volatile:ext4,size=2GB", "volatile:xfs,size=1GB"
+    need(data, log)
+    if engine == "mariadb":
+        need_mariadb()
+    before = listing()
+    arguments = [tmp_path / "journal.jsonl", engine, open_folder, data, log, stage]
+    done = subprocess.run(
+        [sys.executable, str(PLACED_VICTIM), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert changed(before, open_folder)
+    recover_anew()
+    assert list(open_folder.iterdir()) == []
+    assert_as_before(before, open_folder)
 
 
 @pytest.mark.parametrize("data", ["loop:ext4,size=64MB", "volatile:xfs,size=512MB"])
-def test_a_mount_that_somebody_holds(tmp_path: Path, open_folder: Path, data: str) -> None:
-    """It is detached at once, and the kernel removes the rest when its user goes."""
+def test_a_mount_that_somebody_holds(
+    tmp_path: Path,
+    open_folder: Path,
+    victims: subprocess.Popen[str],
+    data: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is detached after a while, and the kernel removes the rest when its user goes."""
     need(data, "tmpfs")
+    monkeypatch.setattr(mounts, "_BUSY_S", 0.2)
+    monkeypatch.setattr(loop, "_DETACH_S", 0.2)
     before = listing()
-    done = run_victim(tmp_path / "j.jsonl", open_folder, data, "-", "stage", "written")
-    assert done.returncode == -9, done.stderr
+    code = run_victim(victims, tmp_path / "j.jsonl", open_folder, data, "-", "stage", "written")
+    assert code == -signal.SIGKILL
     [mount_point] = open_folder.glob("*/places/*/mount")
     with subprocess.Popen(["sleep", "300"], cwd=mount_point) as holder:
-        said = recover()
-        assert said.returncode == 0, said.stderr
-        assert mounts.at(mount_point) is None
-        assert list(open_folder.iterdir()) == []
-        holder.kill()
-    wait_until(lambda: not (set(listing()) - set(before)))
+        try:
+            assert recover() == ExitCode.OK
+            assert mounts.at(mount_point) is None
+            assert list(open_folder.iterdir()) == []
+            assert changed(before, open_folder), "it is held"
+        finally:
+            holder.kill()
+    wait_until(lambda: not changed(before, open_folder))
     assert_as_before(before, open_folder)
 
 

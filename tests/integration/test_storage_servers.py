@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 from integration.conftest import START, TABLES, fill, need_mariadb
-from machine import assert_as_before, listing, need
+from lengths import long_but
+from machine import apart, assert_as_before, listing, need
 
 from loadstone.errors import TargetError
 from loadstone.experiments.journal import Journal
@@ -17,37 +18,58 @@ from loadstone.experiments.model import Level, StorageSpec, TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
 
-VICTIM = Path(__file__).with_name("placed_victim.py")
 ENGINES = ["postgresql", "mariadb"]
 RELAXED: dict[str, dict[str, Level]] = {
     "postgresql": {"fsync": "off"},
     "mariadb": {"innodb_flush_log_at_trx_commit": 0, "innodb_flush_method": "nosync"},
 }
 COMMITS = 50
+POWER_LOSSES, MORE_POWER_LOSSES = 1, 3
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(scope="module", autouse=True)
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with apart(tmp_path_factory.mktemp("apart")):
+        yield
+
+
+@pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     if request.param == "mariadb":
         need_mariadb()
     return str(request.param)
 
 
-@pytest.fixture
-def target(engine: str, tmp_path: Path, open_folder: Path) -> Iterator[Target]:
-    """A server with a snapshot of a table; the machine is as before when it is closed."""
+@pytest.fixture(scope="module")
+def target(
+    engine: str,
+    own_machine: None,  # noqa: ARG001
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Target]:
+    """A server with a snapshot of a table; all is as before when it is closed.
+
+    Each test puts the data where it wants them, whatever became of the server before.
+    """
     need("volatile:ext4", "volatile:xfs", "loop:xfs", "tmpfs")
+    folder = Path(tempfile.mkdtemp(prefix="loadstone-test-", dir="/var/tmp"))
+    folder.chmod(0o755)
     before = listing()
-    with Journal(tmp_path / "journal.jsonl", "pytest") as journal:
+    with Journal(tmp_path_factory.mktemp(engine) / "journal.jsonl", "pytest") as journal:
         context = TargetContext(journal=journal, owner="pytest")
-        made = target_class(engine)(TargetSpec(engine=engine, data=str(open_folder)), context)
+        made = target_class(engine)(TargetSpec(engine=engine, data=str(folder)), context)
         made.open()
         fill(made)
         made.snapshot(START)
         yield made
         made.close()
-    assert list(open_folder.iterdir()) == []
-    assert_as_before(before, open_folder)
+    assert list(folder.iterdir()) == []
+    assert_as_before(before, folder)
+
+
+@pytest.fixture
+def power_losses(pytestconfig: pytest.Config) -> range:
+    """The numbers of the power losses of a test."""
+    return range(MORE_POWER_LOSSES if pytestconfig.getoption("--long") else POWER_LOSSES)
 
 
 def on(
@@ -96,9 +118,9 @@ def test_data_and_log_move_and_stay_the_same(target: Target) -> None:
     assert target.query("SELECT 1") == [(1,)]
 
 
-def test_a_power_loss_takes_no_acknowledged_commit(target: Target) -> None:
+def test_a_power_loss_takes_no_acknowledged_commit(target: Target, power_losses: range) -> None:
     spec = on(target, "volatile:ext4,size=2GB", "volatile:xfs,size=1GB")
-    for number in range(3):
+    for number in power_losses:
         target.restore(START, spec)
         target.settle("warm")
         commit(target, 10_000)
@@ -108,7 +130,15 @@ def test_a_power_loss_takes_no_acknowledged_commit(target: Target) -> None:
         commit(target, 20_000)
 
 
-@pytest.mark.parametrize("unsafe", ["nobarrier", "settings"])
+@pytest.mark.parametrize(
+    ("engine", "unsafe"),
+    long_but(
+        [("postgresql", "nobarrier"), ("mariadb", "settings")],
+        product(ENGINES, ["nobarrier", "settings"]),
+    ),
+    indirect=["engine"],
+    scope="module",
+)
 def test_a_power_loss_takes_what_was_never_flushed(
     target: Target, engine: str, unsafe: str
 ) -> None:
@@ -139,8 +169,8 @@ def move_away(target: Target, place: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_what_moved_away_survives_a_power_loss(target: Target) -> None:
-    for number in range(2):
+def test_what_moved_away_survives_a_power_loss(target: Target, power_losses: range) -> None:
+    for number in power_losses:
         move_away(target, "volatile:xfs,size=1GB")
         commit(target, 10_000)
         target.crash("power-loss")
@@ -159,33 +189,3 @@ def test_what_moved_away_loses_its_power_too(target: Target) -> None:
     target.start()
     with pytest.raises((TargetError, AssertionError)):
         assert found(target, 10_000) == COMMITS
-
-
-@pytest.mark.parametrize("stage", ["placed", "failed", "recovered"])
-def test_loadstone_is_killed_while_a_server_runs_on_placements(
-    engine: str, stage: str, tmp_path: Path, open_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data, log = "volatile:ext4,size=2GB", "volatile:xfs,size=1GB"
-    need(data, log)
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    before = listing()
-    arguments = [tmp_path / "journal.jsonl", engine, open_folder, data, log, stage]
-    done = subprocess.run(
-        [sys.executable, str(VICTIM), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == -9, done.stderr
-    assert listing() != before
-    said = subprocess.run(
-        [sys.executable, "-c", "from loadstone.cli.recover import command; exit(command())"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert list(open_folder.iterdir()) == []
-    assert_as_before(before, open_folder)
