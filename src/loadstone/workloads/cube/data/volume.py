@@ -103,6 +103,16 @@ def _pairs(
         at_home = first[home] + (draw.random(tries) * (behind - first)[home]).astype(np.int64)
         anywhere = ranks[draw.choice(len(articles), size=tries, p=fame)]
         article = np.where(draw.random(tries) < _HOME_SHARE, at_home, anywhere)
-        new = np.setdiff1d(entity * len(articles) + article, found)
-        found = np.union1d(found, draw.permutation(new)[:lacking])
+        new = _new(entity * len(articles) + article, found)
+        found = np.sort(np.concatenate([found, draw.permutation(new)[:lacking]]))
     return departments[found // len(articles)], articles[found % len(articles)]
+
+
+def _new(pairs: Numbers, known: Numbers) -> Numbers:
+    """Those that are not known, each once, ascending.
+
+    `setdiff1d` of numpy 2.4 answers the same by hashing, which takes ten times as long here.
+    """
+    ordered = np.sort(pairs)
+    once = ordered[np.diff(ordered, prepend=-1) > 0]
+    return once[~np.isin(once, known, assume_unique=True)]
