@@ -32,6 +32,8 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("LOADSTONE_DEBUG", raising=False)
+    # A JVM that is asked for a setting ends at once: compiling well would be most of its work.
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     monkeypatch.chdir(tmp_path)
 
 
@@ -94,7 +96,7 @@ def test_help_lists_every_verb_and_the_exit_codes():
 def test_every_verb_has_help(verb: str):
     text = right(verb, "--help")
     assert f"Usage: loadstone {verb}" in text
-    assert "--help" in right(verb, "-h") or text == right(verb, "-h")
+    assert right(verb, "-h") == text
 
 
 def test_the_help_of_verbs_that_run_shows_an_example():
@@ -113,7 +115,10 @@ def test_the_program_itself_answers_with_text_and_exit_code():
     )
 
 
-LIBRARIES = set("duckdb numpy pandas psycopg pyarrow pydantic pymysql scipy sqlalchemy".split())
+LIBRARIES = {
+    *("duckdb", "numpy", "pandas", "psycopg", "pyarrow"),
+    *("pydantic", "pymysql", "scipy", "sqlalchemy"),
+}
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
-from sample_results import ladder, write_results
+from sample_results import Sample, ladder, write_results
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result with an index beside it; each test has a copy."""
+    folder = write_results(
+        tmp_path_factory.mktemp("indexed"), ladder(repeats=2), Sample(tick_s=5.0)
+    )
+    assert run_command(["reindex", "--results", str(folder.parent)]) == ExitCode.OK
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
-    folder = write_results(tmp_path / "results", ladder(repeats=2))
-    assert run_command(["reindex"]) == ExitCode.OK
-    return folder
+    shutil.copytree(indexed.parent, tmp_path / "results")
+    return tmp_path / "results" / indexed.name
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import SLOW
 
 from loadstone.cli.again import again
 from loadstone.cli.options import ShortForm
@@ -63,7 +64,7 @@ def all_stages(given_one: Experiment) -> list[list[TrialPlan]]:
 
 
 @given(seed=st.integers(0, 2**63 - 1), crashes=st.integers(1, 30))
-@settings(max_examples=30, deadline=None)
+@SLOW
 def test_the_moment_is_drawn_from_the_seed_within_its_bounds(seed: int, crashes: int):
     given_one = experiment({"kind": "crash", "crashes": crashes}, seed=seed)
     (plans,) = all_stages(given_one)

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import WrongInputError
@@ -214,7 +214,6 @@ def test_no_member_is_below_itself(tmp_path: Path) -> None:
 _NAMES = st.sampled_from(["R", "A", "B", "C", "D", ""])
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -252,7 +251,6 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         read_dimension(tmp_path / "none.csv", Member("D", None), dense=False)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(min_value=0, max_value=10**6), min_size=1, max_size=60))
 def test_any_tree_comes_back_from_its_file(
     tmp_path_factory: pytest.TempPathFactory, places: list[int]

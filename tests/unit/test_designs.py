@@ -7,8 +7,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import SLOW
 
 from loadstone.experiments.designs import DESIGNS, design_of, repeated
 from loadstone.experiments.designs.arrange import trial_id, trial_seed
@@ -64,7 +65,7 @@ every_arranged = pytest.mark.parametrize("kind", [kind for kind in DESIGNS if ki
 
 @every_arranged
 @given(repeats=st.integers(1, 6), seed=st.integers(0, 2**63 - 1))
-@settings(max_examples=25, deadline=None)
+@SLOW
 def test_every_block_has_every_variant_once(kind: str, repeats: int, seed: int):
     given_one = experiment(EXAMPLES[kind], repeats=repeats, seed=seed)
     design = design_of(given_one)

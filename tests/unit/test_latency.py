@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import DriverError
@@ -35,7 +35,6 @@ def encoded(values: list[int], highest: int = HOUR_NS, digits: int = 3) -> str:
 
 
 @given(latencies_ns, st.integers(0, 200))
-@settings(deadline=None, max_examples=40)
 def test_parts_add_up_to_the_whole(values: list[int], cut: int) -> None:
     merged = merge([encoded(values[:cut]), encoded(values[cut:])])
     whole = histogram(values)
@@ -54,7 +53,6 @@ def test_histograms_of_different_range_are_added() -> None:
 
 
 @given(latencies_ns, st.lists(st.floats(0.001, 100.0), min_size=1, max_size=8))
-@settings(deadline=None, max_examples=40)
 def test_percentiles_are_those_of_the_library(values: list[int], which: list[float]) -> None:
     one = histogram(values)
     for percentile, value_s in percentiles(one, which).items():
@@ -80,7 +78,6 @@ def test_nothing_recorded_has_no_figures() -> None:
 
 
 @given(latencies_ns)
-@settings(deadline=None, max_examples=40)
 def test_a_curve_rises(values: list[int]) -> None:
     curve = percentile_curve(histogram(values))
     assert curve == sorted(curve)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import SLOW
 from sample_frames import Operation, encoded, hello, phase, tick
 
 from loadstone.experiments.model import ProfileSpec
@@ -116,7 +117,7 @@ def histogram_of(frames: Frames, name: str) -> Counter[int]:
 
 
 @given(st.integers(2, 3), st.lists(st.integers(0, 2), max_size=40), st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
+@SLOW
 def test_whatever_the_order_nothing_is_lost(count: int, order: list[int], skip: int) -> None:
     streams = [stream(number, skip=skip if number == 1 else None) for number in range(count)]
     out = merged(streams, order)

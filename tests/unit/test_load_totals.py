@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import SLOW
 from sample_frames import FRAMES, Operation, encoded, tick
 
 from loadstone.experiments.model import ProfileSpec
@@ -35,7 +36,7 @@ def parsed(value: dict[str, Any]) -> Tick:
     return frame
 
 
-@settings(deadline=None, max_examples=15)
+@SLOW
 @given(OPERATIONS, st.lists(st.integers(0, 40), max_size=8))
 def test_any_split_into_ticks_gives_the_same_totals(
     operations: list[Operation], cuts: list[int]
@@ -50,7 +51,7 @@ def test_any_split_into_ticks_gives_the_same_totals(
         assert split.operations[name].summary() == operation.summary()
 
 
-@settings(deadline=None, max_examples=15)
+@SLOW
 @given(OPERATIONS)
 def test_counts_are_those_of_the_operations(operations: list[Operation]) -> None:
     totals = add_up([parsed(tick(operations, 0))])

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.targets.dialect import Dialect
@@ -110,7 +110,6 @@ def alike(lost: list[Acknowledgement]) -> list[str]:
 
 
 @given(seed=st.integers(0, 2**32), operations=st.integers(0, 60))
-@settings(max_examples=60, deadline=None)
 def test_exactly_what_was_lost_is_found(seed: int, operations: int):
     draw, shop = random.Random(seed), Shop()
     done = [shop.do(draw, float(number)) for number in range(operations)]

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import TargetError
@@ -43,7 +43,6 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(changes=CHANGES)
 def test_restore_is_exact(tmp_path_factory: pytest.TempPathFactory, changes: list) -> None:
     top = tmp_path_factory.mktemp("case")

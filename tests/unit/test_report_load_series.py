@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import SLOW
 
 from loadstone.load.frames import OperationTick, Tick
 from loadstone.report.load_series import (
@@ -111,7 +112,7 @@ def test_a_group_has_the_times_of_all_its_operations_together() -> None:
     assert group_series(ticks, 0, {}).t_s == []
 
 
-@settings(deadline=None, max_examples=20)
+@SLOW
 @given(st.integers(min_value=1, max_value=3 * MOST_POINTS))
 def test_long_trials_are_drawn_with_few_points(length: int) -> None:
     empty = replace(tick(0, 1, 0), operations={})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sample_frames import FRAMES
 from sample_trials import plan_of
@@ -130,7 +130,6 @@ def test_a_folder_without_a_plan_cannot_be_finished(tmp_path: Path) -> None:
         finish_interrupted(tmp_path)
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_any_cut_leaves_the_lines_before_it(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -151,7 +150,6 @@ def test_any_cut_leaves_the_lines_before_it(
     assert len(read) >= flushed
 
 
-@settings(deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_noise_is_no_line_and_no_crash(
     noise: bytes, tmp_path_factory: pytest.TempPathFactory

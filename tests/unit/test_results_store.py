@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from properties import SLOW
 from sample_trials import make_experiment
 
 from loadstone.errors import TargetError, WrongInputError
@@ -115,9 +116,7 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
         Store(tmp_path, "surely not")
 
 
-@settings(
-    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(SLOW, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     trials=st.dictionaries(
         st.from_regex(r"[a-z0-9][a-z0-9._-]{0,30}", fullmatch=True),

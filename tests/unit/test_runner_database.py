@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.runner.database import Database, Link
@@ -110,7 +110,6 @@ def test_a_setting_is_read_back_in_the_words_of_duckdb(
     assert differs(asked, found) is differ
 
 
-@settings(deadline=None, max_examples=40)
 @given(megabytes=st.integers(1, 900))
 def test_every_size_that_duckdb_takes_reads_back(megabytes: int) -> None:
     with duckdb.connect(config={"checkpoint_threshold": f"{megabytes}MB"}) as made:

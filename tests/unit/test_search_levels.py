@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.experiments.designs.ascent import (
@@ -47,7 +47,6 @@ def climbed(chosen: Way, limit: float) -> tuple[float | None, float | None, list
 
 
 @given(limit=st.floats(1, 1e7), first=st.floats(0.5, 1e5), percent=st.floats(0.5, 20))
-@settings(max_examples=300, deadline=None)
 def test_bisection_finds_any_limit_within_its_precision(limit: float, first: float, percent: float):
     chosen = way(first, percent / 100)
     low, high, tried = climbed(chosen, limit)
@@ -62,7 +61,6 @@ def test_bisection_finds_any_limit_within_its_precision(limit: float, first: flo
 
 
 @given(limit=st.integers(0, 50_000), first=st.integers(1, 5_000))
-@settings(max_examples=300, deadline=None)
 def test_users_are_found_to_the_last_one_or_within_the_precision(limit: int, first: int):
     low, high, tried = climbed(way(float(first), whole=True), limit)
     assert all(level == int(level) >= 1 for level in tried)
@@ -76,7 +74,6 @@ def test_users_are_found_to_the_last_one_or_within_the_precision(limit: int, fir
 
 
 @given(limit=st.floats(15_000, 600_000))
-@settings(max_examples=100, deadline=None)
 def test_steps_end_with_a_fine_one(limit: float):
     chosen = steps(15_000, 15_000, 1_000)
     low, high, tried = climbed(chosen, limit)
@@ -176,7 +173,6 @@ def searched(given_rules: Rules, truth: Truth) -> tuple[Book, list[LevelRecord]]
 
 
 @given(limit=st.floats(10, 1e6))
-@settings(max_examples=100, deadline=None)
 def test_a_sharp_limit_is_found_within_the_precision_and_confirmed(limit: float):
     book, records = searched(rules(), lambda sought: sought.level <= limit)
     assert book.sustained is not None
@@ -253,7 +249,6 @@ def test_levels_that_contradict_are_named():
 
 
 @given(st.integers(0, 10_000), st.floats(0.0, 0.35))
-@settings(max_examples=150, deadline=None)
 def test_any_search_ends_however_the_trials_come_out(seed: int, noise: float):
     drawn = random.Random(seed)
     chosen = drawn.choice([way(), steps(100, 100, 10), way(4, whole=True), way(at_most=700)])

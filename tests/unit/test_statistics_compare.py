@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -238,7 +238,6 @@ def test_power_of_the_real_test_is_as_promised() -> None:
 
 
 @given(st.floats(1e-4, 0.3), st.integers(4, 40))
-@settings(deadline=None)
 def test_the_least_detectable_difference_has_the_power_asked(spread: float, n: int) -> None:
     percent = least_detectable_difference(spread, n)
     assert percent is not None

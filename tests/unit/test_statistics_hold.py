@@ -34,13 +34,9 @@ def lasting(rng: np.random.Generator, n: int) -> np.ndarray:
 
 def queue(rng: np.random.Generator, n: int) -> np.ndarray:
     """The length of a queue at 90 % of its capacity, each second: stable, and far from constant."""
-    waiting, lengths = 0.0, np.empty(n)
-    for place in range(n + 50):
-        for _ in range(10):
-            waiting = max(0.0, waiting + rng.poisson(9.0) - rng.poisson(10.0))
-        if place >= 50:
-            lengths[place - 50] = waiting
-    return lengths
+    moved = np.cumsum(rng.poisson(9.0, 10 * (n + 50)) - rng.poisson(10.0, 10 * (n + 50)))
+    waiting = moved - np.minimum(0, np.minimum.accumulate(moved))
+    return waiting[9::10][50:].astype(float)
 
 
 def flat(_: np.random.Generator, n: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.results.statistics.scalability import Law, fit_law, scalability
@@ -26,7 +26,6 @@ def trials(
     contention=st.floats(0, 0.9),
     coherence=st.floats(0, 0.1),
 )
-@settings(max_examples=200, deadline=None)
 def test_exact_figures_give_the_law_back(rate: float, contention: float, coherence: float):
     law = Law(rate, contention, coherence)
     found = fit_law(SIZES, law.at(np.array(SIZES)).tolist())
