@@ -1,17 +1,16 @@
 """A MariaDB that somebody else runs: refused, borrowed, given back."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from integration.conftest import ROWS, START, TABLES, MakeTarget, ServerOf, fill, need_mariadb
-from integration.test_postgresql_recover import RECOVER, VICTIM
+from integration.test_postgresql_recover import LEFT, recover, run_victim
 from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
+from loadstone.experiments.journal import open_journals
 from loadstone.experiments.model import TargetSpec
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.client import Client
@@ -194,17 +193,10 @@ def test_owner_killed_at_an_address(
     monkeypatch.setenv("VICTIM_SERVER", theirs.address)
     sizes = "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.innodb_max_dirty_pages_pct"
     before = (all_of(theirs), theirs.server.query(sizes))
-    victim = subprocess.run(
-        [sys.executable, str(VICTIM), str(tmp_path / "journal.jsonl"), *place.split()],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    victim = run_victim(tmp_path / "journal.jsonl", *place.split())
     assert victim.returncode == -9, victim.stderr
-    recovered = subprocess.run(
-        [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
-    ).stdout
-    assert "True False" in recovered, recovered
+    assert LEFT in recover()
+    assert open_journals() == []
     assert (all_of(theirs), theirs.server.query(sizes)) == before
 
 

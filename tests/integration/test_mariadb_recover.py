@@ -8,6 +8,7 @@ import psutil
 import pytest
 from integration.conftest import need_mariadb
 from integration.test_postgresql_recover import (
+    LEFT,
     STAGES,
     VICTIM,
     changes_in,
@@ -60,7 +61,7 @@ def test_killed_before_each_change(tmp_path: Path, number: str) -> None:
     journal = tmp_path / "journal.jsonl"
     done = run_victim(journal, "entry", number)
     assert done.returncode == -9, done.stderr
-    assert "True False" in recover()
+    assert LEFT in recover()
     assert_gone(journal)
 
 
@@ -69,7 +70,7 @@ def test_killed_after_each_stage(tmp_path: Path, name: str) -> None:
     journal = tmp_path / "journal.jsonl"
     done = run_victim(journal, "stage", name)
     assert done.returncode == -9, done.stderr
-    assert "True False" in recover()
+    assert LEFT in recover()
     assert_gone(journal)
 
 
@@ -91,7 +92,7 @@ def test_killed_within_the_installation(tmp_path: Path) -> None:
         assert victim.poll() is None
     victim.kill()
     victim.wait()
-    assert "True False" in recover()
+    assert LEFT in recover()
     assert_gone(journal)
 
 

@@ -1,8 +1,6 @@
 """A server that somebody else runs: refused, borrowed, given back."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +17,11 @@ from integration.conftest import (
     available,
     fill,
 )
-from integration.test_postgresql_recover import RECOVER, VICTIM
+from integration.test_postgresql_recover import LEFT, recover, run_victim
 from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
+from loadstone.experiments.journal import open_journals
 from loadstone.experiments.model import TargetSpec
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.targets.postgresql.client import Client
@@ -183,17 +182,10 @@ def test_owner_killed_at_an_address(
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("VICTIM_SERVER", theirs.address)
     before, identity_before = databases(theirs), identity(theirs)
-    victim = subprocess.run(
-        [sys.executable, str(VICTIM), str(tmp_path / "journal.jsonl"), *place.split()],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    victim = run_victim(tmp_path / "journal.jsonl", *place.split())
     assert victim.returncode == -9, victim.stderr
-    recovered = subprocess.run(
-        [sys.executable, "-c", RECOVER], capture_output=True, text=True, check=True
-    ).stdout
-    assert "True False" in recovered, recovered
+    assert LEFT in recover()
+    assert open_journals() == []
     assert databases(theirs) == before
     assert identity(theirs) == identity_before
     assert theirs.postgres.query(
