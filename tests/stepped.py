@@ -26,6 +26,19 @@ def skip_without(engine: str) -> None:
         pytest.skip(str(error))
 
 
+def is_there(engine: str) -> bool:
+    """Whether this machine has an engine; `skip_without` says why not."""
+    try:
+        TARGETS[engine].describe(TargetSpec(engine=engine))
+    except LoadstoneError:
+        return False
+    return True
+
+
+SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""The environment of a JVM that lives for seconds: what it compiles, it compiles quickly."""
+
+
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache of data that all processes of this test run share: they are made once, locked."""
     base = tmp_path_factory.getbasetemp()

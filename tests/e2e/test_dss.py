@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Session, until
-from stepped import metrics, skip_without, steps
+from lengths import LONG, long_but
+from stepped import SHORT_LIVED, is_there, metrics, skip_without, steps
 
 from loadstone.storage import support
 from loadstone.storage.place import parse
 from loadstone.targets.registry import TARGETS
 
-ENGINES = [name for name, cls in TARGETS.items() if {"sql", "files"} <= cls.capabilities]
+CHANGED = [name for name, cls in TARGETS.items() if {"files", "changes"} <= cls.capabilities]
+TOGETHER = pytest.mark.xdist_group("dss")
+"""Of tests that look at the same trials: one process makes those."""
 QUERIES = 22
 PLACE = "loop:ext4,size=340MB"
-
-
-def changes(engine: str) -> bool:
-    return "changes" in TARGETS[engine].capabilities
 
 
 def trials(session: Session, *arguments: str) -> list[dict[str, Any]]:
@@ -29,23 +30,59 @@ def trials(session: Session, *arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_whole_family_on_each_engine(own: Session, engine: str) -> None:
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """The trial of each engine that is there, of one experiment."""
+    user = Session(tmp_path_factory.mktemp("compared"))
+    engines = [engine for engine in CHANGED if is_there(engine)]
+    try:
+        arguments = ("--scale", "0.01", "--factor", "engine", "--levels", ",".join(engines))
+        found = trials(user, "compare", "dss", *arguments)
+        assert {result["variant"] for result in found} == {f"engine={each}" for each in engines}
+        user.assert_nothing_left()
+        yield {
+            result["variant"].removeprefix("engine="): trial_folder(user, result)
+            for result in found
+        }
+    finally:
+        user.end()
+
+
+def trial_folder(session: Session, result: dict[str, Any]) -> Path:
+    (folder,) = session.results.glob(f"*/{result['trial']}")
+    return folder
+
+
+@TOGETHER
+@pytest.mark.parametrize("engine", CHANGED)
+def test_the_whole_family_on_each_engine(compared: dict[str, Path], engine: str) -> None:
     skip_without(engine)
-    less = [] if changes(engine) else ["--param", "refreshes=false"]
-    less += ["--set", "spark.sql.shuffle.partitions=2"] if engine == "spark" else []
-    (result,) = trials(own, "run", "dss", "--scale", "0.01", "--target", engine, *less)
+    result = check_family(compared[engine])
+    assert metrics(result)["composite"] > 0
+
+
+@LONG
+def test_the_whole_family_without_refreshes_on_spark(own: Session) -> None:
+    skip_without("spark")
+    own.environment |= SHORT_LIVED
+    arguments = ("--param", "refreshes=false", "--set", "spark.sql.shuffle.partitions=2")
+    trials(own, "run", "dss", "--scale", "0.01", "--target", "spark", *arguments)
+    result = check_family(own.trial())
+    assert "composite" not in metrics(result)
+
+
+def check_family(trial: Path) -> dict[str, Any]:
+    """Every figure, answer and step is there; returns the result."""
+    result: dict[str, Any] = json.loads((trial / "result.json").read_text())
     assert result["status"] in {"valid", "disturbed"}, result["notices"]
     assert all(check["passed"] for check in result["checks"]), result["checks"]
     found = metrics(result)
     assert {f"q{number:02d}_s" for number in range(1, QUERIES + 1)} <= set(found)
     assert found["geometric_mean_s"] > 0
-    assert ("composite" in found) == changes(engine)
     assert found["throughput"] > 0
     data = result["data"]
     parts = sum(data[f"{part}_s"] for part in ("create", "rows", "keys", "statistics"))
     assert data["load_time_s"] == pytest.approx(parts)
-    trial = own.trial()
     assert len(list((trial / "plans").iterdir())) == QUERIES
     assert len(list((trial / "shapes").iterdir())) == QUERIES
     assert len(list((trial / "answers").iterdir())) == 2 * QUERIES
@@ -56,26 +93,25 @@ def test_the_whole_family_on_each_engine(own: Session, engine: str) -> None:
     together = [step for step in made if step.stream.startswith("stream-")]
     assert len(together) == 2 * QUERIES
     assert (trial.parent / "report.html").is_file()
+    return result
 
 
-def test_engines_answer_alike(own: Session) -> None:
-    engines = [engine for engine in ENGINES if changes(engine)]
-    for engine in engines:
+@TOGETHER
+def test_engines_answer_alike(compared: dict[str, Path]) -> None:
+    for engine in CHANGED:
         skip_without(engine)
-    arguments = ("--scale", "0.01", "--param", "streams=0", "--factor", "engine")
-    found = trials(own, "compare", "dss", *arguments, "--levels", ",".join(engines))
-    assert {result["variant"] for result in found} == {f"engine={engine}" for engine in engines}
+    results = [json.loads((trial / "result.json").read_text()) for trial in compared.values()]
     alike = [
         check["detail"]
-        for result in found
+        for result in results
         for check in result["checks"]
         if check["name"] == "answers equal those of other trials" and check["passed"]
     ]
-    assert len(alike) == len(found) - 1
+    assert len(alike) == len(results) - 1
     assert all(detail.count(f"{QUERIES} answers of") == 2 for detail in alike)
 
 
-@pytest.mark.parametrize("engine", [engine for engine in ENGINES if changes(engine)])
+@pytest.mark.parametrize("engine", long_but(["duckdb"], CHANGED))
 def test_a_query_that_takes_too_long_spoils_the_composite_only(own: Session, engine: str) -> None:
     skip_without(engine)
     arguments = ("--scale", "0.1", "--param", "time_limit=12ms", "--param", "warm_up=false")
@@ -95,9 +131,13 @@ def test_a_query_that_takes_too_long_spoils_the_composite_only(own: Session, eng
     assert f"{len(late)} of {len(made)} steps did not end well" in notice["message"]
 
 
-@pytest.mark.parametrize("stream", ["validation", "stream-1"])
-def test_a_server_that_is_killed_leaves_what_was_finished(own: Session, stream: str) -> None:
-    process = own.start("run", "dss", "--scale", "0.2", "--target", "postgresql")
+@pytest.mark.parametrize(
+    ("stream", "scale"), [("validation", "0.01"), pytest.param("stream-1", "0.1", marks=LONG)]
+)
+def test_a_server_that_is_killed_leaves_what_was_finished(
+    own: Session, stream: str, scale: str
+) -> None:
+    process = own.start("run", "dss", "--scale", scale, "--target", "postgresql")
     trial = own.trial()
     until("some queries", lambda: sum(step.stream == stream for step in steps(trial)) > 5)
     own.postmaster().kill()
@@ -109,6 +149,7 @@ def test_a_server_that_is_killed_leaves_what_was_finished(own: Session, stream: 
     assert any("has ended" in notice["message"] for notice in result["notices"])
 
 
+@LONG
 def test_a_disk_that_is_full_in_a_spill_is_told(own: Session) -> None:
     problem = support.unavailable(parse(PLACE))
     if problem:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from lengths import LONG
+from stepped import shared_cache
 
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.model import Experiment
@@ -19,7 +21,10 @@ CHANGE = (
 )
 
 
-@pytest.mark.parametrize("scale", [0.01, 1.0], ids=["other trials", "published"])
+@pytest.mark.parametrize(
+    "scale",
+    [pytest.param(0.01, id="other trials"), pytest.param(1.0, id="published", marks=LONG)],
+)
 def test_a_row_changed_by_hand_is_caught(
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
@@ -34,7 +39,7 @@ def test_a_row_changed_by_hand_is_caught(
             target.execute(CHANGE)
 
     monkeypatch.setattr(DecisionSupport, "prepare", prepare)
-    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv("LOADSTONE_CACHE", str(shared_cache(tmp_path_factory)))
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     experiment = Experiment.model_validate(
         {
