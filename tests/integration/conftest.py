@@ -19,7 +19,7 @@ from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb
 from loadstone.targets.postgresql import PostgreSQL, binaries
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import register_undoing, target_class
 from loadstone.targets.spark.jvm import check_installed
 from loadstone.workloads.dss.data import DataSet, provide
 
@@ -72,6 +72,7 @@ def few_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataSet]:
 
 
 def recover_all() -> None:
+    register_undoing()
     for journal in open_journals():
         if not journal.alive:
             journal.recover(lambda _entry, _error: None)

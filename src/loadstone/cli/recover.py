@@ -26,7 +26,10 @@ def command(
         dry_run: Say what would be undone, and undo nothing.
         json: Print one JSON document on standard output and nothing else there.
     """
-    _register_undoing()
+    import loadstone.host.state  # noqa: F401 - it registers how its changes are undone
+    from loadstone.targets.registry import register_undoing
+
+    register_undoing()
     journals = [each for each in open_journals() if not each.alive]
     reports = [_recover(each, dry_run=dry_run, quiet=json) for each in journals]
     if json:
@@ -35,12 +38,6 @@ def command(
         say("nothing to recover")
     clean = dry_run or all(report["clean"] for report in reports)
     return ExitCode.OK if clean else ExitCode.TARGET
-
-
-def _register_undoing() -> None:
-    """Imports the targets and the host's settings, which register how changes are undone."""
-    import loadstone.host.state
-    import loadstone.targets.registry  # noqa: F401
 
 
 def _recover(journal: OpenJournal, *, dry_run: bool, quiet: bool) -> dict[str, Any]:

@@ -30,3 +30,9 @@ def target_class(engine: str) -> type[Target]:
             f"there is no target {engine!r}", advice=f"choose one of {', '.join(TARGETS)}"
         )
     return TARGETS[engine]
+
+
+def register_undoing() -> None:
+    """Imports every target, with which each registers how its changes are undone."""
+    for _ in TARGETS.values():
+        pass
