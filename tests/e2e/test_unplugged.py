@@ -12,12 +12,14 @@ from pathlib import Path
 import psycopg
 import pytest
 from conftest import Session, until
+from lengths import LONG, long_but
 
 from loadstone.results.frames import read_frames
 from loadstone.results.record import TrialResult
 
-SMALL = ("oltp", "--param", "warehouses=1", "--users", "2", "--warm-up", "1s")
-LONG = (*SMALL, "--measure", "60s")
+SMALL = ("oltp", "--param", "warehouses=1", "--users", "2", "--warm-up", "0s")
+A_MINUTE = (*SMALL, "--measure", "60s")
+NO_SERVER = ("noop", "--param", "service_time_us=1000", "--users", "2", "--measure", "60s")
 
 
 def _read(trial: Path) -> TrialResult:
@@ -25,7 +27,7 @@ def _read(trial: Path) -> TrialResult:
 
 
 def test_control_c_keeps_what_was_measured(session: Session) -> None:
-    run = session.start("run", *LONG)
+    run = session.start("run", *A_MINUTE)
     trial = session.measuring()
     os.kill(run.pid, signal.SIGINT)
     _, said = run.communicate(timeout=120)
@@ -38,17 +40,20 @@ def test_control_c_keeps_what_was_measured(session: Session) -> None:
     session.assert_nothing_left()
 
 
-@pytest.mark.parametrize("moment", ["loading", "measuring"])
+@pytest.mark.parametrize("moment", long_but(["measuring"], ["loading", "measuring"]))
 def test_killed_loadstone_is_recovered(session: Session, moment: str) -> None:
-    run = session.start("run", *LONG)
+    run = session.start("run", *A_MINUTE)
     if moment == "loading":
         trial = session.trial()
         until("the server", session.data_made)
     else:
         trial = session.measuring()
     data = session.data_folder()
+    driver = session.driver() if moment == "measuring" else None
     run.kill()
     run.communicate()
+    if driver is not None:
+        driver.wait(30)
     assert data.exists(), "kill -9 leaves the data behind"
     warned = session.run("list")
     assert "loadstone recover" in warned.stderr
@@ -61,17 +66,8 @@ def test_killed_loadstone_is_recovered(session: Session, moment: str) -> None:
         assert sum(operation.count for operation in result.operations) > 0
 
 
-def test_driver_ends_when_loadstone_is_killed(session: Session) -> None:
-    run = session.start("run", *LONG)
-    session.measuring()
-    driver = session.driver()
-    run.kill()
-    run.communicate()
-    driver.wait(30)
-
-
 def test_killed_driver_fails_the_trial(session: Session) -> None:
-    run = session.start("run", *LONG)
+    run = session.start("run", *NO_SERVER)
     trial = session.measuring()
     session.driver().kill()
     _, said = run.communicate(timeout=120)
@@ -83,7 +79,7 @@ def test_killed_driver_fails_the_trial(session: Session) -> None:
 
 
 def test_killed_server_fails_the_trial(session: Session) -> None:
-    run = session.start("run", *LONG)
+    run = session.start("run", *A_MINUTE)
     trial = session.measuring()
     postmaster = session.postmaster()
     for process in [postmaster, *postmaster.children(recursive=True)]:
@@ -117,10 +113,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         folder.rmdir()
 
 
-def test_full_disk_of_results_ends_the_run_cleanly(session: Session, small_disk: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [pytest.param(NO_SERVER, id="no server"), pytest.param(A_MINUTE, id="server", marks=LONG)],
+)
+def test_full_disk_of_results_ends_the_run_cleanly(
+    session: Session, small_disk: Path, arguments: tuple[str, ...]
+) -> None:
     results = small_disk / "results"
     session.results = results
-    run = session.start("run", *LONG, "--results", str(results))
+    run = session.start("run", *arguments, "--results", str(results))
     trial = session.measuring()
     with (small_disk / "ballast").open("wb") as ballast:
         try:
@@ -150,11 +152,11 @@ def test_full_disk_of_data_is_said_in_one_line(session: Session, small_disk: Pat
 
 
 def test_stalled_server_shows_in_response_time_at_the_offered_rate(session: Session) -> None:
-    """Two seconds of SIGSTOP: about 10 % of 20 s of arrivals waited, few operations saw it."""
-    rate, stall_s = 100, 2.0
+    """Two seconds of SIGSTOP: about 25 % of 8 s of arrivals waited, few operations saw it."""
+    rate, measured_s, stall_s = 100, 8, 2.0
     run = session.start(
-        *("run", "oltp", "--param", "warehouses=1", "--rate", str(rate), "--warm-up", "2s"),
-        *("--measure", "20s", "--sessions", "4"),
+        *("run", "oltp", "--param", "warehouses=1", "--rate", str(rate), "--warm-up", "1s"),
+        *("--measure", f"{measured_s}s", "--sessions", "4"),
     )
     trial = session.measuring()
     server = session.postmaster()
@@ -179,7 +181,7 @@ def test_stalled_server_shows_in_response_time_at_the_offered_rate(session: Sess
     histograms = _histograms(trial)
     slow_response = histograms["response"]
     slow_service = histograms["service"]
-    assert due >= 0.99 * rate * 20, "all that was due was done"
+    assert due >= 0.99 * rate * measured_s, "all that was due was done"
     assert slow_response >= 0.5 * rate * stall_s, "arrivals in the stall waited"
     assert slow_service <= 8, "only those on a connection saw it as service time"
 
@@ -211,8 +213,8 @@ def _histograms(trial: Path) -> dict[str, int]:
 def test_corrupted_counter_fails_the_trial(session: Session) -> None:
     # At a low rate the gap in the order numbers is still there when the load ends.
     run = session.start(
-        *("run", "oltp", "--param", "warehouses=1", "--rate", "20", "--warm-up", "1s"),
-        *("--measure", "8s"),
+        *("run", "oltp", "--param", "warehouses=1", "--rate", "20", "--warm-up", "0s"),
+        *("--measure", "4s"),
     )
     trial = session.measuring()
     lines = (session.data_folder() / "postmaster.pid").read_text().splitlines()
@@ -229,6 +231,7 @@ def test_corrupted_counter_fails_the_trial(session: Session) -> None:
     assert any("3.3.2.3" in source for source in failed), failed
 
 
+@LONG
 def test_nothing_is_left_after_a_normal_run(session: Session) -> None:
     ended = session.run("run", *SMALL, "--measure", "2s")
     assert ended.returncode == 0, ended.stderr
