@@ -1,6 +1,7 @@
 """Comparisons, Holm and power, against scipy, the literature and their own laws."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -38,6 +39,13 @@ methods = st.sampled_from(list(Method))
 
 def rates(baseline: list[float], candidate: list[float], **options: object) -> Comparison:
     return compare(baseline, candidate, higher_is_better=True, rng=7, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For verdicts by the thousand: they follow the p-value, and no interval is looked at."""
+    module = import_module("loadstone.results.statistics.compare")
+    monkeypatch.setattr(module, "BOOTSTRAP_SAMPLES", 99)
 
 
 @pytest.mark.parametrize(("n", "p"), [(3, 2 / 20), (4, 2 / 70), (5, 2 / 252), (8, 2 / 12870)])
@@ -224,6 +232,7 @@ def test_power_agrees_with_cohens_table() -> None:
     assert repeats_for(difference_percent, 0.02) == 26
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_power_of_the_real_test_is_as_promised() -> None:
     """5 against 5, spread 2 %, true difference 4 %: theory and 400 simulated experiments."""
     rng = np.random.default_rng(20)
@@ -255,6 +264,7 @@ def test_spread_is_pooled_within_levels() -> None:
         repeats_for(0.001, 0.5)
 
 
+@pytest.mark.usefixtures("few_resamples")
 @pytest.mark.parametrize("method", list(Method))
 def test_a_against_a_claims_a_difference_at_most_as_often_as_alpha_says(method: Method) -> None:
     """1,000 seeded A/A comparisons of 6 against 6, half of them with a heavy tail."""
@@ -267,6 +277,7 @@ def test_a_against_a_claims_a_difference_at_most_as_often_as_alpha_says(method: 
     assert 20 <= claims <= 70
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_a_ladder_of_five_rungs_without_effect_rarely_claims_any() -> None:
     rng = np.random.default_rng(5)
     claims = 0

@@ -111,7 +111,7 @@ def least_detectable_difference(
         if high > log(1e12):
             return inf
     low = 0.0
-    for _ in range(60):
+    while high - low > 1e-9 * high:
         middle = (low + high) / 2.0
         found = power_of(100.0 * (exp(middle) - 1.0), spread, n_a, n_b, alpha) >= power
         low, high = (low, middle) if found else (middle, high)
