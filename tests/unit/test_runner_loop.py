@@ -271,9 +271,8 @@ def test_a_session_that_cannot_say_goodbye_does_not_hold_the_run() -> None:
 
 def test_a_stop_ends_the_run_before_its_time() -> None:
     script = Script()
-    frames = run(
-        changed(plan_of(), "phases[0].iterations", 10**6), script, (begun, Stop("asked to"))
-    )
+    plan = changed(plan_of(), "phases[0].iterations", 10**6)
+    frames = run(plan, script, (begun, Stop("asked to")))
     assert end_of(frames).reason == "stopped"
     assert [event.detail for event in events_of(frames, "stopping")] == ["asked to"]
     assert script.is_hurried
@@ -331,7 +330,8 @@ def test_the_number_of_users_changes_on_request(before: int, users: int) -> None
         return len(script.attempts) == before
 
     def all_changed(frames: list[Frame]) -> bool:
-        return ticks_of(frames)[-1].users == users and len(script.attempts) == max(before, users)
+        now = [tick.users for tick in ticks_of(frames)][-1:]
+        return now == [users] and len(script.attempts) == max(before, users)
 
     orders = (all_work, SetUsers(users)), (all_changed, Stop("enough"))
     frames = run(plan, script, *orders)
