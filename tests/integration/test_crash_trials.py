@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lengths import LONG, long_but
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.crash import ACKNOWLEDGEMENTS_FILE
+from loadstone.experiments.designs import crash as design
 from loadstone.experiments.model import Experiment, Failure, TargetSpec
 from loadstone.experiments.observer import Observer
 from loadstone.load.acknowledgements import read_acknowledgements
@@ -34,6 +36,16 @@ UNSAFE = {
 SAFE: dict[str, dict[str, str | int]] = {"sqlite": {"journal_mode": "wal", "synchronous": "full"}}
 """Where the defaults are not: SQLite's rollback journal needs `synchronous: extra`."""
 ENGINES = [engine for engine in TARGETS if engine in UNSAFE]
+SOON_S = (1.0, 2.0)
+"""Seconds of load before a failure, in a quick run."""
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config) -> None:
+    """In a quick run the failure comes early."""
+    if not pytestconfig.getoption("--long"):
+        monkeypatch.setattr(design, "LEAST_AFTER_S", SOON_S[0])
+        monkeypatch.setattr(design, "MOST_AFTER_S", SOON_S[1])
 
 
 def crash(
@@ -50,7 +62,7 @@ def crash(
             "name": "crash",
             "workload": {"name": "oltp", "parameters": {"warehouses": 1}},
             "target": {"engine": engine, "settings": settings or {}},
-            "profile": {"users": 3, "warm_up": "1s"},
+            "profile": {"users": 3, "warm_up": "0s"},
             "design": {"kind": "crash", "failure": failure, "crashes": crashes},
         }
     )
@@ -64,8 +76,9 @@ def record_of(result: TrialResult) -> DurabilityRecord:
     return result.durability
 
 
-def test_three_kills_are_survived_and_the_planted_loss_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kills", long_but([2], [2, 3]))
+def test_kills_are_survived_and_the_planted_loss_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
     whole = OrderEntry.lost
     planted: list[Acknowledgement] = []
@@ -73,12 +86,12 @@ def test_three_kills_are_survived_and_the_planted_loss_is_named(
     def lost(
         self: OrderEntry, target: Target, acknowledged: Sequence[Acknowledgement]
     ) -> list[Acknowledgement]:
-        """Before the third look, somebody deletes an order that was acknowledged.
+        """Before the last look, somebody deletes an order that was acknowledged.
 
         It is the last but one, which no delivery can have reached on however fast a machine.
         """
         looks.append(1)
-        if len(looks) == 3:
+        if len(looks) == kills:
             order = [each for each in acknowledged if each.operation == "new-order"][-2]
             w, d, o = order.keys
             keys = {"order_line": "ol_{}", "new_order": "no_{}", "orders": "o_{}"}
@@ -93,20 +106,21 @@ def test_three_kills_are_survived_and_the_planted_loss_is_named(
 
     looks: list[int] = []
     monkeypatch.setattr(OrderEntry, "lost", lost)
-    results = crash(tmp_path, crashes=3)
-    first, second, third = map(record_of, results)
-    for record in (first, second):
+    results = crash(tmp_path, crashes=kills)
+    *others, last = map(record_of, results)
+    for record in others:
         assert record.outcome == "survived"
         assert record.acknowledged > 100
         assert record.recovery_s is not None
-    assert third.lost == 1
-    assert third.examples[0].startswith(str(planted[0]))
-    assert third.outcome == "corrupt", "the district's counter says that an order is missing"
-    assert [result.status.value for result in results] == ["valid"] * 3
+    assert last.lost == 1
+    assert last.examples[0].startswith(str(planted[0]))
+    assert last.outcome == "corrupt", "the district's counter says that an order is missing"
+    assert [result.status.value for result in results] == ["valid"] * kills
     notes = next((tmp_path / "results").glob(f"*/c01-*/{ACKNOWLEDGEMENTS_FILE}"))
-    assert len(read_acknowledgements(notes)) >= first.acknowledged
+    assert len(read_acknowledgements(notes)) >= others[0].acknowledged
 
 
+@LONG
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_survives_a_kill(tmp_path: Path, engine: str) -> None:
     _skip_without(engine)
@@ -116,7 +130,7 @@ def test_every_engine_survives_a_kill(tmp_path: Path, engine: str) -> None:
 
 
 @needs_power_loss
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", long_but(["sqlite"], ENGINES))
 def test_every_engine_survives_a_power_loss_with_safe_settings(tmp_path: Path, engine: str) -> None:
     _skip_without(engine)
     record = record_of(*crash(tmp_path, engine, "power-loss", settings=SAFE.get(engine)))
@@ -126,7 +140,7 @@ def test_every_engine_survives_a_power_loss_with_safe_settings(tmp_path: Path, e
 
 
 @needs_power_loss
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", long_but(["sqlite"], ENGINES))
 def test_a_power_loss_takes_what_was_never_flushed(tmp_path: Path, engine: str) -> None:
     _skip_without(engine)
     (result,) = crash(tmp_path, engine, "power-loss", settings=UNSAFE[engine])
