@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from alone import ON_THE_HOST, host_to_itself
@@ -34,15 +37,38 @@ design:
 """
 
 
-@pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "host.yaml").write_text(FILE)
+class Climbed(NamedTuple):
+    """The ladder of the file, climbed once for all tests."""
+
+    results: Path
+    code: int
+    out: str
+    err: str
+    left_as_it_was: bool
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where a user works, on a machine on which the ladder can be climbed."""
     for name in ("vm.swappiness", "vm.dirty_expire_centisecs"):
         reason = host_setting(name).unavailable()
         if reason:
             pytest.skip(f"host.{name} is {reason}")
-    return tmp_path / "results"
+    made = tmp_path_factory.mktemp("host")
+    (made / "host.yaml").write_text(FILE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def climbed(folder: Path) -> Climbed:
+    out, err = io.StringIO(), io.StringIO()
+    with host_to_itself(), redirect_stdout(out), redirect_stderr(err):
+        before = dict(host_settings())
+        code = run_command(["ladder", "host.yaml", "--json"])
+        as_it_was = dict(host_settings()) == before
+    return Climbed(folder / "results", code, out.getvalue(), err.getvalue(), as_it_was)
 
 
 def trials(folder: Path) -> dict[str, dict[str, Any]]:
@@ -51,19 +77,13 @@ def trials(folder: Path) -> dict[str, dict[str, Any]]:
     return {result["variant"]: result for result in found}
 
 
-def test_a_ladder_records_what_it_set_and_says_what_it_skipped(
-    results: Path, capsys: pytest.CaptureFixture[str]
-):
-    with host_to_itself():
-        before = dict(host_settings())
-        code = run_command(["ladder", "host.yaml", "--json"])
-        assert dict(host_settings()) == before
-    said = capsys.readouterr()
-    assert code == 0, said.err
-    assert 'rung "disk" was skipped' in said.err
-    document = json.loads(said.out)
+def test_a_ladder_records_what_it_set_and_says_what_it_skipped(climbed: Climbed):
+    assert climbed.code == 0, climbed.err
+    assert climbed.left_as_it_was
+    assert 'rung "disk" was skipped' in climbed.err
+    document = json.loads(climbed.out)
 
-    made = trials(results / "host")
+    made = trials(climbed.results / "host")
     assert set(made) == {"baseline", "write-back", "pin"}
     readings = {reading["factor"]: reading for reading in made["pin"]["factors"]}
     assert readings["host.vm.swappiness"]["read_back"] == "55"
@@ -78,21 +98,20 @@ def test_a_ladder_records_what_it_set_and_says_what_it_skipped(
     steps = {variant["name"]: variant["step"] for variant in document["variants"]}
     expire = steps["write-back"][0]
     assert expire["before"] == readings["host.vm.dirty_expire_centisecs"]["before"]
-    assert "nosuchdisk is missing" in (results / "host/report.html").read_text()
-    assert json.loads((results / "host/design.json").read_text())["skipped"]
+    assert "nosuchdisk is missing" in (climbed.results / "host/report.html").read_text()
+    assert json.loads((climbed.results / "host/design.json").read_text())["skipped"]
 
 
 def test_a_trial_is_made_again_under_its_host_settings(
-    results: Path, capsys: pytest.CaptureFixture[str]
+    climbed: Climbed, capsys: pytest.CaptureFixture[str]
 ):
+    (plan,) = (climbed.results / "host").glob("*-pin/plan.json")
     with host_to_itself():
         before = dict(host_settings())
-        assert run_command(["run", "host.yaml", "--quiet"]) == 0
-        (plan,) = (results / "host").glob("*-pin/plan.json")
         assert run_command(["run", str(plan), "--quiet"]) == 0
         assert dict(host_settings()) == before
     capsys.readouterr()
-    (again,) = trials(results / "host-again").values()
+    (again,) = trials(climbed.results / "host-again").values()
     assert {each["factor"]: each["read_back"] for each in again["factors"]} == {
         "host.vm.swappiness": "55",
         "host.vm.dirty_expire_centisecs": "1000",
@@ -101,7 +120,7 @@ def test_a_trial_is_made_again_under_its_host_settings(
 
 
 def test_a_level_that_the_kernel_rounds_fails_its_trials_and_leaves_the_host_as_it_was(
-    results: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ):
     reason = host_setting("queue.read_ahead_kb").unavailable()
     if reason:
@@ -111,6 +130,6 @@ def test_a_level_that_the_kernel_rounds_fails_its_trials_and_leaves_the_host_as_
         words = ["run", "noop", "--host", "queue.read_ahead_kb=13", "--measure", "1s"]
         assert run_command([*words, "--quiet"]) == ExitCode.TARGET
         assert dict(host_settings()) == before
-    (failed,) = trials(results / "noop-run").values()
+    (failed,) = trials(folder / "results" / "noop-run").values()
     assert "was set to '13', but reads back '12'" in failed["notices"][0]["message"]
     capsys.readouterr()
