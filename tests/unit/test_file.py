@@ -269,12 +269,16 @@ def test_the_schema_in_the_documents_is_up_to_date():
     assert json.loads(path.read_text("utf-8")) == experiment_schema(), told
 
 
+@pytest.fixture(scope="module")
+def validator() -> Draft202012Validator:
+    return Draft202012Validator(experiment_schema())
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
-def test_every_example_is_right_by_model_and_by_schema(path: Path):
+def test_every_example_is_right_by_model_and_by_schema(path: Path, validator: Draft202012Validator):
     assert load_experiment(path).experiment.name == path.stem
     data = json.loads(json.dumps(YAML(typ="safe").load(path.read_text("utf-8"))))
-    errors = list(Draft202012Validator(experiment_schema()).iter_errors(data))
-    assert errors == []
+    assert list(validator.iter_errors(data)) == []
 
 
 def test_the_schema_knows_the_parameters_of_each_workload():

@@ -41,7 +41,7 @@ def write(root: Path, spec: Experiment, records: dict[str, DurabilityRecord]) ->
     """Results with crashes, whose outcome is that of their variant."""
     crash_only = isinstance(spec.design, CrashDesign)
     folder = sample_results.write_results(
-        root, spec, sample_results.Sample(tick_s=4.0, stop_after=0 if crash_only else None)
+        root, spec, sample_results.Sample(tick_s=10.0, stop_after=0 if crash_only else None)
     )
     stages = stages_of(spec, allow_unsafe=True)
     plans = stages.next([])

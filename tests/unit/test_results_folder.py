@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,29 +81,25 @@ def test_the_design_says_what_a_ladder_kept(tmp_path: Path) -> None:
     assert design["variants"][0]["name"] == "base"
 
 
-KILLED = """
-import json, os, signal, sys
-from pathlib import Path
-from loadstone.experiments.plans import TrialPlan
-from loadstone.probes.base import Sample
-from loadstone.results.folder import ExperimentFolder
-folder = ExperimentFolder.create(Path(sys.argv[1]), "demo")
-plan, frames = json.loads(sys.stdin.read())
-trial = folder.trial(TrialPlan.model_validate_json(plan))
-for number, frame in enumerate(frames):
-    trial.frames.write(frame)
-    trial.samples.put([Sample(float(number), "host", "cpu_user_percent", 1.5)])
-os.kill(os.getpid(), signal.SIGKILL)
-"""
+def write_and_be_killed(results: Path, frames: list[dict[str, Any]]) -> None:
+    """In a process of its own, which leaves nothing but what it wrote."""
+    try:
+        trial = ExperimentFolder.create(results, "demo").trial(plan_of())
+        for number, frame in enumerate(frames):
+            trial.frames.write(frame)
+            trial.samples.put([Sample(float(number), "host", "cpu_user_percent", 1.5)])
+    finally:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("frames", [0, 1, 3, 6, len(FRAMES)])
 def test_what_a_killed_run_wrote_is_kept(tmp_path: Path, frames: int) -> None:
-    given_in = json.dumps([plan_of().model_dump_json(), FRAMES[:frames]])
-    process = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)], input=given_in, text=True, check=False
+    process = multiprocessing.get_context("fork").Process(
+        target=write_and_be_killed, args=(tmp_path, FRAMES[:frames])
     )
-    assert process.returncode == -signal.SIGKILL
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     trial = tmp_path / "demo" / "b01-1-base"
     assert list(read_frames(trial)) == FRAMES[:frames]
     assert len(read_samples(trial)) == frames
