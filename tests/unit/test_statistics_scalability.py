@@ -39,7 +39,7 @@ def test_intervals_cover_what_was_planted():
     covered = np.zeros(4)
     runs = 40
     for seed in range(runs):
-        found = scalability(trials(law, 0.03, seed), rng=seed, resamples=150)
+        found = scalability(trials(law, 0.03, seed), rng=seed, resamples=80)
         assert found.peak_interval is not None
         for place, (span, truth) in enumerate(
             [
@@ -72,7 +72,9 @@ def test_a_peak_beyond_the_data_is_not_told(law: Law):
 
 def test_an_interval_that_reaches_beyond_the_data_says_so():
     peak_near_the_end = Law(100.0, 0.05, 0.95 / 29.0**2)
-    open_ones = [scalability(trials(peak_near_the_end, 0.05, seed)) for seed in range(6)]
+    open_ones = [
+        scalability(trials(peak_near_the_end, 0.05, seed), resamples=200) for seed in range(6)
+    ]
     told = [found for found in open_ones if found.peak_n is not None]
     assert told
     assert any(found.peak_open for found in told)
