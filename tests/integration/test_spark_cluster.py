@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lengths import LONG
+from stepped import jvms_that_live_for_seconds
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.journal import Journal
@@ -16,12 +18,18 @@ from loadstone.experiments.model import TargetSpec
 from loadstone.runner.engines.spark import SparkEngine
 from loadstone.runner.plan import FileConnection
 from loadstone.targets.base import TargetContext
-from loadstone.targets.spark import Spark, jvm
+from loadstone.targets.spark import Spark, jvm, settings
 from loadstone.workloads.dss.data import DataSet, summed
 from loadstone.workloads.dss.tables import tables
 
 pytestmark = pytest.mark.usefixtures("spark")
 DEPLOY = "org.apache.spark.deploy"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_lived() -> Iterator[None]:
+    with jvms_that_live_for_seconds():
+        yield
 
 
 @pytest.fixture
@@ -77,10 +85,11 @@ def until_it_listens(port: int) -> None:
             return
 
 
+@LONG
 @pytest.mark.usefixtures("worker")
 def test_the_workers_of_a_cluster_load_and_answer(master: str, few_rows: DataSet, tmp_path: Path):
-    settings = {"spark.executor.memory": "600m", "spark.cores.max": 2}
-    spec = TargetSpec(engine="spark", server=master, settings=settings)
+    asked = {"spark.executor.memory": "600m", "spark.cores.max": 2}
+    spec = TargetSpec(engine="spark", server=master, settings=asked)
     with opened(spec, tmp_path) as target:
         few = [table for table in tables("none") if table.name in {"nation", "orders"}]
         target.create_tables(few)
@@ -130,12 +139,44 @@ def opened(spec: TargetSpec, folder: Path) -> Iterator[Spark]:
         journal.close()
 
 
+@LONG
 def test_a_cluster_without_workers_is_told(
     master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(jvm, "_WORKERS_S", 2.0)
     with pytest.raises(TargetError, match="no worker of spark://") as failure:
         jvm.JVM(tmp_path, {"spark.master": master})
+    assert "spark.executor.memory" in (failure.value.advice or "")
+
+
+def test_a_driver_that_is_alone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Without Spark: something answers as the master does, and the driver sees nobody else."""
+
+    class Context:
+        def __init__(self) -> None:
+            self._jsc = self
+
+        def sc(self) -> "Context":
+            return self
+
+        def getExecutorMemoryStatus(self) -> "Context":  # noqa: N802 - Spark's name
+            return self
+
+        def size(self) -> int:
+            return 1
+
+        def isStopped(self) -> bool:  # noqa: N802 - Spark's name
+            return False
+
+        def stop(self) -> None:
+            """Nothing runs."""
+
+    monkeypatch.setattr(jvm.JVM, "_start", lambda own, *_: setattr(own, "_context", Context()))
+    monkeypatch.setattr(jvm, "_WORKERS_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        master = f"spark://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(TargetError, match=f"no worker of {master}") as failure:
+            jvm.JVM(tmp_path, {"spark.master": master})
     assert "spark.executor.memory" in (failure.value.advice or "")
 
 
@@ -150,7 +191,8 @@ def test_what_is_no_master_is_refused(server: str):
         Spark.describe(TargetSpec(engine="spark", server=server))
 
 
-def test_settings_of_workers_need_workers():
+def test_settings_of_workers_need_workers(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(settings, "_default", lambda *_: "")  # of which Spark is asked
     alone = TargetSpec(engine="spark")
     assert Spark.setting(alone, "spark.executor.memory", "1g").refused is not None
     there = TargetSpec(engine="spark", server="spark://host:7077")

@@ -10,6 +10,8 @@ from pathlib import Path
 import order_entry
 import psutil
 import pytest
+from lengths import LONG
+from stepped import jvms_that_live_for_seconds
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import ProcessSpec, TargetSpec
@@ -18,71 +20,89 @@ from loadstone.runner.plan import FileConnection
 from loadstone.runner.session import FailureError
 from loadstone.targets.schema import Column, ColumnType, Table
 from loadstone.targets.spark import Spark, settings
+from loadstone.targets.spark.database import Database
+from loadstone.targets.spark.jvm import JVM
 from loadstone.workloads.dss.data import DataSet, summed
 from loadstone.workloads.dss.tables import tables
 
 pytestmark = pytest.mark.usefixtures("spark")
-LONG = "SELECT count(*) FROM range(3000000000) a, range(1000) b WHERE xxhash64(a.id, b.id) = 5"
+ENDLESS = "SELECT count(*) FROM range(3000000000) a, range(1000) b WHERE xxhash64(a.id, b.id) = 5"
 JOINED = """SELECT n_name, sum(c_acctbal) AS total FROM customer, nation
     WHERE c_nationkey = n_nationkey GROUP BY n_name ORDER BY n_name"""
 
 
+FEW = ("nation", "customer", "orders")
+"""The tables of a quick run: their columns have all types."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_lived() -> Iterator[None]:
+    with jvms_that_live_for_seconds():
+        yield
+
+
 @pytest.fixture(scope="module")
-def target(few_rows: DataSet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
-    """The eight tables, and a snapshot of them."""
+def target(
+    request: pytest.FixtureRequest, few_rows: DataSet, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Spark]:
+    """With tables of decision support: in a long run with all eight."""
+    wanted = [
+        table for table in tables("none") if table.name in FEW or request.config.getoption("--long")
+    ]
     with order_entry.opened("spark", tmp_path_factory.mktemp("spark")) as opened:
         assert isinstance(opened, Spark)
-        opened.create_tables(tables("none"))
-        for table in tables("none"):
+        opened.create_tables(wanted)
+        for table in wanted:
             opened.load_files(table, few_rows.files[table.name], sessions=2)
-        opened.snapshot("loaded")
         yield opened
 
 
 @pytest.fixture
-def engine(target: Spark) -> Iterator[SparkEngine]:
-    target.make_way()
+def engine(
+    request: pytest.FixtureRequest, target: Spark, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SparkEngine]:
+    """In a JVM of its own; in a quick run in that of the target, whose start is half the test."""
+    is_apart = request.config.getoption("--long")
+    if is_apart:
+        target.make_way()
+    else:
+        jvm = own_jvm(target)
+        monkeypatch.setattr("loadstone.runner.engines.spark.JVM", lambda *_: jvm)
+    settings = {"spark.sql.shuffle.partitions": "3"} if is_apart else {}
     folder = target.connection().database
-    found = SparkEngine(FileConnection(protocol="spark", database=folder))
+    found = SparkEngine(FileConnection(protocol="spark", database=folder, settings=settings))
     yield found
-    found.close()
+    if is_apart:
+        found.close()
+
+
+def own_jvm(target: Spark) -> JVM:
+    assert isinstance(target.data, Database)
+    return target.data.opened()
 
 
 def children() -> set[int]:
     return {child.pid for child in psutil.Process().children()}
 
 
-def test_the_rows_are_those_that_duckdb_counted(target: Spark, few_rows: DataSet):
-    found = target.fingerprint(summed(target.dialect))
-    assert found.rows == few_rows.rows
-    assert found.sums == few_rows.sums
+def test_the_rows_are_those_that_duckdb_counted(
+    request: pytest.FixtureRequest, target: Spark, few_rows: DataSet
+):
+    everything = summed(target.dialect)
+    wanted = everything if request.config.getoption("--long") else FEW
+    found = target.fingerprint({name: everything[name] for name in wanted})
+    assert found.rows == {name: few_rows.rows[name] for name in wanted}
+    assert found.sums == {name: few_rows.sums[name] for name in wanted}
 
 
-def test_a_restored_snapshot_has_the_same_rows_and_the_settings_asked_for(target: Spark):
-    target.execute("INSERT INTO region SELECT * FROM region")
-    assert target.query("SELECT count(*) FROM region") == [(10,)]
-    spec = TargetSpec(engine="spark", settings={"spark.sql.shuffle.partitions": 3})
-    (reading,) = target.restore("loaded", spec)
-    assert (reading.factor, reading.read_back) == ("target.spark.sql.shuffle.partitions", "3")
-    assert target.query("SELECT count(*) FROM region") == [(5,)]
-    assert target.size_bytes() > 100_000
-
-
-def test_no_jvm_is_left_when_the_load_comes(target: Spark):
-    target.make_way()
-    before = children()
-    target.query("SELECT 1")
-    assert children() > before
-    target.make_way()
-    assert children() == before
-
-
-def test_sessions_answer_and_can_be_broken_off(engine: SparkEngine):
+def test_sessions_answer_and_can_be_broken_off(request: pytest.FixtureRequest, engine: SparkEngine):
     channel, other = engine.connect(), engine.connect()
     rows = channel.run(JOINED)
     assert len(rows) == 25
     assert str(rows[0][0]) == "ALGERIA"
     assert str(rows[0][1]).partition(".")[2].isdigit()
+    partitions = channel.run("SET spark.sql.shuffle.partitions")[0][1]
+    assert partitions == ("3" if request.config.getoption("--long") else "200")
     assert channel.spilled_bytes() == 0
     shape = channel.explain(JOINED, execute=True).shape
     assert "BroadcastHashJoin" in shape
@@ -107,10 +127,29 @@ def _break_off(channel: SparkChannel) -> None:
     breaker.start()
     try:
         with pytest.raises(FailureError, match=r"(?i)cancel"):
-            channel.run(LONG)
+            channel.run(ENDLESS)
     finally:
         over.set()
         breaker.join()
+
+
+def test_no_jvm_is_left_when_the_load_comes(target: Spark):
+    jvm, before = own_jvm(target).pid, children()
+    assert jvm in before
+    target.make_way()
+    assert children() == before - {jvm}
+
+
+@LONG
+def test_a_restored_snapshot_has_the_same_rows_and_the_settings_asked_for(target: Spark):
+    target.snapshot("loaded")
+    target.execute("INSERT INTO nation SELECT * FROM nation")
+    assert target.query("SELECT count(*) FROM nation") == [(50,)]
+    spec = TargetSpec(engine="spark", settings={"spark.sql.shuffle.partitions": 3})
+    (reading,) = target.restore("loaded", spec)
+    assert (reading.factor, reading.read_back) == ("target.spark.sql.shuffle.partitions", "3")
+    assert target.query("SELECT count(*) FROM nation") == [(25,)]
+    assert target.size_bytes() > 100_000
 
 
 def test_a_jvm_ends_with_the_process_that_started_it(tmp_path: Path):
@@ -129,8 +168,12 @@ def test_a_jvm_ends_with_the_process_that_started_it(tmp_path: Path):
         time.sleep(0.1)
 
 
-def test_settings_are_asked_of_spark():
+@LONG
+def test_the_default_of_a_setting_is_asked_of_spark():
     assert settings.info("spark.sql.shuffle.partitions", 4).default == "200"
+
+
+def test_settings_that_spark_does_not_take_are_refused():
     with pytest.raises(WrongInputError, match="cannot be 'many'"):
         settings.info("spark.sql.shuffle.partitions", "many")
     with pytest.raises(WrongInputError, match=r"did you mean 'spark\.sql\.shuffle\.partitions'"):
