@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Session, until
-from lengths import long_but
+from lengths import LONG, long_but
 
 from loadstone.results.frames import read_frames
 from loadstone.storage import support
@@ -19,6 +19,12 @@ from loadstone.storage.place import parse
 NO_POWER_LOSS = support.unavailable(parse("volatile:ext4"))
 needs_power_loss = pytest.mark.skipif(NO_POWER_LOSS is not None, reason=str(NO_POWER_LOSS))
 SMALL = ("oltp", "--param", "warehouses=1", "--users", "2", "--warm-up", "0s")
+SOON = ("--seed", "131")
+"""The first failure comes after two seconds."""
+ON_SQLITE = ("--target", "sqlite")
+SAFE = (*ON_SQLITE, "--set", "synchronous=extra")
+"""SQLite's own default may lose the last commit: `extra` may not."""
+UNSAFE = {"sqlite": (*ON_SQLITE, "--set", "synchronous=off"), "postgresql": ("--set", "fsync=off")}
 
 
 def devices_of(root: Path) -> list[str]:
@@ -35,8 +41,11 @@ def loading(session: Session) -> Path:
     return trial
 
 
-def test_a_survived_kill_is_exit_code_0_and_is_shown_listed_and_exported(session: Session) -> None:
-    ended = session.run("crash", *SMALL, "--crashes", "1", "--json")
+@pytest.mark.parametrize("target", [SAFE, pytest.param((), marks=LONG)], ids=["sqlite", "server"])
+def test_a_survived_kill_is_exit_code_0_shown_listed_exported_and_made_again(
+    session: Session, target: tuple[str, ...]
+) -> None:
+    ended = session.run("crash", *SMALL, *SOON, *target, "--crashes", "1", "--json")
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
     verdict = document["variants"][0]["durability"]
@@ -48,15 +57,22 @@ def test_a_survived_kill_is_exit_code_0_and_is_shown_listed_and_exported(session
     assert listed["crashes"] == {"survived": 1}
     exported = json.loads(session.run("export", document["name"], "--json").stdout)["rows"]
     assert {row["metric"] for row in exported} >= {"acknowledged_commits", "lost_commits"}
+
+    plan = session.trial() / "plan.json"
+    again = session.run("run", str(plan), "--json")
+    assert again.returncode == 0, again.stderr
+    trials = [each["trials"][0]["result"] for each in (document, json.loads(again.stdout))]
+    assert [each["durability"]["failure"] for each in trials] == ["kill", "kill"]
+    second = session.results / trials[1]["experiment"] / trials[1]["trial"] / "plan.json"
+    assert json.loads(second.read_text())["crash"] == json.loads(plan.read_text())["crash"]
     session.assert_nothing_left()
 
 
 @needs_power_loss
-def test_a_loss_is_exit_code_4(session: Session) -> None:
-    unsafe = ("--set", "fsync=off", "--allow-unsafe")
-    ended = session.run(
-        "crash", *SMALL, *unsafe, "--failure", "power-loss", "--crashes", "1", "--json"
-    )
+@pytest.mark.parametrize("engine", long_but(["sqlite"], UNSAFE))
+def test_a_loss_is_exit_code_4(session: Session, engine: str) -> None:
+    unsafe = (*UNSAFE[engine], "--allow-unsafe", "--failure", "power-loss")
+    ended = session.run("crash", *SMALL, *SOON, *unsafe, "--crashes", "1", "--json")
     assert ended.returncode == 4, ended.stderr
     record = json.loads(ended.stdout)["trials"][0]["result"]["durability"]
     assert record["lost"] > 0 or record["problem"]
@@ -91,19 +107,3 @@ def test_an_interrupted_crash_trial_leaves_nothing(
     result = json.loads((trial / "result.json").read_text())
     assert result["status"] == "interrupted"
     assert result["durability"] is None
-
-
-def test_a_plan_of_a_crash_can_be_run_again(session: Session) -> None:
-    # SQLite's own default may lose the last commit: `extra` may not.
-    safe = ("--target", "sqlite", "--set", "synchronous=extra")
-    first = session.run("crash", *SMALL, *safe, "--crashes", "1", "--json")
-    assert first.returncode == 0, first.stderr
-    plan = session.trial() / "plan.json"
-    ended = session.run("run", str(plan), "--json")
-    assert ended.returncode == 0, ended.stderr
-    trials = [json.loads(each)["trials"][0]["result"] for each in (first.stdout, ended.stdout)]
-    assert [each["durability"]["failure"] for each in trials] == ["kill", "kill"]
-    again = json.loads(
-        (session.results / trials[1]["experiment"] / trials[1]["trial"] / "plan.json").read_text()
-    )
-    assert again["crash"] == json.loads(plan.read_text())["crash"]
