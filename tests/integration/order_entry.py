@@ -1,15 +1,20 @@
 """Order entry on every engine that this machine has."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.journal import Journal
 from loadstone.experiments.model import TargetSpec
+from loadstone.load.driver import Driver
+from loadstone.load.frames import parse_frame
+from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.registry import TARGETS
+from loadstone.workloads.oltp.parameters import OPERATIONS
 from loadstone.workloads.oltp.tables import TABLES
 
 ENGINES = [name for name, target in TARGETS.items() if "transactions" in target.capabilities]
@@ -53,6 +58,29 @@ def in_dialect(script: str, dialect: Dialect, warehouses: int = 0) -> str:
         dists=", ".join(["'d'"] * 10),
         x24="x" * 24,
         x400="x" * 400,
+    )
+
+
+def drive(plan: dict[str, Any], enough: Callable[[LoadTotals], bool]) -> LoadLog:
+    """Has the driver run until what it measured is enough, or to the plan's end."""
+    log, stopped = LoadLog(), False
+
+    def take(frame: dict[str, Any]) -> None:
+        nonlocal stopped
+        log.add(parse_frame(frame))
+        if not stopped and frame["frame"] == "tick" and enough(log.measured()):
+            stopped = True
+            driver.stop()
+
+    with Driver(plan, take) as driver:
+        driver.wait()
+    return log
+
+
+def each_has_run(measured: LoadTotals) -> bool:
+    """Whether there was one transaction of each kind at least."""
+    return all(
+        name in measured.operations and measured.operations[name].count for name in OPERATIONS
     )
 
 

@@ -122,7 +122,7 @@ def test_the_merged_stream_is_the_sum_of_what_each_process_wrote(
     monkeypatch.setattr(Crew, "_taker", keeping)
     service = {"distribution": "exponential", "mean_us": 300}
     parameters = {"service_time_us": service, "error_rate": 0.05, "error_class": "23505"}
-    merged = run(plan_for(parameters, users=6, measure="3s", ramp="0.5s"), 2).overall()
+    merged = run(plan_for(parameters, users=6, measure="1s", ramp="0.2s"), 2).overall()
     apart = [LoadLog.of(parse_frame(frame) for frame in frames).overall() for frames in raw]
     for field in ("count", "errors", "retries", "due", "late_starts"):
         assert getattr(merged, field) == sum(getattr(each, field) for each in apart)
@@ -302,7 +302,7 @@ profile: {users: 4, warm_up: 0s, measure: 600s, processes: 3}
 
 def wait_for_children(pid: int, count: int) -> list[int]:
     """The driver processes, once their load runs: a tick was kept."""
-    give_up_at = time.monotonic() + 60
+    give_up_at = time.monotonic() + 300
     while time.monotonic() < give_up_at:
         drivers = [driver.pid for driver in drivers_of(pid)]
         kept = list(Path("results/long").glob("*/frames.jsonl.zst"))

@@ -11,9 +11,7 @@ from order_entry import ENGINES, in_dialect, undone
 
 from loadstone.experiments.model import ProfileSpec
 from loadstone.load.driver import Driver
-from loadstone.load.frames import parse_frame
 from loadstone.load.profiles import load_plan, run_plan
-from loadstone.load.totals import LoadLog
 from loadstone.results.record import Fingerprint
 from loadstone.targets.base import Target
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
@@ -55,7 +53,7 @@ def target(
 def run(target: Target, own: OrderEntry) -> Measured:
     target.restore(LOADED, target.spec)
     own.prepare(target)
-    profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "0.2s", "measure": "1s"})
+    profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "0.2s", "measure": "60s"})
     plan = run_plan(
         profile,
         own.driver_workload(LoadContext(SEED, target.dialect, Path())),
@@ -63,9 +61,8 @@ def run(target: Target, own: OrderEntry) -> Measured:
         target.connection(),
         SEED,
     )
-    log, before = LoadLog(), own.observe(target)
-    with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:
-        driver.wait()
+    before = own.observe(target)
+    log = order_entry.drive(plan, order_entry.each_has_run)
     begin, end = Observation(0.0, before), Observation(profile.measure, own.observe(target))
     return replace(log.of_workload(begin, end, None), users=USERS)
 
