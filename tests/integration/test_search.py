@@ -104,18 +104,18 @@ def test_where_there_is_no_limit_it_says_so():
 
 
 @pytest.mark.parametrize(
-    ("users", "slower_per_min", "soak"),
+    ("users", "after_s", "slower_per_min", "soak"),
     [
-        pytest.param(1, 30, "8s", id="one"),
-        pytest.param(2, 6, "15s", id="two", marks=LONG),
+        pytest.param(1, 3, 20, "13s", id="one"),
+        pytest.param(2, 4, 6, "15s", id="two", marks=LONG),
     ],
 )
 def test_what_degrades_after_a_while_is_caught_by_the_soak(
-    users: int, slower_per_min: int, soak: str
+    users: int, after_s: int, slower_per_min: int, soak: str
 ):
     """Short trials end before the service times begin to grow."""
     document = reported(
-        "--param", "service_time_us=5000", "--param", "slower_after_s=4",
+        "--param", "service_time_us=5000", "--param", f"slower_after_s={after_s}",
         "--param", f"slower_per_min={slower_per_min}", "--users", str(users),
         "--at-most", str(users), *SHORT, "--objective", "p99 < 500 ms", "--soak", soak,
         "--confirm", "0",
