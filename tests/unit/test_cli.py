@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from lengths import long_but
 
 from loadstone.cli.main import VERBS, run_command
 from loadstone.errors import ExitCode
@@ -385,9 +386,12 @@ def test_the_file_of_init_runs_as_it_stands(workload: str, target: str):
     assert "for 1 trial" in right("plan", "first.yaml")
 
 
-@pytest.mark.parametrize(
-    "engine", [name for name, cls in TARGETS.items() if "files" in cls.capabilities]
-)
+FILE_ENGINES = [name for name, cls in TARGETS.items() if "files" in cls.capabilities]
+QUICK_FILE_ENGINES = [name for name in FILE_ENGINES if name != "spark"]
+"""Spark starts a JVM for each level; `test_the_file_of_init_runs_as_it_stands` starts one, too."""
+
+
+@pytest.mark.parametrize("engine", long_but(QUICK_FILE_ENGINES, FILE_ENGINES))
 def test_the_comparison_that_init_suggests_for_decision_support_is_of_a_setting(engine: str):
     lines = right("init", "dss", "--target", engine).splitlines()
     factor, levels = (
