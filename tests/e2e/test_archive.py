@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 import pytest
-from conftest import Session, until
+from session import Session, until
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.model import TargetSpec

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Session, until
 from lengths import LONG, long_but
+from session import Session, until
 
 from loadstone.results.frames import read_frames
 from loadstone.storage import support

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from conftest import Session, until
 from lengths import LONG, long_but
+from session import Session, until
 from stepped import check_cycles, check_retrieval, metrics, skip_without, steps
 
 from loadstone.targets.registry import TARGETS

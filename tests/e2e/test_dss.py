@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Session, until
 from lengths import LONG, long_but
+from session import Session, until
 from stepped import SHORT_LIVED, is_there, metrics, skip_without, steps
 
 from loadstone.storage import support

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from alone import ON_THE_HOST, host_to_itself
-from conftest import Session
 from lengths import LONG, long_but
+from session import Session
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from alone import ON_THE_HOST, host_to_itself
-from conftest import until
 from enclosure import Enclosure, signal_to, why_not
 from lengths import long_but
 from listing import host_settings, listing, zram_devices
+from session import until
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.model import Level, TargetSpec

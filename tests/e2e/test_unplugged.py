@@ -15,8 +15,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from conftest import Session, until
 from lengths import LONG, long_but
+from session import Session, until
 
 from loadstone.results.frames import read_frames
 from loadstone.results.record import TrialResult

@@ -9,7 +9,7 @@ from typing import Any
 
 import order_entry
 import pytest
-from conftest import ServerOf
+from integration.conftest import ServerOf
 from machine import need
 from runner_process import Runner
 from stepped import skip_without
