@@ -141,7 +141,10 @@ def test_killed_after_each_stage_with_everything_in_use(  # noqa: PLR0917
         assert code == -signal.SIGKILL
         if stage != "removed":
             assert changed(before, open_folder)
-        recover_anew()
+        if stage == "written":
+            recover_anew()
+        else:
+            assert recover() == ExitCode.OK
         assert_as_before(before, open_folder)
     assert list(open_folder.iterdir()) == []
     assert recover() == ExitCode.OK, "twice does no harm"
