@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -106,6 +106,7 @@ def test_spending_functions_against_the_literature() -> None:
 
 
 @given(st.sampled_from(list(Spending)), st.floats(0.01, 1.0), st.floats(0.01, 1.0))
+@example(Spending.OBRIEN_FLEMING, 1.0, np.nextafter(1.0, 0.0))
 def test_spending_rises_to_alpha(spending: Spending, one: float, other: float) -> None:
     low, high = sorted((one, other))
     assert 0.0 <= spending.spent(low, 0.05) <= spending.spent(high, 0.05) <= 0.05

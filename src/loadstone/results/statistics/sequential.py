@@ -38,8 +38,10 @@ class Spending(StrEnum):
         if fraction >= 1.0:
             return alpha
         if self is Spending.POCOCK:
-            return alpha * log(1.0 + (e - 1.0) * fraction)
-        return erfc(-NormalDist().inv_cdf(alpha / 2.0) / sqrt(2.0 * fraction))
+            spent = alpha * log(1.0 + (e - 1.0) * fraction)
+        else:
+            spent = erfc(-NormalDist().inv_cdf(alpha / 2.0) / sqrt(2.0 * fraction))
+        return min(alpha, spent)
 
 
 @dataclass(frozen=True, slots=True)
