@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,21 @@ def jvms_that_live_for_seconds() -> Iterator[None]:
         for name, value in SHORT_LIVED.items():
             patch.setenv(name, value)
         yield
+
+
+def compare_engines(engines: Sequence[str], workload: str) -> str:
+    """An experiment, as a file: a trial of each engine that is there, and none made again.
+
+    Args:
+        engines: In their order.
+        workload: With its parameters, and whatever else the file has.
+    """
+    levels = ", ".join(engine for engine in engines if is_there(engine))
+    return (
+        f"version: 1\nname: engines\n{workload}\ntarget: {{engine: {engines[0]}}}\n"
+        f"design: {{kind: compare, factor: target.engine, levels: [{levels}]}}\n"
+        "extra_trials: 0\n"
+    )
 
 
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from lengths import LONG, long_but
 from session import Session, until
+from stepped import compare_engines, metrics, skip_without
 
-from loadstone.errors import LoadstoneError
-from loadstone.experiments.model import TargetSpec
 from loadstone.results.frames import read_frames
 from loadstone.storage import support
 from loadstone.storage.place import parse
@@ -19,13 +21,22 @@ from loadstone.targets.registry import TARGETS
 
 ENGINES = [name for name, cls in TARGETS.items() if {"sql", "bulk"} <= cls.capabilities]
 SMALL = ("archive", "--rate", "2000", "--param", "segment_events=4000", "--warm-up", "1s")
+COMPARED = """\
+workload:
+  name: archive
+  parameters: {rate: 2000, segment_events: 4000, late_by: 1s, operators: 1, interval: 100ms}
+profile: {warm_up: 1s, measure: 4s}
+"""
+"""Of bulk inserts that were longer apart, one more or less would be a large share of all."""
 CHECKS = 7
+TOGETHER = pytest.mark.xdist_group("archive")
+"""Of tests that look at the same trials: one process makes those."""
 MOVE = """\
 version: 1
 name: move
 workload:
   name: archive
-  parameters: {{rate: 2000, segment_events: 4000, late_by: 1s, move: true}}
+  parameters: {{rate: 2000, segment_events: 2000, late_by: 500ms, move: true}}
 target: {{engine: postgresql{storage}}}
 profile: {{warm_up: 1s, measure: {measure}}}
 extra_trials: 0
@@ -36,46 +47,66 @@ version: 1
 name: outage
 workload:
   name: archive
-  parameters: {{rate: 2000, segment_events: 8000, buffer_events: {buffer}, late_by: 1s}}
+  parameters:
+    {{rate: 2000, segment_events: 4000, buffer_events: {buffer}, path: {path}, late_by: 1s,
+    interval: 200ms}}
 target: {{engine: {engine}{target}}}
 profile: {{warm_up: 1s, measure: {measure}}}
-outage: {{kind: {kind}, after: 2s, for: {length}}}
+outage: {{kind: {kind}, after: 1s, for: {length}}}
 extra_trials: 0
 """
 
 
-def skip_without(engine: str) -> None:
-    try:
-        TARGETS[engine].describe(TargetSpec(engine=engine))
-    except LoadstoneError as error:
-        pytest.skip(str(error))
-
-
 def figures(session: Session, *arguments: str) -> tuple[dict[str, float], dict[str, Any]]:
     """The metrics and the result of a run of one trial, whose checks have all passed."""
-    ended = session.run("run", *arguments, "--json")
+    (result,) = results_of(session, "run", *arguments)
+    return metrics(result), result
+
+
+def results_of(session: Session, *arguments: str) -> list[dict[str, Any]]:
+    """The results of trials whose checks have all passed, and which have left nothing."""
+    ended = session.run(*arguments, "--json")
     assert ended.returncode in {0, 3}, ended.stderr
-    (trial,) = json.loads(ended.stdout)["trials"]
-    result = trial["result"]
-    assert len(result["checks"]) == CHECKS
-    assert [check for check in result["checks"] if not check["passed"]] == []
+    results = [trial["result"] for trial in json.loads(ended.stdout)["trials"]]
+    for result in results:
+        assert len(result["checks"]) == CHECKS
+        assert [check for check in result["checks"] if not check["passed"]] == []
     session.assert_nothing_left()
-    return {metric["name"]: metric["value"] for metric in result["metrics"]}, result
+    return results
 
 
-@pytest.mark.parametrize(
-    ("engine", "path"),
-    [*((engine, "direct") for engine in ENGINES), ("postgresql", "staged"), ("mariadb", "staged")],
-)
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
+    """The result of each engine that is there, of one experiment."""
+    user = Session(tmp_path_factory.mktemp("compared"))
+    (user.folder / "engines.yaml").write_text(compare_engines(ENGINES, COMPARED))
+    try:
+        results = results_of(user, "run", "engines.yaml")
+        yield {result["variant"].removeprefix("engine="): result for result in results}
+    finally:
+        user.end()
+
+
+@TOGETHER
+@pytest.mark.parametrize("engine", ENGINES)
 def test_no_event_is_lost_while_segments_are_switched(
-    session: Session, engine: str, path: str
+    compared: dict[str, dict[str, Any]], engine: str
 ) -> None:
     skip_without(engine)
-    found, _ = figures(
-        session,
-        *(*SMALL, "--target", engine, "--param", f"path={path}"),
-        *("--param", "late_by=1s", "--param", "operators=1", "--measure", "6s"),
-    )
+    check_switched(metrics(compared[engine]), engine)
+
+
+@LONG
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_no_event_is_lost_by_a_procedure(session: Session, engine: str) -> None:
+    skip_without(engine)
+    given = ("path=staged", "late_by=1s", "operators=1", "interval=100ms")
+    staged = [word for each in given for word in ("--param", each)]
+    found, _ = figures(session, *SMALL, *staged, "--target", engine, "--measure", "6s")
+    check_switched(found, engine)
+
+
+def check_switched(found: dict[str, float], engine: str) -> None:
     assert found["segment_switches"] >= 1
     assert found["events_lost_per_s"] == 0
     assert found["events_offered_per_s"] == pytest.approx(2000, rel=0.05)
@@ -94,10 +125,10 @@ def moving(session: Session, archive: str | None, measure: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("archive", [None, PLACE])
+@pytest.mark.parametrize("archive", long_but([None], [None, PLACE]))
 def test_closed_segments_move_to_the_second_place(session: Session, archive: str | None) -> None:
     """Two trials: the second must not find what the first has moved."""
-    ended = session.run("run", str(moving(session, archive, "8s")), "--repeats", "2", "--json")
+    ended = session.run("run", str(moving(session, archive, "6s")), "--repeats", "2", "--json")
     assert ended.returncode in {0, 3}, ended.stderr
     for trial in json.loads(ended.stdout)["trials"]:
         checks = {each["name"]: each for each in trial["result"]["checks"]}
@@ -111,7 +142,7 @@ def test_closed_segments_move_to_the_second_place(session: Session, archive: str
     session.assert_nothing_left()
 
 
-@pytest.mark.parametrize("archive", [None, PLACE])
+@pytest.mark.parametrize("archive", long_but([PLACE], [None, PLACE]))
 def test_a_run_killed_after_segments_have_moved_leaves_nothing(
     session: Session, archive: str | None
 ) -> None:
@@ -133,19 +164,28 @@ def outage(session: Session, kind: str, **fields: Any) -> Path:
     """An experiment with an outage, as a file."""
     path = session.folder / "outage.yaml"
     given = {"engine": "postgresql", "target": "", "kind": kind, "length": "3s"}
-    given |= {"buffer": 30_000, "measure": "9s"}
+    given |= {"buffer": 30_000, "measure": "8s", "path": "direct"}
     path.write_text(EXPERIMENT.format(**{**given, **fields}))
     return path
 
 
-@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
-@pytest.mark.parametrize("kind", ["pause", "kill"])
+@pytest.mark.parametrize(
+    ("kind", "engine", "path"),
+    long_but(
+        [("pause", "postgresql", "staged"), ("kill", "mariadb", "direct")],
+        [
+            ("pause", "postgresql", "staged"),
+            *product(["pause", "kill"], ["postgresql", "mariadb"], ["direct"]),
+        ],
+    ),
+)
 def test_a_server_that_comes_back_finds_every_event_once(
-    session: Session, kind: str, engine: str
+    session: Session, kind: str, engine: str, path: str
 ) -> None:
     skip_without(engine)
-    found, result = figures(session, str(outage(session, kind, engine=engine)))
+    found, result = figures(session, str(outage(session, kind, engine=engine, path=path)))
     assert found["events_lost_per_s"] == 0
+    assert found["segment_switches"] >= (1 if path == "staged" else 0)
     assert found["deepest_buffer"] >= 2000
     assert found["inserts_over_threshold"] >= 1
     (told,) = result["outages"]
@@ -162,14 +202,14 @@ def test_a_full_disk_holds_events_back(session: Session) -> None:
 
 
 def test_what_does_not_fit_into_the_buffers_is_counted(session: Session) -> None:
-    found, result = figures(session, str(outage(session, "pause", buffer=1500, length="5s")))
+    found, result = figures(session, str(outage(session, "pause", buffer=1500)))
     assert found["events_lost_per_s"] > 0
     assert found["deepest_buffer"] == 1500
     account = next(each for each in result["checks"] if each["name"] == "events add up")
     assert " lost; " in account["detail"]
 
 
-@pytest.mark.parametrize("engine", ["postgresql", "mariadb", "sqlite"])
+@pytest.mark.parametrize("engine", long_but(["sqlite"], ["postgresql", "mariadb", "sqlite"]))
 def test_acknowledged_events_survive_a_kill(session: Session, engine: str) -> None:
     skip_without(engine)
     ended = session.run("crash", *SMALL, "--target", engine, "--crashes", "2", "--json")

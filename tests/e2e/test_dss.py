@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lengths import LONG, long_but
 from session import Session, until
-from stepped import SHORT_LIVED, is_there, metrics, skip_without, steps
+from stepped import SHORT_LIVED, compare_engines, metrics, skip_without, steps
 
 from loadstone.storage import support
 from loadstone.storage.place import parse
@@ -34,11 +34,10 @@ def trials(session: Session, *arguments: str) -> list[dict[str, Any]]:
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """The trial of each engine that is there, of one experiment."""
     user = Session(tmp_path_factory.mktemp("compared"))
-    engines = [engine for engine in CHANGED if is_there(engine)]
+    workload = "workload: {name: dss, parameters: {scale: 0.01}}"
+    (user.folder / "engines.yaml").write_text(compare_engines(CHANGED, workload))
     try:
-        arguments = ("--scale", "0.01", "--factor", "engine", "--levels", ",".join(engines))
-        found = trials(user, "compare", "dss", *arguments)
-        assert {result["variant"] for result in found} == {f"engine={each}" for each in engines}
+        found = trials(user, "run", "engines.yaml")
         user.assert_nothing_left()
         yield {
             result["variant"].removeprefix("engine="): trial_folder(user, result)
