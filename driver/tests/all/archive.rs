@@ -8,6 +8,7 @@ use crate::archive_store::{
     STATIONS, Store, check, check_places, check_switches, connect_mariadb, facts, plan, told,
 };
 use crate::host::block_on;
+use crate::scratch::Folder;
 use crate::support::{Driver, histogram, of_kind};
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ fn segments_are_switched_under_load_on_mariadb() {
 
 #[test]
 fn segments_are_switched_under_load_on_sqlite() {
-    let store = Store::sqlite("switches");
+    let store = Store::sqlite();
     let change = json!({"preallocate": false, "index": "on-close"});
     let run = Driver::start(&plan(&store, change)).finish();
     check(&store, &run);
@@ -62,13 +63,14 @@ fn indexes_are_made_at_the_close() {
 
 #[test]
 fn closed_segments_are_moved_with_their_index() {
-    let Some(store) = Store::postgres() else {
+    // A tablespace is there for all databases of a server.
+    let Some(store) = Store::postgres_alone() else {
         return;
     };
-    let Store::Postgres(server) = &store else {
+    let Store::Postgres(database) = &store else {
         unreachable!()
     };
-    block_on(server.make_tablespace("loadstone_archive"));
+    block_on(database.make_tablespace("loadstone_archive"));
     let run = Driver::start(&plan(&store, json!({"move": true}))).finish();
     check(&store, &run);
     check_switches(&store, &run, 1);
@@ -127,6 +129,10 @@ fn a_station_that_fell_behind_catches_up() {
     assert!(facts["events_buffered"] < 1000, "{facts:?}");
 }
 
+fn has_inserted(frame: &Value) -> bool {
+    frame["operations"]["insert"]["count"].as_u64() > Some(0)
+}
+
 #[test]
 fn inserts_that_were_refused_count_from_the_first_attempt() {
     let Some(store) = Store::postgres() else {
@@ -137,8 +143,7 @@ fn inserts_that_were_refused_count_from_the_first_attempt() {
          AS $$ BEGIN RAISE disk_full; END $$",
     );
     let mut driver = Driver::start(&plan(&store, json!({"threshold_ms": 500.0})));
-    driver.wait_for("phase-begin");
-    std::thread::sleep(Duration::from_millis(300));
+    driver.wait_until(has_inserted);
     store.ask("CREATE TRIGGER refuse BEFORE UPDATE ON archive_station EXECUTE FUNCTION refuse()");
     std::thread::sleep(Duration::from_millis(800));
     store.ask("DROP TRIGGER refuse ON archive_station");
@@ -160,7 +165,8 @@ fn connections_that_break_lose_and_double_nothing_on_postgresql() {
         return;
     };
     let mut plan = plan(&store, json!({}));
-    let list = std::env::temp_dir().join(format!("ls-archive-acks-{}", std::process::id()));
+    let folder = Folder::new("acknowledged");
+    let list = folder.join("list");
     plan["acknowledgements"] = json!(list);
     let mut driver = Driver::start(&plan);
     driver.wait_for("phase-begin");
@@ -168,7 +174,7 @@ fn connections_that_break_lose_and_double_nothing_on_postgresql() {
         std::thread::sleep(Duration::from_millis(70));
         store.ask(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
         );
     }
     let run = driver.finish();
@@ -179,7 +185,6 @@ fn connections_that_break_lose_and_double_nothing_on_postgresql() {
         &std::fs::read_to_string(&list).expect("the list"),
         &facts(&run),
     );
-    std::fs::remove_file(&list).expect("removed");
 }
 
 /// Each station's list goes on where it stopped, up to all that is known to be stored.
@@ -231,35 +236,35 @@ fn kill_mariadb(store: &Store, id: &str) {
     });
 }
 
+#[track_caller]
+fn wait_until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not within 20 s");
+    }
+}
+
 /// A commit that waits for a standby that does not exist is done here, and its answer never comes when its
 /// connection is ended.
 #[test]
 fn a_commit_whose_answer_is_lost_is_not_sent_again() {
-    let Some(store) = Store::postgres() else {
+    // Which standbys a server waits for is the same for all its databases.
+    let Some(store) = Store::postgres_alone() else {
         return;
     };
     let mut driver = Driver::start(&plan(&store, json!({"segment_events": 1_000_000})));
-    driver.wait_for("phase-begin");
-    std::thread::sleep(Duration::from_millis(500));
+    driver.wait_until(has_inserted);
     store.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     store.ask("SELECT pg_reload_conf()");
     let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while store.number(&format!("SELECT count(*) {waiting}")) < i64::from(STATIONS) {
-        assert!(
-            Instant::now() < deadline,
-            "stations do not wait for the standby"
-        );
-    }
+    wait_until(|| store.number(&format!("SELECT count(*) {waiting}")) >= i64::from(STATIONS));
     let rows = store.number("SELECT count(*) FROM event_history");
     store.ask("ALTER SYSTEM RESET synchronous_standby_names");
     let ended = store.ask(&format!("SELECT pg_terminate_backend(pid) {waiting}"));
     assert!(ended.len() >= STATIONS as usize);
     store.ask("SELECT pg_reload_conf()");
-    assert!(
-        store.number("SELECT count(*) FROM event_history") > rows,
-        "the commits were done"
-    );
+    // The commits were done.
+    wait_until(|| store.number("SELECT count(*) FROM event_history") > rows);
     let run = driver.finish();
     check(&store, &run);
 }
@@ -288,8 +293,9 @@ fn two_processes_share_the_stations_of_one_archive() {
 
 #[test]
 fn a_file_is_replayed_by_each_station_with_its_own_elements() {
-    let store = Store::sqlite("replay");
-    let file = std::env::temp_dir().join(format!("ls-archive-csv-{}", std::process::id()));
+    let store = Store::sqlite();
+    let folder = Folder::new("replay");
+    let file = folder.join("events.csv");
     let rows = "ts,element,value,status,text\n1000,pump,1.5,192,\n1000.01,valve,,64,open\n";
     std::fs::write(&file, rows).expect("a file");
     let mut plan = plan(&store, json!({"csv": file}));
@@ -303,14 +309,13 @@ fn a_file_is_replayed_by_each_station_with_its_own_elements() {
     std::fs::write(&file, "ts,element\n").expect("a file");
     plan["workload"]["parameters"]["csv"] = json!(file);
     let run = Driver::start(&plan).finish();
-    std::fs::remove_file(&file).expect("removed");
     assert_eq!(run.code, Some(2));
     assert!(run.errors.contains("workload.parameters.csv") && run.errors.contains("line 1"));
 }
 
 #[test]
 fn what_an_engine_cannot_do_is_refused() {
-    let store = Store::sqlite("refused");
+    let store = Store::sqlite();
     for (change, field) in [
         (json!({"path": "staged"}), "path"),
         (json!({"compress": true}), "compress"),

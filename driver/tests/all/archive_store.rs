@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::host::block_on;
+use crate::scratch::Folder;
 use crate::support::{Finished, of_kind};
 use crate::{mariadb_server, pg_server};
 use serde_json::{Value, json};
@@ -13,26 +14,35 @@ use serde_json::{Value, json};
 pub type Table = Vec<Vec<Option<String>>>;
 
 pub const STATIONS: u32 = 3;
-pub const DURATION_S: f64 = 3.0;
+pub const DURATION_S: f64 = 2.0;
 
 /// An engine with an empty archive.
 pub enum Store {
-    Postgres(pg_server::Server),
+    Postgres(pg_server::Database),
     MariaDb(Arc<mariadb_server::Server>, String),
-    Sqlite(PathBuf),
+    Sqlite(Folder),
 }
 
 impl Store {
     pub fn postgres() -> Option<Self> {
-        let store = Self::Postgres(pg_server::Server::start()?);
+        Some(Self::postgres_in(pg_server::Database::new()?))
+    }
+
+    /// On a server that no other test uses.
+    pub fn postgres_alone() -> Option<Self> {
+        Some(Self::postgres_in(pg_server::Database::alone()?))
+    }
+
+    fn postgres_in(database: pg_server::Database) -> Self {
+        let store = Self::Postgres(database);
         store.make_tables("timestamp(6)");
-        Some(store)
+        store
     }
 
     pub fn mariadb() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("archive_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let server = mariadb_server::Server::start()?;
+        let server = mariadb_server::Server::shared()?;
         block_on(async {
             let mut connection = connect_mariadb(&server, "").await;
             let made = connection.run(&format!("CREATE DATABASE {name}")).await;
@@ -43,13 +53,8 @@ impl Store {
         Some(store)
     }
 
-    pub fn sqlite(name: &str) -> Self {
-        let name = format!("ls-archive-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).expect("a folder");
-        let file = folder.join("archive.db");
-        rusqlite::Connection::open(&file).expect("a file");
-        let store = Self::Sqlite(file);
+    pub fn sqlite() -> Self {
+        let store = Self::Sqlite(Folder::new("archive"));
         store.ask("PRAGMA journal_mode = wal");
         store.make_tables("integer");
         store
@@ -80,26 +85,25 @@ impl Store {
 
     pub fn connection(&self) -> Value {
         match self {
-            Self::Postgres(server) => json!({"protocol": "postgresql", "host": "127.0.0.1",
-                "port": server.port, "user": "tester", "database": "postgres"}),
+            Self::Postgres(database) => database.plan(),
             Self::MariaDb(server, name) => json!({"protocol": "mysql", "host": "127.0.0.1",
                 "port": server.port, "user": "tester", "database": name}),
-            Self::Sqlite(file) => json!({"protocol": "sqlite", "database": file,
+            Self::Sqlite(folder) => json!({"protocol": "sqlite", "database": sqlite_file(folder),
                 "settings": {"synchronous": "normal", "busy_timeout": "60000"}}),
         }
     }
 
     pub fn ask(&self, sql: &str) -> Table {
         match self {
-            Self::Postgres(server) => block_on(async {
-                let mut connection = server.connect().await;
+            Self::Postgres(database) => block_on(async {
+                let mut connection = database.connect().await;
                 connection.ask(sql).await.expect(sql)
             }),
             Self::MariaDb(server, name) => block_on(async {
                 let mut connection = connect_mariadb(server, name).await;
                 connection.ask(sql).await.expect(sql)
             }),
-            Self::Sqlite(file) => ask_sqlite(file, sql),
+            Self::Sqlite(folder) => ask_sqlite(folder, sql),
         }
     }
 
@@ -119,14 +123,6 @@ impl Store {
     }
 }
 
-impl Drop for Store {
-    fn drop(&mut self) {
-        if let Self::Sqlite(file) = self {
-            let _ = std::fs::remove_dir_all(file.parent().expect("a folder"));
-        }
-    }
-}
-
 pub async fn connect_mariadb(
     server: &mariadb_server::Server,
     name: &str,
@@ -136,8 +132,12 @@ pub async fn connect_mariadb(
     connection.expect("a connection")
 }
 
-pub fn ask_sqlite(file: &PathBuf, sql: &str) -> Table {
-    let connection = rusqlite::Connection::open(file).expect("the file");
+fn sqlite_file(folder: &Folder) -> PathBuf {
+    folder.join("archive.db")
+}
+
+fn ask_sqlite(folder: &Folder, sql: &str) -> Table {
+    let connection = rusqlite::Connection::open(sqlite_file(folder)).expect("the file");
     let mut statement = connection.prepare(sql).expect(sql);
     let count = statement.column_count();
     let mut rows = statement.query(()).expect(sql);

@@ -1,10 +1,10 @@
 //! The subcommand `cells`, as a program.
 
-use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::scratch::Folder;
 use crate::support::command;
 
 const LINES: &str = "Entity,Product,Years,Scenario,Version,Currency,Account,Period,Data\n\
@@ -12,12 +12,11 @@ const LINES: &str = "Entity,Product,Years,Scenario,Version,Currency,Account,Peri
                      D,P,FY17,Actual,Final,Local,Units,Feb,x\n";
 
 /// The files of a test.
-struct Files(PathBuf);
+struct Files(Folder);
 
 impl Files {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("ls-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
+    fn new() -> Self {
+        let folder = Folder::new("cells");
         let names = json!({
             "dimensions": {
                 "Entity": {"D": 1}, "Product": {"P": 2}, "Years": {"FY17": 3},
@@ -36,22 +35,16 @@ impl Files {
         command()
             .args(["cells", "--names", "names.json", "--source", "lines"])
             .args(["--form", "fixed", input])
-            .current_dir(&self.0)
+            .current_dir(self.0.path())
             .stdout(stdout)
             .output()
             .expect("output")
     }
 }
 
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn rows_go_out_and_one_line_tells_what_they_were() {
-    let files = Files::new("cells-rows");
+    let files = Files::new();
     let output = files.encode("cells.csv", Stdio::piped());
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(output.stdout.len(), 118);
@@ -65,7 +58,7 @@ fn rows_go_out_and_one_line_tells_what_they_were() {
 
 #[test]
 fn what_is_wrong_is_one_line_and_an_exit_code() {
-    let files = Files::new("cells-wrong");
+    let files = Files::new();
     let (reader, closed) = std::io::pipe().expect("a pipe");
     drop(reader);
     for (output, code, named) in [

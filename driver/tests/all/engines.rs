@@ -5,7 +5,9 @@ use std::path::Path;
 
 use crate::crew::drive;
 use crate::host::block_on;
-use crate::pg_server::Server;
+use crate::mariadb_server;
+use crate::pg_server::Database;
+use crate::scratch::Folder;
 use loadstone_driver::mysql;
 use loadstone_driver::oltp::engine::Engine;
 use loadstone_driver::oltp::mariadb::MariaDb;
@@ -94,17 +96,17 @@ async fn work<E: Engine>(engines: [E; 2], parameters: &RunParameters, between: i
 }
 
 async fn on_postgresql(
-    server: &Server,
+    database: &Database,
     parameters: &RunParameters,
 ) -> BTreeMap<String, Vec<String>> {
-    let mut connection = server.connect().await;
+    let mut connection = database.connect().await;
     connection
         .run(include_str!("../sql/schema.sql"))
         .await
         .expect("tables");
-    let engine = || Postgres::new(server.config(), parameters);
+    let engine = || Postgres::new(database.config(), parameters);
     work([engine(), engine()], parameters, async || {
-        let mut connection = server.connect().await;
+        let mut connection = database.connect().await;
         connection
             .run(include_str!("../sql/indexes.sql"))
             .await
@@ -167,7 +169,7 @@ async fn on_sqlite(path: &Path, parameters: &RunParameters) -> BTreeMap<String, 
 }
 
 async fn on_mariadb(
-    server: &crate::mariadb_server::Server,
+    server: &mariadb_server::Server,
     parameters: &RunParameters,
 ) -> BTreeMap<String, Vec<String>> {
     let create = "CREATE DATABASE engines CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
@@ -231,19 +233,15 @@ fn all_engines_leave_the_same_rows() {
                             "delivery": 2, "stock-level": 1}});
     let parameters =
         RunParameters::parse(parameters.as_object().expect("an object")).expect("parameters");
-    let folder = std::env::temp_dir().join(format!("ls-engines-{}", std::process::id()));
-    std::fs::create_dir(&folder).expect("a folder");
+    let folder = Folder::new("engines");
+    let database = Database::new();
     block_on(async {
         let sqlite = on_sqlite(&folder.join("oltp.db"), &parameters).await;
-        std::fs::remove_dir_all(&folder).expect("removed");
-        if let Some(server) = Server::start() {
-            assert_same(
-                &sqlite,
-                &on_postgresql(&server, &parameters).await,
-                "PostgreSQL",
-            );
+        if let Some(database) = &database {
+            let rows = on_postgresql(database, &parameters).await;
+            assert_same(&sqlite, &rows, "PostgreSQL");
         }
-        if let Some(server) = crate::mariadb_server::Server::start() {
+        if let Some(server) = mariadb_server::Server::shared() {
             assert_same(&sqlite, &on_mariadb(&server, &parameters).await, "MariaDB");
         }
     });
@@ -275,16 +273,16 @@ fn object(parameters: Value) -> serde_json::Map<String, Value> {
 
 #[test]
 fn point_selects_read_rows_of_pgbench() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     block_on(async {
         let sql = "CREATE TABLE pgbench_accounts (aid integer PRIMARY KEY, abalance integer);
                    INSERT INTO pgbench_accounts SELECT n, 0 FROM generate_series(1, 100000) AS n";
-        server.connect().await.run(sql).await.expect(sql);
+        database.connect().await.run(sql).await.expect(sql);
         let reads = |scale: i32| {
             let parameters = object(json!({"scale": scale}));
-            PointSelect::<Accounts>::new(server.config(), &parameters).expect("parameters")
+            PointSelect::<Accounts>::new(database.config(), &parameters).expect("parameters")
         };
         read_by_key(reads(1), reads(2), 1000).await;
     });
@@ -292,7 +290,7 @@ fn point_selects_read_rows_of_pgbench() {
 
 #[test]
 fn point_selects_read_rows_of_sysbench() {
-    let Some(server) = crate::mariadb_server::Server::start() else {
+    let Some(server) = mariadb_server::Server::shared() else {
         return;
     };
     block_on(async {

@@ -3,30 +3,27 @@
 use std::net::TcpListener;
 
 use crate::host::block_on;
-use crate::pg_server::Server;
+use crate::pg_server::Database;
 use crate::support::{Driver, Finished, of_kind, phase, plan};
-use loadstone_driver::postgres::Config;
 use serde_json::{Value, json};
 
 fn users(count: u32) -> Value {
     json!({"model": "closed", "users": {"from": count, "to": count}})
 }
 
-/// Reads of single rows by three users at a port of this host.
-fn reads(port: u16) -> Value {
+/// Reads of single rows by three users.
+fn reads(connection: Value) -> Value {
     let mut plan = plan(json!([phase("m", "measure", json!(null), users(3))]));
     plan["workload"] = json!({"name": "point-select", "parameters": {"scale": 1}});
-    plan["connection"] = json!({"protocol": "postgresql", "host": "127.0.0.1", "port": port,
-                                "user": "tester", "database": "postgres"});
+    plan["connection"] = connection;
     plan
 }
 
 /// The load of order entry by two sessions.
-fn load(config: &Config) -> Value {
+fn load(database: &Database) -> Value {
     let mut plan = plan(json!([phase("load", "prepare", json!(null), users(2))]));
     plan["workload"] = json!({"name": "oltp", "role": "load", "parameters": {"warehouses": 1}});
-    plan["connection"] = json!({"protocol": "postgresql", "host": config.host,
-        "port": config.port, "user": config.user, "database": config.database});
+    plan["connection"] = database.plan();
     plan
 }
 
@@ -50,7 +47,7 @@ fn assert_failed(run: &Finished, named: &str) {
 
 #[test]
 fn a_port_that_nobody_listens_on_fails_the_run() {
-    let run = Driver::start(&reads(1)).finish();
+    let run = Driver::start(&reads(at(1))).finish();
     assert_failed(&run, "cannot connect to 127.0.0.1:1: ");
     assert!(
         end(&run)["error"]
@@ -60,6 +57,12 @@ fn a_port_that_nobody_listens_on_fails_the_run() {
     );
     let phases = of_kind(&run.frames, "event").filter(|event| event["kind"] == "phase-begin");
     assert_eq!(phases.count(), 0, "no phase begins without its sessions");
+}
+
+/// The connection to a port of this host.
+fn at(port: u16) -> Value {
+    json!({"protocol": "postgresql", "host": "127.0.0.1", "port": port, "user": "tester",
+           "database": "postgres"})
 }
 
 /// The kernel accepts the connection; nobody ever reads from it.
@@ -72,7 +75,7 @@ fn deaf() -> (TcpListener, u16) {
 #[test]
 fn a_server_that_does_not_answer_in_time_fails_the_run() {
     let (_listener, port) = deaf();
-    let mut plan = reads(port);
+    let mut plan = reads(at(port));
     plan["connection"]["connect_timeout_s"] = json!(0.1);
     let run = Driver::start(&plan).finish();
     assert_failed(
@@ -84,7 +87,7 @@ fn a_server_that_does_not_answer_in_time_fails_the_run() {
 #[test]
 fn a_stop_does_not_wait_for_sessions_that_do_not_open() {
     let (listener, port) = deaf();
-    let mut driver = Driver::start(&reads(port));
+    let mut driver = Driver::start(&reads(at(port)));
     let _session = listener.accept().expect("a session that is being opened");
     driver.control(&json!({"control": "stop"}));
     let run = driver.finish();
@@ -106,13 +109,13 @@ fn operations_that_never_end_are_given_up_and_said_so() {
 
 #[test]
 fn a_server_that_stops_answering_does_not_hold_the_end_up() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
-    let mut plan = reads(server.port);
+    let mut plan = reads(database.plan());
     plan["finish_s"] = json!(0.2);
     block_on(async {
-        let mut holder = server.connect().await;
+        let mut holder = database.connect().await;
         holder
             .run(
                 "CREATE TABLE pgbench_accounts (aid integer PRIMARY KEY, abalance integer);
@@ -149,10 +152,10 @@ fn finish_stalled(mut driver: Driver, in_flight: u64) {
 
 #[test]
 fn a_table_that_is_missing_fails_the_load() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
-    let run = Driver::start(&load(&server.config())).finish();
+    let run = Driver::start(&load(&database)).finish();
     assert_failed(&run, "failed in phase load (42P01): relation \"");
     let errors = end(&run)["operations"].as_object().expect("operations");
     assert!(
@@ -164,13 +167,13 @@ fn a_table_that_is_missing_fails_the_load() {
 
 #[test]
 fn one_item_that_fails_fails_the_load() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     block_on(async {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sql/schema.sql");
         let schema = std::fs::read_to_string(path).expect(path);
-        let mut connection = server.connect().await;
+        let mut connection = database.connect().await;
         connection.run(&schema).await.expect("the schema");
         // The last item of the list: all others are well by then.
         connection
@@ -178,7 +181,7 @@ fn one_item_that_fails_fails_the_load() {
             .await
             .expect("a check");
     });
-    let run = Driver::start(&load(&server.config())).finish();
+    let run = Driver::start(&load(&database)).finish();
     assert_failed(&run, "load-warehouse failed in phase load (23514): ");
     let orders = &end(&run)["operations"]["load-order"];
     assert_eq!(orders["count"], 1);

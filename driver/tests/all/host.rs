@@ -1,5 +1,7 @@
 //! What a test needs of the host, whatever server it starts.
 
+use std::pin::Pin;
+
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::timer::Timer;
 
@@ -10,7 +12,12 @@ pub fn free_port() -> u16 {
 }
 
 /// Runs a future as a worker of the driver does.
-pub fn block_on<F: std::future::Future>(future: F) -> F::Output {
+pub fn block_on<'f, T: 'f>(future: impl Future<Output = T> + 'f) -> T {
+    // Boxed, so that the runtime is compiled once and not for each test.
+    run(Box::pin(future))
+}
+
+fn run<'f, T>(future: Pin<Box<dyn Future<Output = T> + 'f>>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()

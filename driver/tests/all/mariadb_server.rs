@@ -1,47 +1,49 @@
 //! A real MariaDB for tests: a new data folder in a temporary folder, stopped and removed when dropped.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 
 use loadstone_driver::mysql::{Config, Connection};
 
+use crate::daemon::{Account, Daemon};
 use crate::host::free_port;
+use crate::scratch::{self, Folder};
 
 pub const PASSWORD: &str = "s3cret pass";
-/// Not below a temporary folder of one user: the server runs as another one.
-const PARENT: &str = "/var/tmp";
 /// A server that starts removes the temporary tables it finds, so no two may share a folder for them.
 const TEMPORARY: &str = "tmp";
 /// The account of the tests, with all rights and no password.
 const INIT: &str =
     "CREATE USER IF NOT EXISTS tester;\nGRANT ALL ON *.* TO tester WITH GRANT OPTION;\n";
-const LONGEST_START: Duration = Duration::from_secs(60);
 
 pub struct Server {
+    daemon: Daemon,
     program: PathBuf,
-    folder: PathBuf,
-    process: Child,
+    folder: Folder,
+    account: Option<Account>,
     is_durable: bool,
     pub port: u16,
 }
 
-/// The server of the tests that run now.
-static CURRENT: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+static SHARED: OnceLock<Option<Arc<Server>>> = OnceLock::new();
+
+extern "C" fn stop_shared() {
+    if let Some(Some(server)) = SHARED.get() {
+        server.kill();
+    }
+}
 
 impl Server {
-    /// The server that the tests of this binary share while any of them runs, or a line why there is none
-    /// on this machine. With CI=true there must be one.
-    pub fn start() -> Option<Arc<Self>> {
-        let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(server) = current.upgrade() {
-            return Some(server);
-        }
-        let server = Arc::new(Self::launch(false)?);
-        *current = Arc::downgrade(&server);
-        Some(server)
+    /// The server of all tests that change nothing but their own databases and accounts, or a line why there
+    /// is none on this machine. With CI=true there must be one.
+    pub fn shared() -> Option<Arc<Self>> {
+        let start = || {
+            let server = Self::launch(false)?;
+            scratch::at_exit(stop_shared);
+            Some(Arc::new(server))
+        };
+        SHARED.get_or_init(start).clone()
     }
 
     /// A server for one test alone, which keeps each commit when it is killed.
@@ -59,56 +61,50 @@ impl Server {
             eprintln!("skipped: {reason}");
             return None;
         };
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = Path::new(PARENT).join(format!("lsma-{}-{count}", std::process::id()));
-        std::fs::create_dir_all(folder.join(TEMPORARY)).expect("a folder for the server");
-        give(&folder);
-        let data = format!("--datadir={}", folder.join("data").display());
-        let user = format!("--user={}", user());
-        let installed = Command::new(install)
-            .args(["--no-defaults", &data, &user, "--skip-test-db"])
+        let folder = Folder::new("ma");
+        let temporary = folder.join(TEMPORARY);
+        std::fs::create_dir(&temporary).expect("a folder for temporary tables");
+        let account = Account::instead_of_root(&["mysql", "nobody"]);
+        let mut install = Command::new(install);
+        install
+            .args(["--no-defaults", "--skip-test-db"])
             .arg("--auth-root-authentication-method=normal")
-            .env("TMPDIR", folder.join(TEMPORARY))
-            .output()
-            .expect("mariadb-install-db");
+            .arg(format!("--datadir={}", folder.join("data").display()))
+            .env("TMPDIR", &temporary)
+            .stdin(Stdio::null());
+        if let Some(account) = account {
+            account.own(folder.path());
+            account.own(&temporary);
+            account.take_on(&mut install);
+        }
+        let installed = install.output().expect("mariadb-install-db");
         let said = String::from_utf8_lossy(&installed.stderr);
         assert!(installed.status.success(), "mariadb-install-db: {said}");
-        std::fs::write(folder.join("init.sql"), INIT).expect("a file");
-        give(&folder);
+        let init = folder.join("init.sql");
+        std::fs::write(&init, INIT).expect("a file");
+        if let Some(account) = account {
+            account.own(&init);
+        }
         let port = free_port();
-        let mut server = Self {
-            process: spawn(&program, &folder, port, is_durable),
+        Some(Self {
+            daemon: start(&program, &folder, account, port, is_durable),
             program,
             folder,
+            account,
             is_durable,
             port,
-        };
-        server.await_start();
-        Some(server)
+        })
     }
 
     /// Kills the server, as a crash would.
-    pub fn kill(&mut self) {
-        self.process.kill().expect("killed");
-        self.process.wait().expect("an end");
+    pub fn kill(&self) {
+        self.daemon.stop();
     }
 
     /// Starts it again on its data, at its old address.
     pub fn restart(&mut self) {
-        self.process = spawn(&self.program, &self.folder, self.port, self.is_durable);
-        self.await_start();
-    }
-
-    /// Waits until the server takes connections; it has ended or says so within a minute.
-    fn await_start(&mut self) {
-        let end = Instant::now() + LONGEST_START;
-        while std::os::unix::net::UnixStream::connect(self.folder.join("socket")).is_err() {
-            let ended = self.process.try_wait().expect("a process");
-            let log = || std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-            assert!(ended.is_none() && Instant::now() < end, "{}", log());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let (port, is_durable) = (self.port, self.is_durable);
+        self.daemon = start(&self.program, &self.folder, self.account, port, is_durable);
     }
 
     /// The connection through the Unix socket, without a password.
@@ -160,14 +156,21 @@ impl Server {
     }
 }
 
-fn spawn(program: &Path, folder: &Path, port: u16, is_durable: bool) -> Child {
+/// Starts a server on the data of `folder`, and waits until it takes connections.
+fn start(
+    program: &Path,
+    folder: &Folder,
+    account: Option<Account>,
+    port: u16,
+    is_durable: bool,
+) -> Daemon {
     let option = |name: &str, file: &str| format!("--{name}={}", folder.join(file).display());
-    Command::new(program)
+    let mut command = Command::new(program);
+    command
         .env("TMPDIR", folder.join(TEMPORARY))
         .args(["--no-defaults".into(), option("datadir", "data")])
-        .args([format!("--user={}", user()), "--skip-log-bin".into()])
         .args([option("init-file", "init.sql"), option("socket", "socket")])
-        .args([option("log-error", "log"), option("pid-file", "pid")])
+        .args([option("pid-file", "pid"), "--skip-log-bin".into()])
         .args([format!("--port={port}"), "--bind-address=127.0.0.1".into()])
         .args([
             "--innodb-buffer-pool-size=512M",
@@ -177,20 +180,11 @@ fn spawn(program: &Path, folder: &Path, port: u16, is_durable: bool) -> Child {
             format!("--innodb-flush-log-at-trx-commit={}", u8::from(is_durable)),
             "--innodb-lock-wait-timeout=30".into(),
         ])
-        .args(["--character-set-server=utf8mb4", "--skip-name-resolve"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("mariadbd")
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+        .args(["--character-set-server=utf8mb4", "--skip-name-resolve"]);
+    let daemon = Daemon::start(command, account, libc::SIGKILL, &folder.join("log"));
+    let socket = folder.join("socket");
+    daemon.await_start(|| std::os::unix::net::UnixStream::connect(&socket).is_ok());
+    daemon
 }
 
 /// The program that `variable` names, or the first of `names` in the usual folders.
@@ -207,24 +201,4 @@ fn find(variable: &str, names: &[&str]) -> Option<PathBuf> {
             .find(|path| path.exists())
     };
     names.iter().find_map(found)
-}
-
-/// The server does not want to run as root: then it runs as the user of its package.
-fn user() -> String {
-    // SAFETY: geteuid has no preconditions.
-    match unsafe { libc::geteuid() } {
-        0 => "mysql".into(),
-        _ => std::env::var("USER").unwrap_or_default(),
-    }
-}
-
-fn give(folder: &Path) {
-    // SAFETY: geteuid has no preconditions.
-    if unsafe { libc::geteuid() } == 0 {
-        let status = Command::new("chown")
-            .args(["-R", &user()])
-            .arg(folder)
-            .status();
-        assert!(status.expect("chown").success());
-    }
 }

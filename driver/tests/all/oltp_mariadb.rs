@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::crew::{assert_decks, drive, parameters, parsed};
 use crate::host::block_on;
-use crate::mariadb_oltp::{
-    KEYS_AND_PROCEDURES, Noted, check_conditions, copy, delivered, digest, load, open,
-};
+use crate::mariadb_oltp::{KEYS_AND_PROCEDURES, check_conditions, digest, load, open};
 use crate::mariadb_server::Server;
+use crate::noted::{Noted, written};
+use crate::scratch::Folder;
 use crate::support::{Driver, phase, plan};
 use loadstone_driver::acknowledgements::Acknowledgements;
 use loadstone_driver::clock::Epoch;
@@ -25,22 +25,17 @@ fn workload(server: &Server, database: &str, parameters: &Value) -> OltpRun<Mari
     OltpRun::new(engine, &parameters, SEED).expect("a mix")
 }
 
-/// The path of a list that no other test uses.
-fn list_path(name: &str) -> String {
-    let file = format!("lsma-list-{}-{name}", std::process::id());
-    std::env::temp_dir().join(file).display().to_string()
-}
-
 #[test]
 fn order_entry_from_the_load_to_its_consistency() {
-    let Some(server) = Server::start() else {
+    let Some(server) = Server::shared() else {
         return;
     };
+    const STYLES: [&str; 2] = ["statements", "procedures"];
     block_on(async {
-        let rows = load(&server, "loaded", 3, SEED).await;
-        load(&server, "loaded_alone", 1, SEED).await;
-        let digests = digest(&server, "loaded").await;
-        let alone = digest(&server, "loaded_alone").await;
+        let rows = load(&server, "statements", 3, SEED).await;
+        load(&server, "procedures", 1, SEED).await;
+        let digests = digest(&server, "statements").await;
+        let alone = digest(&server, "procedures").await;
         assert_eq!(digests, alone, "the same rows whoever writes them");
         let counts = digests
             .values()
@@ -48,9 +43,10 @@ fn order_entry_from_the_load_to_its_consistency() {
         let counted: f64 = counts.filter_map(|count| count.parse::<f64>().ok()).sum();
         assert_eq!(rows, counted, "the fact counts what is there");
 
-        for style in ["statements", "procedures"] {
-            copy(&server, "loaded", style).await;
-            assert_eq!(digest(&server, style).await, digests);
+        for style in STYLES {
+            for file in KEYS_AND_PROCEDURES {
+                server.apply(style, file).await;
+            }
         }
         both_styles_do_the_same(&server, &digests).await;
         for (style, isolation, users, decks) in [
@@ -63,7 +59,7 @@ fn order_entry_from_the_load_to_its_consistency() {
             let counts = acknowledged(&server, style, &parameters, users, 23 * decks).await;
             assert_decks(&counts, u64::from(users * decks));
         }
-        for style in ["statements", "procedures"] {
+        for style in STYLES {
             a_missing_row_is_an_error_and_no_loss(&server, style).await;
             check_conditions(&server, style).await;
         }
@@ -91,16 +87,23 @@ async fn acknowledged(
     limit: u32,
 ) -> BTreeMap<String, u64> {
     let mut connection = open(server, database).await;
-    let before = delivered(&mut connection).await;
-    let path = list_path(database);
-    let list = Acknowledgements::open(&path, Epoch::start()).expect("a list");
-    let run = workload(server, database, parameters).acknowledging(Some(list));
+    let before = written(&mut connection).await;
+    let folder = Folder::new("acknowledged");
+    let path = folder.join("list");
+    let list = Acknowledgements::open(&path.display().to_string(), Epoch::start());
+    let run = workload(server, database, parameters).acknowledging(Some(list.expect("a list")));
     let (counts, _) = drive(run, SEED, users, limit).await;
-    let noted = Noted::take(&path);
-    assert_eq!(noted.count("new-order"), counts["new-order"]);
-    assert_eq!(noted.count("payment"), counts["payment"]);
+    let noted = Noted::read(&path);
     let deliveries = noted.check(&mut connection).await;
-    assert_eq!(delivered(&mut connection).await - before, deliveries);
+    let after = written(&mut connection).await;
+    let new = [0, 1, 2].map(|at| after[at] - before[at]);
+    assert_eq!(noted.count("new-order"), counts["new-order"]);
+    let listed = ["new-order", "payment"].map(|operation| noted.count(operation) as i64);
+    assert_eq!(
+        [listed[0], listed[1], deliveries],
+        new,
+        "nothing else is there"
+    );
     counts
 }
 
@@ -133,7 +136,8 @@ fn a_server_that_is_killed_loses_no_acknowledged_commit() {
             server.apply("shop", file).await;
         }
     });
-    let list = list_path("killed");
+    let folder = Folder::new("killed");
+    let list = folder.join("list");
     let users = json!({"model": "closed", "users": {"from": 4, "to": 4}});
     let mut plan = plan(json!([phase("m", "measure", json!(null), users)]));
     let parameters = parameters("statements", "any", "read committed");
@@ -166,7 +170,7 @@ fn a_server_that_is_killed_loses_no_acknowledged_commit() {
     }
     assert_eq!(classes, [("connection", 4)].into(), "one operation a user");
     block_on(async {
-        let noted = Noted::take(&list);
+        let noted = Noted::read(&list);
         let payments = end["operations"]["payment"]["count"].as_u64();
         assert_eq!(Some(noted.count("payment")), payments);
         noted.check(&mut open(&server, "shop").await).await;

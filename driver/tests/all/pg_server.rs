@@ -1,13 +1,16 @@
-//! A real PostgreSQL for tests: a new cluster in a temporary folder, stopped and removed when dropped.
+//! A real PostgreSQL for tests: a new cluster in a folder of its own, stopped and removed at the end.
 
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use loadstone_driver::postgres::{Config, Connection};
+use serde_json::{Value, json};
 
-use crate::host::free_port;
+use crate::daemon::{Account, Daemon};
+use crate::host::{block_on, free_port};
+use crate::scratch::{self, Folder};
 
 pub const PASSWORD: &str = "s3cret pass";
 
@@ -22,148 +25,170 @@ hostssl all tls    127.0.0.1/32 trust
 ";
 
 pub struct Server {
-    bin: PathBuf,
-    folder: PathBuf,
-    user: Option<(u32, u32)>,
-    pub port: u16,
+    daemon: Daemon,
+    folder: Folder,
+    account: Option<Account>,
+    port: u16,
+}
+
+static SHARED: OnceLock<Option<Arc<Server>>> = OnceLock::new();
+
+extern "C" fn stop_shared() {
+    if let Some(Some(server)) = SHARED.get() {
+        server.daemon.stop();
+    }
 }
 
 impl Server {
+    /// The server of all tests that change nothing but their own database.
+    fn shared() -> Option<Arc<Self>> {
+        let start = || {
+            let server = Self::start()?;
+            scratch::at_exit(stop_shared);
+            Some(Arc::new(server))
+        };
+        SHARED.get_or_init(start).clone()
+    }
+
     /// Starts a server, or says why there is none on this machine. With CI=true there must be one.
-    pub fn start() -> Option<Self> {
+    fn start() -> Option<Self> {
         let Some(bin) = find_bin() else {
             let reason = "no PostgreSQL in $PG_BIN or /usr/lib/postgresql/*/bin";
             assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
             eprintln!("skipped: {reason}");
             return None;
         };
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!(
-            "lspg-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).expect("a folder for the cluster");
-        let user = ordinary_user();
-        if let Some((uid, gid)) = user {
-            std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).expect("chown");
+        let folder = Folder::new("pg");
+        let account = Account::instead_of_root(&["postgres", "nobody"]);
+        if let Some(account) = account {
+            account.own(folder.path());
         }
-        let server = Self {
-            bin,
-            folder,
-            user,
-            port: free_port(),
-        };
-        server.init();
-        Some(server)
-    }
-
-    fn init(&self) {
-        let data = self.data();
-        self.run(
-            "initdb",
-            &[
-                "-D",
-                &data,
-                "-U",
-                "tester",
-                "--auth=trust",
-                "--no-sync",
-                "-E",
-                "UTF8",
-                "--locale=C",
-            ],
-        );
-        std::fs::write(Path::new(&data).join("pg_hba.conf"), HBA).expect("pg_hba.conf");
-        let options = format!(
-            "-c port={} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off \
-             -c max_wal_size=4GB -c shared_buffers=256MB",
-            self.port,
-            self.folder.display()
-        );
-        let log = self.folder.join("log").display().to_string();
-        self.run(
-            "pg_ctl",
-            &["-D", &data, "-l", &log, "-o", &options, "-w", "start"],
-        );
-    }
-
-    /// Makes a tablespace in a folder of its own.
-    pub async fn make_tablespace(&self, name: &str) {
-        let folder = self.folder.join(name);
-        std::fs::create_dir(&folder).expect("a folder for the tablespace");
-        if let Some((uid, gid)) = self.user {
-            std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).expect("chown");
-        }
-        let sql = format!("CREATE TABLESPACE {name} LOCATION '{}'", folder.display());
-        let mut connection = self.connect().await;
-        connection.run(&sql).await.expect("a tablespace");
-    }
-
-    fn data(&self) -> String {
-        self.folder.join("data").display().to_string()
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) {
-        let mut command = Command::new(self.bin.join(program));
-        command
-            .args(arguments)
-            .current_dir(&self.folder)
+        let data = folder.join("data");
+        let mut initdb = Command::new(bin.join("initdb"));
+        initdb
+            .args(["-U", "tester", "--auth=trust", "--no-sync"])
+            .args(["-E", "UTF8", "--locale=C", "-D"])
+            .arg(&data)
+            .current_dir(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null());
-        if let Some((uid, gid)) = self.user {
-            command.uid(uid).gid(gid);
+        if let Some(account) = account {
+            account.take_on(&mut initdb);
         }
-        let status = command
-            .status()
-            .unwrap_or_else(|error| panic!("{program}: {error}"));
-        assert!(status.success(), "{program} {arguments:?}: {status}");
+        let status = initdb.status().expect("initdb");
+        assert!(status.success(), "initdb: {status}");
+        std::fs::write(data.join("pg_hba.conf"), HBA).expect("pg_hba.conf");
+
+        let port = free_port();
+        let mut postgres = Command::new(bin.join("postgres"));
+        postgres.arg("-D").arg(&data).current_dir(folder.path());
+        for setting in [
+            format!("port={port}"),
+            "listen_addresses=127.0.0.1".into(),
+            format!("unix_socket_directories={}", folder.path().display()),
+            "fsync=off".into(),
+            "max_wal_size=4GB".into(),
+            "shared_buffers=256MB".into(),
+        ] {
+            postgres.args(["-c", &setting]);
+        }
+        let log = folder.join("log");
+        let daemon = Daemon::start(postgres, account, libc::SIGQUIT, &log);
+        // The last line of this file is the state of the server.
+        let state = data.join("postmaster.pid");
+        daemon.await_start(|| {
+            let lines = std::fs::read_to_string(&state).unwrap_or_default();
+            lines.trim_end().ends_with("ready")
+        });
+        Some(Self {
+            daemon,
+            folder,
+            account,
+            port,
+        })
     }
 
-    /// The connection over TCP without a password.
-    pub fn config(&self) -> Config {
+    fn config(&self, database: &str) -> Config {
         Config {
             host: "127.0.0.1".into(),
             port: self.port,
             user: "tester".into(),
-            database: "postgres".into(),
+            database: database.into(),
             password: None,
             connect_timeout_ns: 10_000_000_000,
             opening: Vec::new(),
         }
     }
 
-    /// The connection through the Unix socket.
-    pub fn socket_config(&self) -> Config {
-        Config {
-            host: self.folder.display().to_string(),
-            ..self.config()
-        }
-    }
-
-    /// The connection to another database.
-    pub fn database(&self, name: &str) -> Config {
-        Config {
-            database: name.into(),
-            ..self.config()
-        }
-    }
-
-    pub async fn connect(&self) -> Connection {
-        Connection::connect(&self.config())
-            .await
-            .expect("a connection")
+    async fn run(&self, sql: &str) {
+        let connection = Connection::connect(&self.config("postgres")).await;
+        let mut connection = connection.expect("a connection");
+        connection.run(sql).await.expect(sql);
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.run(
-            "pg_ctl",
-            &["-D", &self.data(), "-m", "immediate", "-w", "stop"],
-        );
-        let _ = std::fs::remove_dir_all(&self.folder);
+/// A database for one test.
+pub struct Database {
+    server: Arc<Server>,
+    name: String,
+}
+
+impl Database {
+    /// An empty database, or none where there is no server.
+    pub fn new() -> Option<Self> {
+        Some(block_on(Self::make(Server::shared()?)))
+    }
+
+    /// An empty database on a server that no other test uses.
+    pub fn alone() -> Option<Self> {
+        Some(block_on(Self::make(Arc::new(Server::start()?))))
+    }
+
+    async fn make(server: Arc<Server>) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        server.run(&format!("CREATE DATABASE {name}")).await;
+        Self { server, name }
+    }
+
+    /// A further empty database on the same server.
+    pub async fn another(&self) -> Self {
+        Self::make(Arc::clone(&self.server)).await
+    }
+
+    /// Makes a tablespace in a folder of its own.
+    pub async fn make_tablespace(&self, name: &str) {
+        let folder = self.server.folder.join(name);
+        std::fs::create_dir(&folder).expect("a folder for the tablespace");
+        if let Some(account) = self.server.account {
+            account.own(&folder);
+        }
+        let sql = format!("CREATE TABLESPACE {name} LOCATION '{}'", folder.display());
+        self.server.run(&sql).await;
+    }
+
+    /// The connection over TCP without a password.
+    pub fn config(&self) -> Config {
+        self.server.config(&self.name)
+    }
+
+    /// The connection through the Unix socket.
+    pub fn socket_config(&self) -> Config {
+        Config {
+            host: self.server.folder.path().display().to_string(),
+            ..self.config()
+        }
+    }
+
+    /// The connection as a plan names it.
+    pub fn plan(&self) -> Value {
+        json!({"protocol": "postgresql", "host": "127.0.0.1", "port": self.server.port, "user": "tester",
+               "database": self.name})
+    }
+
+    pub async fn connect(&self) -> Connection {
+        let connection = Connection::connect(&self.config()).await;
+        connection.expect("a connection")
     }
 }
 
@@ -178,20 +203,4 @@ fn find_bin() -> Option<PathBuf> {
         .max()
         .map(|version| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin")))
         .filter(|bin| bin.join("initdb").exists())
-}
-
-/// The server refuses to run as root: then it runs as `postgres` or `nobody`.
-fn ordinary_user() -> Option<(u32, u32)> {
-    // SAFETY: geteuid has no preconditions.
-    if unsafe { libc::geteuid() } != 0 {
-        return None;
-    }
-    let accounts = std::fs::read_to_string("/etc/passwd").expect("/etc/passwd");
-    ["postgres", "nobody"].iter().find_map(|name| {
-        let line = accounts
-            .lines()
-            .find(|line| line.split(':').next() == Some(name))?;
-        let mut fields = line.split(':').skip(2).map(|field| field.parse().ok());
-        Some((fields.next()??, fields.next()??))
-    })
 }

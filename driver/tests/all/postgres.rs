@@ -1,7 +1,7 @@
-//! The PostgreSQL connection against a real server.
+//! The PostgreSQL connection against a real database.
 
 use crate::host::block_on;
-use crate::pg_server::{PASSWORD, Server};
+use crate::pg_server::{Database, PASSWORD};
 use loadstone_driver::decimal::Decimal;
 use loadstone_driver::postgres::{
     Config, Connection, CopyIn, Error, Param, Statement, Status, TupleWriter,
@@ -38,11 +38,11 @@ async fn refusal(config: &Config) -> Failure {
 
 #[test]
 fn logs_in_by_each_method() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     block_on(async {
-        let mut admin = server.connect().await;
+        let mut admin = database.connect().await;
         let roles = format!(
             "CREATE ROLE scram LOGIN PASSWORD '{PASSWORD}'; CREATE ROLE clear LOGIN PASSWORD '{PASSWORD}';
              CREATE ROLE tls LOGIN;
@@ -50,25 +50,25 @@ fn logs_in_by_each_method() {
         );
         admin.run(&roles).await.expect("roles");
         for user in ["scram", "md5", "clear"] {
-            let config = with_password(server.config(), user, Some(PASSWORD));
+            let config = with_password(database.config(), user, Some(PASSWORD));
             let mut connection = Connection::connect(&config).await.expect(user);
             connection.run("SELECT 1").await.expect(user);
-            let wrong = with_password(server.config(), user, Some("wrong"));
+            let wrong = with_password(database.config(), user, Some("wrong"));
             assert_eq!(&*refusal(&wrong).await.class.0, "28P01", "{user}");
-            let missing = with_password(server.config(), user, None);
+            let missing = with_password(database.config(), user, None);
             assert!(
                 refusal(&missing).await.message.contains("none was given"),
                 "{user}"
             );
         }
-        Connection::connect(&server.socket_config())
+        Connection::connect(&database.socket_config())
             .await
             .expect("the Unix socket");
-        let tls = refusal(&with_password(server.config(), "tls", None)).await;
+        let tls = refusal(&with_password(database.config(), "tls", None)).await;
         assert!(tls.message.contains("TLS"), "{}", tls.message);
         let nobody_there = Config {
             port: 1,
-            ..server.config()
+            ..database.config()
         };
         let lost = refusal(&nobody_there).await;
         assert_eq!(&*lost.class.0, "connection");
@@ -78,11 +78,11 @@ fn logs_in_by_each_method() {
 
 #[test]
 fn an_error_in_a_pipeline_leaves_the_connection_in_step() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     block_on(async {
-        let mut connection = server.connect().await;
+        let mut connection = database.connect().await;
         connection
             .prepare(&[ONE, QUOTIENT, BEGIN])
             .await
@@ -133,7 +133,7 @@ fn an_error_in_a_pipeline_leaves_the_connection_in_step() {
 
 #[test]
 fn values_go_and_come_as_they_are() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     let all = Statement {
@@ -143,7 +143,7 @@ fn values_go_and_come_as_they_are() {
                      ($9::bpchar[])[1]::text, $10::integer IS NULL, 7::bigint, NULL::text",
     };
     block_on(async {
-        let mut connection = server.connect().await;
+        let mut connection = database.connect().await;
         connection.prepare(&[all]).await.expect("prepared");
         let letters = [*b"abcdefghijklmnopqrstuvwx"];
         let params = [
@@ -181,11 +181,11 @@ fn values_go_and_come_as_they_are() {
 
 #[test]
 fn copy_streams_rows_and_survives_a_refusal() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     block_on(async {
-        let mut connection = server.connect().await;
+        let mut connection = database.connect().await;
         connection
             .run("CREATE TABLE t (n integer PRIMARY KEY, s text)")
             .await
@@ -240,15 +240,15 @@ async fn fill(
 
 #[test]
 fn a_connection_that_is_cut_is_a_fatal_failure() {
-    let Some(server) = Server::start() else {
+    let Some(database) = Database::new() else {
         return;
     };
     block_on(async {
-        let mut victim = server.connect().await;
+        let mut victim = database.connect().await;
         victim.prepare(&[ONE]).await.expect("prepared");
-        let mut killer = server.connect().await;
+        let mut killer = database.connect().await;
         killer
-            .run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+            .run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
             .await
             .expect("killed");
         victim.queue(&ONE, &[]).expect("queued");

@@ -1,39 +1,40 @@
 //! Order entry on SQLite, by the driver as it is used: load, run, crash.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::LazyLock;
 
 use crate::conditions::CONDITIONS;
+use crate::scratch;
 use crate::support::{Driver, Finished, of_kind};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// A folder with a database, removed when dropped.
-struct Folder(PathBuf);
+/// A folder with a database.
+struct Folder(scratch::Folder);
+
+/// One warehouse and the indexes, for all tests, and the run that loaded it.
+static LOADED: LazyLock<(Folder, Finished)> = LazyLock::new(|| {
+    let folder = Folder::new();
+    let finished = Driver::start(&folder.load_plan()).finish();
+    assert_eq!(finished.code, Some(0), "{}", finished.errors);
+    let indexes = include_str!("../sql/sqlite_indexes.sql");
+    folder.connect().execute_batch(indexes).expect("indexes");
+    (folder, finished)
+});
 
 impl Folder {
     /// With the tables, and nothing in them.
     fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder =
-            std::env::temp_dir().join(format!("ls-sqlite-{}-{number}", std::process::id()));
-        std::fs::create_dir(&folder).expect("a folder");
-        let folder = Self(folder);
-        let connection = Connection::open(folder.database()).expect("a file");
+        let folder = Self(scratch::Folder::new("sqlite"));
         let tables = include_str!("../sql/sqlite.sql");
-        connection.execute_batch(tables).expect("tables");
+        folder.connect().execute_batch(tables).expect("tables");
         folder
     }
 
-    /// With one warehouse in it, and the indexes.
+    /// With a copy of what was loaded.
     fn loaded() -> Self {
-        let folder = Self::new();
-        let finished = Driver::start(&folder.load_plan()).finish();
-        assert_eq!(finished.code, Some(0), "{}", finished.errors);
-        let connection = folder.connect();
-        let indexes = include_str!("../sql/sqlite_indexes.sql");
-        connection.execute_batch(indexes).expect("indexes");
+        let folder = Self(scratch::Folder::new("sqlite"));
+        std::fs::copy(LOADED.0.database(), folder.database()).expect("a copy");
         folder
     }
 
@@ -75,12 +76,6 @@ impl Folder {
         text.lines()
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -158,9 +153,7 @@ fn total(finished: &Finished, operation: &str) -> i64 {
 
 #[test]
 fn the_load_writes_the_rows_of_the_specification() {
-    let folder = Folder::new();
-    let finished = Driver::start(&folder.load_plan()).finish();
-    assert_eq!(finished.code, Some(0), "{}", finished.errors);
+    let (folder, finished) = &*LOADED;
     let connection = folder.connect();
     let mut rows = 0;
     for (table, wanted) in [
@@ -193,7 +186,7 @@ fn eight_users_leave_consistent_data_and_what_they_were_told() {
     let folder = Folder::loaded();
     let plan = folder.run_plan(
         8,
-        3.0,
+        1.5,
         json!({"journal_mode": "wal", "synchronous": "normal"}),
     );
     let finished = Driver::start(&plan).finish();
@@ -302,7 +295,7 @@ fn a_full_database_has_its_own_class() {
     let folder = Folder::loaded();
     let pages = number(&folder.connect(), "PRAGMA page_count");
     let settings = json!({"max_page_count": pages.to_string()});
-    let finished = Driver::start(&folder.run_plan(2, 2.0, settings)).finish();
+    let finished = Driver::start(&folder.run_plan(2, 1.0, settings)).finish();
     assert_eq!(finished.code, Some(0), "{}", finished.errors);
     let full: i64 = of_kind(&finished.frames, "end")
         .map(|end| {
