@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from loadstone.storage import programs
@@ -120,14 +121,14 @@ def _module_exists(name: str) -> bool:
 
 def _nbdkit_has(name: str) -> bool:
     program = programs.find("nbdkit")
-    if program is None:
-        return False
-    asked = subprocess.run(
-        [str(program), f"--filter={name}", "null", "--dump-plugin"],
-        capture_output=True,
-        check=False,
-    )
-    return asked.returncode == 0
+    return program is not None and _has_filter(program, name)
+
+
+@cache
+def _has_filter(program: Path, name: str) -> bool:
+    """A plan asks it of each rung and trial."""
+    command = [str(program), f"--filter={name}", "null", "--dump-plugin"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _has_capability(number: int) -> bool:

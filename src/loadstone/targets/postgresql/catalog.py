@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.model import Level
@@ -80,7 +81,13 @@ def _ask(binaries: Binaries, name: str, level: Level | None) -> _Answer:
     """What the value would be, or what PostgreSQL has against it."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         return _Answer(None, f'unrecognized configuration parameter "{name}"', "")
-    assignment = [] if level is None else ["-c", f"{name}={values.text(level)}"]
+    return _asked(binaries, name, None if level is None else values.text(level))
+
+
+@cache
+def _asked(binaries: Binaries, name: str, text: str | None) -> _Answer:
+    """A plan asks it of each rung and trial."""
+    assignment = [] if text is None else ["-c", f"{name}={text}"]
     done = subprocess.run(
         # -C comes first: only then may root ask.
         [
@@ -102,6 +109,7 @@ def _ask(binaries: Binaries, name: str, level: Level | None) -> _Answer:
     return _Answer(None, problem[1] if problem else done.stderr.strip(), hint[1] if hint else "")
 
 
+@cache
 def _contexts(binaries: Binaries) -> dict[str, str]:
     output = subprocess.run(
         [str(binaries.program("postgres")), "--describe-config"],
