@@ -133,19 +133,19 @@ def test_what_degrades_after_a_while_is_caught_by_the_soak(
 
 def test_the_load_of_one_trial_can_be_raised_until_a_level_fails():
     document = reported(
-        *PLANTED, "--rate", "150", "--arrival", "uniform", "--objective", "p99 < 400 ms",
+        *PLANTED, "--rate", "170", "--arrival", "uniform", "--objective", "p99 < 400 ms",
         "--warm-up", "500ms", "--measure", "2s", "--failures", "1", "--precision", "50",
         "--confirm", "0", "--approach", "raise",
     )  # fmt: skip
     search = document["search"]
     raised = [level for level in search["levels"] if level["raised"]]
     assert [(level["level"], level["holds"]) for level in raised] == [
-        (150, True),
-        (300, True),
-        (600, False),
+        (170, True),
+        (340, True),
+        (680, False),
     ]
     assert len({level["trial"] for level in raised}) == 1
-    assert (search["status"], search["level"]) == ("found", 300)
+    assert (search["status"], search["level"]) == ("found", 340)
 
 
 SLOW = ("--users", "1", "--param", "service_time_us=1000", "--at-most", "2", "--name", "stopped")
