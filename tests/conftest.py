@@ -15,11 +15,21 @@ from loadstone.results.record import Status
 BY_FILE = Path(__file__).parent / "integration"
 """Its tests share servers: those of a file run in one process."""
 
+LONGEST_NAME = 60
+"""Characters of a parameter in the name of a test."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make test` runs without it, `make test-long` with it."""
     parser.addoption("--long", action="store_true", help="run the tests that are marked long, too")
     parser.addoption("--part", choices=tuple(parts.FILES), help="run the tests of one part only")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """The beginning of a long text; pytest names all else."""
+    if isinstance(val, str) and len(val) > LONGEST_NAME:
+        return f"{val[: LONGEST_NAME - 3]}..."
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)
