@@ -110,6 +110,15 @@ def test_engines_answer_alike(compared: dict[str, Path]) -> None:
     assert all(detail.count(f"{QUERIES} answers of") == 2 for detail in alike)
 
 
+def test_the_answers_at_scale_1_are_the_published_ones(own: Session) -> None:
+    given = ("--scale", "1", "--param", "streams=0", "--param", "refreshes=false")
+    (result,) = trials(own, "run", "dss", "--target", "duckdb", *given)
+    checks = {check["name"]: check for check in result["checks"]}
+    published = checks["answers are the published ones"]
+    assert published["passed"], published
+    assert published["detail"].startswith(f"{QUERIES} of {QUERIES} queries have the answer")
+
+
 @pytest.mark.parametrize(
     ("engine", "scale", "limit"),
     [
