@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from time import monotonic
+from time import monotonic, thread_time
 
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -22,7 +22,7 @@ _SELDOM_S = 0.25
 _ELAPSED_SHARE = 0.25
 """The longer it has watched, the more seldom a watch looks: each look costs what it measures."""
 _COST_SHARE = 0.003
-"""Of its time that a watch spends on looks, at most."""
+"""Processor time of its looks, as a share of the time that a watch lasts, at most."""
 _AFTER_NAME = 2
 """Fields of `stat` are counted from the process's state, the third."""
 
@@ -105,11 +105,11 @@ class Watch:
         return max(usual_s, self._cost_s / _COST_SHARE)
 
     def _look(self) -> None:
-        begin_s = monotonic()
+        begin_s = thread_time()  # a busy machine that lets it wait does not make it dearer
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory_of(self._pids))
         if self._folder is not None:
             self.peak_files_bytes = max(self.peak_files_bytes, files_in(self._folder))
-        self._cost_s = monotonic() - begin_s
+        self._cost_s = thread_time() - begin_s
 
 
 def files_in(folder: Path) -> int:
