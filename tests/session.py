@@ -32,7 +32,10 @@ def until(what: str, found: Callable[[], Any]) -> Any:
 
 
 class Session:
-    """A user's folder, with state and results of its own."""
+    """A user's folder, with state and results of its own.
+
+    As a context manager it ends, with the block, what still runs, and undoes what that left.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,8 +69,16 @@ class Session:
         out, err = process.communicate(timeout=600)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
-    def end(self) -> None:
-        """Ends what still runs, and undoes what it left."""
+    def trial_results(self, *arguments: str) -> list[dict[str, Any]]:
+        """The results of the trials of a command, none of which has failed."""
+        ended = self.run(*arguments, "--json")
+        assert ended.returncode in {0, 3}, ended.stderr
+        return [trial["result"] for trial in json.loads(ended.stdout)["trials"]]
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for process in self._started:
             if process.poll() is None:
                 process.kill()

@@ -14,11 +14,8 @@ from session import Session
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     """A user who starts in an empty folder."""
-    user = Session(tmp_path)
-    try:
+    with Session(tmp_path) as user:
         yield user
-    finally:
-        user.end()
 
 
 @pytest.fixture

@@ -65,9 +65,7 @@ def figures(session: Session, *arguments: str) -> tuple[dict[str, float], dict[s
 
 def results_of(session: Session, *arguments: str) -> list[dict[str, Any]]:
     """The results of trials whose checks have all passed, and which have left nothing."""
-    ended = session.run(*arguments, "--json")
-    assert ended.returncode in {0, 3}, ended.stderr
-    results = [trial["result"] for trial in json.loads(ended.stdout)["trials"]]
+    results = session.trial_results(*arguments)
     for result in results:
         assert len(result["checks"]) == CHECKS
         assert [check for check in result["checks"] if not check["passed"]] == []
@@ -78,13 +76,10 @@ def results_of(session: Session, *arguments: str) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
     """The result of each engine that is there, of one experiment."""
-    user = Session(tmp_path_factory.mktemp("compared"))
-    (user.folder / "engines.yaml").write_text(compare_engines(ENGINES, COMPARED))
-    try:
+    with Session(tmp_path_factory.mktemp("compared")) as user:
+        (user.folder / "engines.yaml").write_text(compare_engines(ENGINES, COMPARED))
         results = results_of(user, "run", "engines.yaml")
         yield {result["variant"].removeprefix("engine="): result for result in results}
-    finally:
-        user.end()
 
 
 @TOGETHER

@@ -23,28 +23,18 @@ QUERIES = 22
 PLACE = "loop:ext4,size=340MB"
 
 
-def trials(session: Session, *arguments: str) -> list[dict[str, Any]]:
-    ended = session.run(*arguments, "--json")
-    assert ended.returncode in {0, 3}, ended.stderr
-    found: list[dict[str, Any]] = [each["result"] for each in json.loads(ended.stdout)["trials"]]
-    return found
-
-
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """The trial of each engine that is there, of one experiment."""
-    user = Session(tmp_path_factory.mktemp("compared"))
     workload = "workload: {name: dss, parameters: {scale: 0.01}}"
-    (user.folder / "engines.yaml").write_text(compare_engines(CHANGED, workload))
-    try:
-        found = trials(user, "run", "engines.yaml")
+    with Session(tmp_path_factory.mktemp("compared")) as user:
+        (user.folder / "engines.yaml").write_text(compare_engines(CHANGED, workload))
+        found = user.trial_results("run", "engines.yaml")
         user.assert_nothing_left()
         yield {
             result["variant"].removeprefix("engine="): trial_folder(user, result)
             for result in found
         }
-    finally:
-        user.end()
 
 
 def trial_folder(session: Session, result: dict[str, Any]) -> Path:
@@ -65,7 +55,7 @@ def test_the_whole_family_without_refreshes_on_spark(own: Session) -> None:
     skip_without("spark")
     own.environment |= SHORT_LIVED
     arguments = ("--param", "refreshes=false", "--set", "spark.sql.shuffle.partitions=2")
-    trials(own, "run", "dss", "--scale", "0.01", "--target", "spark", *arguments)
+    own.trial_results("run", "dss", "--scale", "0.01", "--target", "spark", *arguments)
     result = check_family(own.trial())
     assert "composite" not in metrics(result)
 
@@ -112,7 +102,7 @@ def test_engines_answer_alike(compared: dict[str, Path]) -> None:
 
 def test_the_answers_at_scale_1_are_the_published_ones(own: Session) -> None:
     given = ("--scale", "1", "--param", "streams=0", "--param", "refreshes=false")
-    (result,) = trials(own, "run", "dss", "--target", "duckdb", *given)
+    (result,) = own.trial_results("run", "dss", "--target", "duckdb", *given)
     checks = {check["name"]: check for check in result["checks"]}
     published = checks["answers are the published ones"]
     assert published["passed"], published
@@ -177,7 +167,7 @@ def test_a_disk_that_is_full_in_a_spill_is_told(own: Session) -> None:
         "target:\n  engine: duckdb\n  settings: {memory_limit: 40MB, threads: 2}\n"
         f"  storage: {{data: '{PLACE}'}}\n"
     )
-    (result,) = trials(own, "run", "spill.yaml")
+    (result,) = own.trial_results("run", "spill.yaml")
     made = steps(own.trial())
     failed = {step.operation: step for step in made if not step.ended_well}
     # On a busy machine q10 may find too little memory or room as well: its threads decide.
