@@ -18,12 +18,12 @@ from typing import Any
 from benchmarks.driving import closed
 from benchmarks.server import SETTINGS, memory_folder
 from benchmarks.table import Aim, Report, median, spread
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import Journal
 from loadstone.load.driver import Driver
-from loadstone.load.frames import PROTOCOL_VERSION, Event, parse_frame
 from loadstone.load.profiles import connection_of
-from loadstone.load.steps import steps_of
+from loadstone.protocol.frames import PROTOCOL_VERSION, Event, parse_frame
+from loadstone.protocol.steps import steps_of
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.postgresql import binaries
 from loadstone.targets.registry import target_class

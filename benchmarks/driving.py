@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from loadstone.load.driver import Driver
-from loadstone.load.frames import PROTOCOL_VERSION, parse_frame
 from loadstone.load.totals import LoadLog, LoadTotals
+from loadstone.protocol.frames import PROTOCOL_VERSION, parse_frame
 
 MEASURE_S = 5.0
 

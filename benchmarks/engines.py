@@ -10,10 +10,10 @@ from pathlib import Path
 from benchmarks.server import spec_of
 from benchmarks.table import Report, spread
 from loadstone.experiments.conduct import RunOptions, conduct
-from loadstone.experiments.model import Experiment, ProfileSpec, RunDesign, WorkloadSpec
 from loadstone.experiments.observer import Observer
 from loadstone.report.reading import read_experiment
 from loadstone.results.record import TrialResult
+from loadstone.spec.model import Experiment, ProfileSpec, RunDesign, WorkloadSpec
 
 ROUNDS = 3
 WAREHOUSES = 10

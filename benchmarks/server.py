@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.driving import drive
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.journal import Journal
 from loadstone.load.profiles import connection_of, load_plan
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import Connection, Target, TargetContext
 from loadstone.targets.registry import target_class
 from loadstone.workloads.base import LoadContext, LoadRequest, Workload

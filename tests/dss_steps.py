@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from loadstone.load.frames import Event
-from loadstone.load.steps import TOLD
+from loadstone.protocol.frames import Event
+from loadstone.protocol.steps import TOLD
 from loadstone.workloads.base import Measured, Observation
 from loadstone.workloads.dss.queries import NUMBERS, operation
 

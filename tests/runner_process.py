@@ -13,7 +13,7 @@ from typing import IO, Any
 import duckdb
 from runner_plans import encoded
 
-from loadstone.load.frames import End, Event, Frame, Tick, parse_frame, parse_line
+from loadstone.protocol.frames import End, Event, Frame, Tick, parse_frame, parse_line
 from loadstone.runner.archive.segments import create_index, create_table, replace_view
 from loadstone.workloads.archive.tables import FIRST_ROW, segment_name
 

@@ -8,7 +8,8 @@ from typing import Any
 import sample_archive
 from sample_trials import plan_of
 
-from loadstone.load.frames import Tick, parse_frame
+from loadstone.experiments.searching import reason_text
+from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import group_series, load_series, phase_spans, workload_series
 from loadstone.report.marks import marks
@@ -24,7 +25,6 @@ from loadstone.report.model import (
 )
 from loadstone.report.reading import TrialFolder
 from loadstone.results.record import LevelReason, WorstFigure
-from loadstone.results.searching import reason_text
 
 FOUND = 142_000.0
 CAPACITY = 146_500.0

@@ -15,17 +15,6 @@ import pyarrow.parquet as pq
 from hdrh.histogram import HdrHistogram
 
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import (
-    CompareDesign,
-    Design,
-    Experiment,
-    LadderDesign,
-    ProfileSpec,
-    Rung,
-    TargetSpec,
-    WorkloadSpec,
-)
-from loadstone.experiments.plans import TrialPlan
 from loadstone.results.frames import FramesWriter
 from loadstone.results.latency import merge, percentiles
 from loadstone.results.record import (
@@ -44,6 +33,17 @@ from loadstone.results.record import (
     TrialResult,
     Wait,
 )
+from loadstone.spec.model import (
+    CompareDesign,
+    Design,
+    Experiment,
+    LadderDesign,
+    ProfileSpec,
+    Rung,
+    TargetSpec,
+    WorkloadSpec,
+)
+from loadstone.spec.plans import TrialPlan
 
 MIX = {"new-order": 10, "payment": 10, "order-status": 1, "delivery": 1, "stock-level": 1}
 MEDIAN_MS = {

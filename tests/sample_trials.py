@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loadstone.experiments.model import Experiment, ProfileSpec, TargetSpec, WorkloadSpec
-from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.folder import ExperimentFolder, read_result
 from loadstone.results.record import MetricValue, Status
+from loadstone.spec.model import Experiment, ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.plans import TrialPlan, Variant
 
 
 def plan_of(

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from loadstone.errors import LoadstoneError
-from loadstone.experiments.model import TargetSpec
-from loadstone.load.frames import Event
-from loadstone.load.steps import StepRun, steps_of
+from loadstone.protocol.frames import Event
+from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.frames import parsed_frames
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.cube.cycle import STEPS
 

@@ -14,9 +14,9 @@ from lengths import LONG, long_but
 from session import Session, until
 from stepped import compare_engines, metrics, skip_without
 
+from loadstone.placements import support
+from loadstone.placements.place import parse
 from loadstone.results.frames import read_frames
-from loadstone.storage import support
-from loadstone.storage.place import parse
 from loadstone.targets.registry import TARGETS
 
 ENGINES = [name for name, cls in TARGETS.items() if {"sql", "bulk"} <= cls.capabilities]

@@ -12,9 +12,9 @@ import pytest
 from lengths import LONG, long_but
 from session import Session, until
 
+from loadstone.placements import support
+from loadstone.placements.place import parse
 from loadstone.results.frames import read_frames
-from loadstone.storage import support
-from loadstone.storage.place import parse
 
 NO_POWER_LOSS = support.unavailable(parse("volatile:ext4"))
 needs_power_loss = pytest.mark.skipif(NO_POWER_LOSS is not None, reason=str(NO_POWER_LOSS))

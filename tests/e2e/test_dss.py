@@ -12,8 +12,8 @@ from lengths import LONG
 from session import Session, until
 from stepped import SHORT_LIVED, compare_engines, metrics, skip_without, steps
 
-from loadstone.storage import support
-from loadstone.storage.place import parse
+from loadstone.placements import support
+from loadstone.placements.place import parse
 from loadstone.targets.registry import TARGETS
 
 CHANGED = [name for name, cls in TARGETS.items() if {"files", "changes"} <= cls.capabilities]

@@ -21,11 +21,11 @@ from listing import host_settings, listing, zram_devices
 from session import until
 
 from loadstone.errors import LoadstoneError
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.host.registry import host_setting
+from loadstone.placements import support
+from loadstone.placements.place import parse
 from loadstone.results.frames import read_frames
-from loadstone.storage import support
-from loadstone.storage.place import parse
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.registry import TARGETS
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]

@@ -13,8 +13,8 @@ import pytest
 from lengths import long_but
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal, open_journals
-from loadstone.experiments.model import Level, TargetSpec, default_server
+from loadstone.journal import Journal, open_journals
+from loadstone.spec.model import Level, TargetSpec, default_server
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb

@@ -14,8 +14,8 @@ import pytest
 from enclosure import enclosed, inhabitants
 from listing import loop_devices, mounts, shared_memory, zram_devices
 
-from loadstone.storage import support
-from loadstone.storage.place import parse
+from loadstone.placements import support
+from loadstone.placements.place import parse
 
 _PATIENCE_S = 60.0
 _POLL_S = 0.05

@@ -17,7 +17,7 @@ import pymysql
 import pytest
 
 from loadstone.errors import TargetError
-from loadstone.targets.local.account import server_account
+from loadstone.placements.account import server_account
 from loadstone.targets.mariadb import binaries
 
 START_S = 60.0

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import LoadstoneError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import Journal
 from loadstone.load.driver import Driver
-from loadstone.load.frames import parse_frame
 from loadstone.load.totals import LoadLog, LoadTotals
+from loadstone.protocol.frames import parse_frame
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.registry import TARGETS

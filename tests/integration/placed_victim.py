@@ -8,8 +8,8 @@ from pathlib import Path
 
 from server_victim import die
 
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import StorageSpec, TargetSpec
+from loadstone.journal import Journal
+from loadstone.spec.model import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.registry import target_class

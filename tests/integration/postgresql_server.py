@@ -15,7 +15,7 @@ from typing import Any
 
 import psycopg
 
-from loadstone.targets.local.account import server_account
+from loadstone.placements.account import server_account
 from loadstone.targets.postgresql import binaries
 
 START_S = 60.0

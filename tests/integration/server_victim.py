@@ -12,8 +12,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from loadstone.experiments.journal import Entry, Journal
-from loadstone.experiments.model import TargetSpec, default_server
+from loadstone.journal import Entry, Journal
+from loadstone.spec.model import TargetSpec, default_server
 from loadstone.targets.base import TargetContext
 from loadstone.targets.registry import target_class
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from server_victim import MortalJournal, die
 
-from loadstone.experiments.model import StorageSpec
-from loadstone.targets.local import tree
-from loadstone.targets.local.account import Account
+from loadstone.placements import tree
+from loadstone.placements.account import Account
+from loadstone.spec.model import StorageSpec
 from loadstone.targets.local.places import Places
 
 

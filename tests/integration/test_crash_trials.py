@@ -12,13 +12,13 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.crash import ACKNOWLEDGEMENTS_FILE
 from loadstone.experiments.designs import crash as design
-from loadstone.experiments.model import Experiment, Failure, TargetSpec
 from loadstone.experiments.observer import Observer
 from loadstone.load.acknowledgements import read_acknowledgements
+from loadstone.placements import support
+from loadstone.placements.place import parse
 from loadstone.results.folder import read_result
 from loadstone.results.record import DurabilityRecord, TrialResult
-from loadstone.storage import support
-from loadstone.storage.place import parse
+from loadstone.spec.model import Experiment, Failure, TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.registry import TARGETS, target_class
 from loadstone.workloads.base import Acknowledgement

@@ -21,16 +21,16 @@ from drivers import drivers_of
 from lengths import long_but
 
 from loadstone.errors import ExitCode
-from loadstone.experiments.model import ProfileSpec
 from loadstone.load.acknowledgements import read_acknowledgements
 from loadstone.load.crew import Crew, generator
 from loadstone.load.driver import DriverFailedError, Failure
-from loadstone.load.frames import parse_frame
 from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import LoadLog
+from loadstone.protocol.frames import parse_frame
 from loadstone.results.frames import read_frames
 from loadstone.results.latency import merge
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Connection
 
 PACING = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}

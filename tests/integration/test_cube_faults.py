@@ -17,10 +17,10 @@ from lengths import long_but
 from stepped import check_cycles, check_retrieval, shared_cache, skip_without
 
 from loadstone.experiments.conduct import RunOptions, conduct
-from loadstone.experiments.model import Experiment
 from loadstone.experiments.observer import Observer
 from loadstone.results.record import CheckResult, Status
 from loadstone.results.trial_files import read_result
+from loadstone.spec.model import Experiment
 from loadstone.targets.base import Target
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.base import Measured

@@ -13,10 +13,11 @@ from sample_frames import FRAMES, Operation, phase, tick
 from sample_trials import plan_of
 
 from loadstone.errors import DiskFullError
-from loadstone.probes.base import Sample
-from loadstone.results.folder import ExperimentFolder, TrialFolder, finish_interrupted
+from loadstone.load.interrupted import finish_interrupted
+from loadstone.results.folder import ExperimentFolder, TrialFolder
 from loadstone.results.frames import FRAMES_FILE, read_frames
 from loadstone.results.record import Status
+from loadstone.results.sample import Sample
 from loadstone.results.samples import read_samples
 
 

@@ -17,8 +17,8 @@ from loadstone.doctor.facts import MariaDBFacts
 from loadstone.doctor.visit import Visit, visit_server
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.file import parse_experiment
-from loadstone.experiments.model import TargetSpec
-from loadstone.factors.check import check_experiment
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.spec.model import TargetSpec
 
 FAULTY = {
     "innodb_buffer_pool_size": "8M",

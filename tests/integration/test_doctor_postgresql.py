@@ -21,8 +21,8 @@ from loadstone.doctor.facts import PostgreSQLFacts
 from loadstone.doctor.visit import Visit, visit_server
 from loadstone.errors import TargetError
 from loadstone.experiments.file import parse_experiment
-from loadstone.experiments.model import TargetSpec
-from loadstone.factors.check import check_experiment
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.spec.model import TargetSpec
 
 FAULTY = {
     "shared_buffers": "1MB",

@@ -17,18 +17,19 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 from sample_trials import plan_of
 
-from loadstone.experiments.model import ProfileSpec
 from loadstone.load.driver import Driver, DriverFailedError, Failure
-from loadstone.load.frames import parse_frame
 from loadstone.load.health import achieved_share
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import LoadLog
 from loadstone.probes.host import HostProbe
 from loadstone.probes.sampler import Sampler
-from loadstone.results.folder import ExperimentFolder, finish_interrupted
+from loadstone.protocol.frames import parse_frame
+from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import parsed_frames, read_frames
 from loadstone.results.record import Status
 from loadstone.results.samples import read_samples
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Connection
 
 NONE = Connection("none")
@@ -120,7 +121,7 @@ def test_a_killed_driver_is_said() -> None:
 PARENT = """
 import json, sys
 from pathlib import Path
-from loadstone.experiments.plans import TrialPlan
+from loadstone.spec.plans import TrialPlan
 from loadstone.load.driver import Driver
 from loadstone.probes.host import HostProbe
 from loadstone.probes.sampler import Sampler

@@ -14,10 +14,10 @@ from machine import need
 from runner_process import Runner
 from stepped import skip_without
 
-from loadstone.experiments.model import StorageSpec, TargetSpec, default_server
-from loadstone.load.frames import Event
 from loadstone.load.profiles import connection_of
-from loadstone.load.steps import ANSWERS, StepRun, steps_of
+from loadstone.protocol.frames import Event
+from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
+from loadstone.spec.model import StorageSpec, TargetSpec, default_server
 from loadstone.targets.base import Target
 from loadstone.targets.registry import TARGETS
 

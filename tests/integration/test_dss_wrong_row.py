@@ -10,8 +10,8 @@ from lengths import LONG
 from stepped import shared_cache
 
 from loadstone.experiments.conduct import RunOptions, conduct
-from loadstone.experiments.model import Experiment
 from loadstone.experiments.observer import Observer
+from loadstone.spec.model import Experiment
 from loadstone.targets.base import Target
 from loadstone.workloads.dss.workload import DecisionSupport
 

@@ -9,9 +9,9 @@ import order_entry
 import pytest
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Level, ProcessSpec, StorageSpec, TargetSpec
-from loadstone.storage.place import parse
-from loadstone.storage.support import unavailable
+from loadstone.placements.place import parse
+from loadstone.placements.support import unavailable
+from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.duckdb import DuckDB
 from loadstone.targets.duckdb.database import connect
 from loadstone.targets.schema import Column, ColumnType, Index, Table

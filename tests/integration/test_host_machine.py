@@ -13,11 +13,11 @@ from alone import ON_THE_HOST, host_to_itself
 from listing import host_settings
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal, open_journals
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
+from loadstone.journal import Journal, open_journals
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Level, TargetSpec
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 

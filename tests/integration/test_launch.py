@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import ProcessSpec
 from loadstone.load.driver import Driver
-from loadstone.load.frames import PROTOCOL_VERSION, Hello
-from loadstone.targets.local.account import Account, server_account
+from loadstone.placements.account import Account, server_account
+from loadstone.protocol.frames import PROTOCOL_VERSION, Hello
+from loadstone.spec.model import ProcessSpec
 from loadstone.targets.local.launch import launch, readings
 
 FEWER = 512

@@ -10,8 +10,8 @@ from integration.test_postgresql_recover import LEFT, recover, run_victim
 from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
-from loadstone.experiments.journal import open_journals
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import open_journals
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.client import Client
 

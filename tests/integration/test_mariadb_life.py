@@ -10,8 +10,8 @@ from integration.conftest import ROWS, START, TABLES, fill, need_mariadb
 from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.factors.target import is_unsafe
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.mariadb import MariaDB, binaries, catalog
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
 

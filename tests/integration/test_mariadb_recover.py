@@ -18,7 +18,7 @@ from integration.test_postgresql_recover import (
 )
 from lengths import long_but
 
-from loadstone.experiments.journal import open_journals
+from loadstone.journal import open_journals
 from loadstone.targets.mariadb import processes
 
 __all__ = ["state"]

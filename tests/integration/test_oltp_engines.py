@@ -9,10 +9,10 @@ import pytest
 from lengths import long_but
 from order_entry import ENGINES, in_dialect, undone
 
-from loadstone.experiments.model import ProfileSpec
 from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan, run_plan
 from loadstone.results.record import Fingerprint
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
 from loadstone.workloads.oltp.parameters import OrderEntryParameters

@@ -9,12 +9,12 @@ import pytest
 from lengths import long_but
 from order_entry import undone
 
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import ProfileSpec, TargetSpec
+from loadstone.journal import Journal
 from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan, run_plan
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import CheckResult
+from loadstone.spec.model import ProfileSpec, TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation

@@ -14,8 +14,8 @@ from integration.conftest import ROWS, START
 from machine import need
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import open_journals
-from loadstone.experiments.model import StorageSpec
+from loadstone.journal import open_journals
+from loadstone.spec.model import StorageSpec
 from loadstone.targets.base import Target
 
 COUNT = "SELECT count(*) FROM item"
@@ -98,7 +98,7 @@ def test_what_a_killed_run_paused_goes_on_after_recovery(tmp_path: Path) -> None
         import os
         from pathlib import Path
         import psutil
-        from loadstone.experiments.journal import Journal
+        from loadstone.journal import Journal
         from loadstone.targets.local.outages import Service
         journal = Journal(Path({str(tmp_path / "journal.jsonl")!r}), "pytest")
         find = lambda: [psutil.Process({sleeper.pid})]

@@ -21,8 +21,8 @@ from integration.test_postgresql_recover import LEFT, recover, run_victim
 from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
-from loadstone.experiments.journal import open_journals
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import open_journals
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.targets.postgresql.client import Client
 

@@ -14,8 +14,8 @@ from lengths import long_but
 from listing import postgresql_memory
 
 from loadstone.errors import ExitCode
-from loadstone.experiments.journal import open_journals
-from loadstone.targets.local.processes import wait_ended
+from loadstone.host.processes import wait_ended
+from loadstone.journal import open_journals
 from loadstone.targets.postgresql import processes, shared_memory
 
 VICTIM = Path(__file__).with_name("server_victim.py")

@@ -9,7 +9,7 @@ from integration.conftest import ROWS, START, on_each_version
 from listing import postgresql_memory, shared_memory
 from machine import need
 
-from loadstone.experiments.model import StorageSpec
+from loadstone.spec.model import StorageSpec
 from loadstone.targets.postgresql import PostgreSQL, processes
 
 pytestmark = pytest.mark.xdist_group("postgresql")

@@ -13,7 +13,7 @@ from integration.conftest import ROWS, START, TABLES, MakeTarget, fill
 from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import ProcessSpec
+from loadstone.spec.model import ProcessSpec
 from loadstone.targets.base import Target
 from loadstone.targets.mariadb import processes as of_mariadb
 from loadstone.targets.postgresql import processes as of_postgresql

@@ -13,10 +13,10 @@ from lengths import LONG
 from stepped import jvms_that_live_for_seconds
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import Journal
 from loadstone.runner.engines.spark import SparkEngine
 from loadstone.runner.plan import FileConnection
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.spark import Spark, jvm, settings
 from loadstone.workloads.dss.data import DataSet, summed

@@ -10,9 +10,9 @@ import order_entry
 import pytest
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Level, ProcessSpec, StorageSpec, TargetSpec
-from loadstone.storage.place import parse
-from loadstone.storage.support import unavailable
+from loadstone.placements.place import parse
+from loadstone.placements.support import unavailable
+from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
 from loadstone.targets.sqlite import SQLite
 

@@ -14,12 +14,11 @@ from sample_trials import plan_of
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
-from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.loading import Load, running_load
-from loadstone.experiments.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
 from loadstone.experiments.observer import Observer
 from loadstone.host.state import HostState
+from loadstone.journal import Journal
 from loadstone.report.happenings import Happenings
 from loadstone.report.marks import marks
 from loadstone.report.probe_series import read_samples
@@ -30,6 +29,7 @@ from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.results.samples import SAMPLES_TABLE
 from loadstone.results.trial_files import empty_result
+from loadstone.spec.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.happenings import CHECKPOINT
 from loadstone.targets.postgresql import PostgreSQL

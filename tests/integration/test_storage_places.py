@@ -12,14 +12,13 @@ from alone import zram_to_itself
 from machine import apart, assert_as_before, listing, need
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import StorageSpec
-from loadstone.storage import mounts, options
-from loadstone.storage.device import Changes, LoopDevice
-from loadstone.storage.mounted import MountedPlace
-from loadstone.storage.place import parse
-from loadstone.targets.local import tree
-from loadstone.targets.local.account import Account, server_account
+from loadstone.journal import Journal
+from loadstone.placements import mounts, options, tree
+from loadstone.placements.account import Account, server_account
+from loadstone.placements.device import Changes, LoopDevice
+from loadstone.placements.mounted import MountedPlace
+from loadstone.placements.place import parse
+from loadstone.spec.model import StorageSpec
 from loadstone.targets.local.places import Places
 
 GB = 1 << 30

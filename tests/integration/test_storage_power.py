@@ -16,14 +16,14 @@ import pytest
 from machine import apart, assert_as_before, listing, need
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import StorageSpec
-from loadstone.storage.device import Changes
-from loadstone.storage.mounted import MountedPlace
-from loadstone.storage.place import parse
-from loadstone.storage.volatile import VolatileDevice
-from loadstone.targets.local import tree
-from loadstone.targets.local.account import Account
+from loadstone.journal import Journal
+from loadstone.placements import tree
+from loadstone.placements.account import Account
+from loadstone.placements.device import Changes
+from loadstone.placements.mounted import MountedPlace
+from loadstone.placements.place import parse
+from loadstone.placements.volatile import VolatileDevice
+from loadstone.spec.model import StorageSpec
 from loadstone.targets.local.places import Places
 
 ROUNDS, MORE_ROUNDS = 3, 10

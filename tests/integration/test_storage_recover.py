@@ -22,12 +22,12 @@ from machine import apart, assert_as_before, changed, listing, need
 
 from loadstone.cli.recover import command as recover
 from loadstone.errors import ExitCode
-from loadstone.experiments.journal import Journal, open_journals
-from loadstone.storage import loop, mounts, processes
-from loadstone.storage.memory import REMOVE as REMOVE_ZRAM
-from loadstone.storage.mounted import MountedPlace
-from loadstone.storage.place import parse
-from loadstone.targets.local.account import Account
+from loadstone.journal import Journal, open_journals
+from loadstone.placements import loop, mounts, processes
+from loadstone.placements.account import Account
+from loadstone.placements.memory import REMOVE as REMOVE_ZRAM
+from loadstone.placements.mounted import MountedPlace
+from loadstone.placements.place import parse
 
 VICTIM = Path(__file__).with_name("storage_victim.py")
 PLACED_VICTIM = Path(__file__).with_name("placed_victim.py")
@@ -265,7 +265,7 @@ def test_only_what_the_journal_names_is_touched(tmp_path: Path) -> None:
     block = Path(f"/sys/block/zram{number}")
     try:
         (block / "disksize").write_text(str(1 << 20))
-        from loadstone.experiments.journal import _UNDO
+        from loadstone.journal import _UNDO
 
         undo = _UNDO[REMOVE_ZRAM]
         undo({"number": number, "size_bytes": 1 << 21, "boot": boot})

@@ -13,8 +13,8 @@ from lengths import long_but
 from machine import apart, assert_as_before, listing, need
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Level, StorageSpec, TargetSpec
+from loadstone.journal import Journal
+from loadstone.spec.model import Level, StorageSpec, TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
 

@@ -11,6 +11,7 @@ from sample_trials import make_experiment
 from sqlalchemy.engine import URL
 
 from loadstone.errors import TargetError
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.record import Status
 from loadstone.results.store import Store, reindex
 
@@ -35,8 +36,8 @@ def url(server_of: ServerOf) -> str:
 def test_it_is_the_same_store(tmp_path: Path, url: str) -> None:
     folder = make_experiment(tmp_path, trials={"a": Status.VALID, "b": Status.FAILED}, value=0.1)
     make_experiment(tmp_path, "other", "oltp")
-    assert reindex(tmp_path, url) == []
-    reindex(tmp_path)
+    assert reindex(tmp_path, finish_interrupted, url) == []
+    reindex(tmp_path, finish_interrupted)
     with Store(tmp_path, url) as shared, Store(tmp_path) as own:
         assert shared.experiments() == own.experiments()
         assert shared.metrics("demo") == own.metrics("demo") != {}
@@ -53,7 +54,7 @@ def test_several_may_index_at_once(tmp_path: Path, url: str) -> None:
         try:
             with Store(tmp_path, url) as store:
                 for _ in range(5):
-                    store.index_experiment(folder)
+                    store.index_experiment(folder, finish_interrupted)
         except TargetError as error:
             errors.append(error)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sample_frames import hello, phase, tick
 
-from loadstone.load.frames import parse_frame
 from loadstone.load.totals import LoadLog
+from loadstone.protocol.frames import parse_frame
 from loadstone.workloads.archive.metrics import METRICS, metric_values
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive

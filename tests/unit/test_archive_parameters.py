@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.conduct import examine
 from loadstone.experiments.file import parse_experiment, write_experiment
-from loadstone.experiments.model import Experiment, ProfileSpec
-from loadstone.factors.check import check_experiment
+from loadstone.experiments.preflight.check import check_experiment
 from loadstone.load.profiles import run_plan
+from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.targets.base import Connection
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters

@@ -10,9 +10,9 @@ from sample_frames import hello, tick
 
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.findings import Findings
-from loadstone.experiments.model import Experiment
-from loadstone.factors.cautions import cautions
-from loadstone.load.frames import parse_frame
+from loadstone.experiments.preflight.cautions import cautions
+from loadstone.protocol.frames import parse_frame
+from loadstone.spec.model import Experiment
 from loadstone.workloads.registry import workload_of
 
 

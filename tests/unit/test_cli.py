@@ -19,7 +19,7 @@ from lengths import long_but
 from loadstone.cli.main import VERBS, run_command
 from loadstone.errors import ExitCode
 from loadstone.experiments.file import parse_experiment
-from loadstone.experiments.journal import state_dir
+from loadstone.journal import state_dir
 from loadstone.targets.registry import TARGETS
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,6 @@ from loadstone.cli.live import LoadState
 from loadstone.cli.progress import SIGN_EVERY_S, Display, Lines, trial_line
 from loadstone.errors import ExitCode
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import (
     CheckResult,
     MetricValue,
@@ -22,6 +20,8 @@ from loadstone.results.record import (
     Status,
     TrialResult,
 )
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
 

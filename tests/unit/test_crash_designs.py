@@ -17,10 +17,10 @@ from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.conduct import examine
 from loadstone.experiments.designs import crashes_of, stages_of, trials_of
 from loadstone.experiments.designs.crash import LEAST_AFTER_S, MOST_AFTER_S
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan
-from loadstone.factors.check import check_experiment
+from loadstone.experiments.preflight.check import check_experiment
 from loadstone.results.record import DurabilityRecord, Status, TrialResult
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
 
 COMPARE = {"kind": "compare", "factor": "target.synchronous_commit", "levels": ["on", "off"]}
 

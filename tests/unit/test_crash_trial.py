@@ -14,16 +14,16 @@ import sample_trials
 
 from loadstone.errors import TargetError
 from loadstone.experiments.interrupts import Interrupts
-from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.plans import CrashPlan, TrialPlan
 from loadstone.experiments.trial import run_trial
+from loadstone.journal import Journal
 from loadstone.load import crew
 from loadstone.load.driver import DriverFailedError, Failure
-from loadstone.load.frames import PROTOCOL_VERSION, Hello, parse_frame
+from loadstone.protocol.frames import PROTOCOL_VERSION, Hello, parse_frame
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import CheckResult, Status, TrialResult
+from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Connection
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import Acknowledgement

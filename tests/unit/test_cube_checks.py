@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from loadstone.load.steps import ANSWERS
+from loadstone.protocol.steps import ANSWERS
 from loadstone.results.record import CheckResult
 from loadstone.runner.steps.keeping import keep_answer
 from loadstone.targets.base import Target

@@ -10,8 +10,8 @@ from essbase_shell import Shell
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode, WrongInputError
-from loadstone.load.frames import Event
-from loadstone.load.steps import steps_of
+from loadstone.protocol.frames import Event
+from loadstone.protocol.steps import steps_of
 from loadstone.report.document import build_document
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status

@@ -12,9 +12,9 @@ import duckdb
 import pytest
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment, ProfileSpec
-from loadstone.factors.check import check_experiment
-from loadstone.load.steps import StepRun
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.protocol.steps import StepRun
+from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext
 from loadstone.workloads.cube import grids

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from loadstone.experiments.data import DataStates
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Level, StorageSpec, TargetSpec
 from loadstone.experiments.observer import Observer
+from loadstone.journal import Journal
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Level, StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.sqlite import SQLite
 from loadstone.workloads.noop import Noop

@@ -14,9 +14,9 @@ from properties import SLOW
 from loadstone.experiments.designs import DESIGNS, design_of, repeated
 from loadstone.experiments.designs.arrange import trial_id, trial_seed
 from loadstone.experiments.designs.climb import Climb
-from loadstone.experiments.model import Experiment, WorkloadSpec
-from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import MetricValue, Status, TrialResult
+from loadstone.spec.model import Experiment, WorkloadSpec
+from loadstone.spec.plans import TrialPlan
 
 RUNGS = [
     {"name": "faster", "change": {"workload.service_time_us": 50}, "because": "less to do"},

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from dss_steps import measured, queries, run_of
 
-from loadstone.experiments.model import ProfileSpec, TargetSpec, WorkloadSpec
-from loadstone.experiments.plans import TrialPlan, Variant
-from loadstone.load.steps import StepRun, steps_of
+from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, Status
 from loadstone.results.trial_files import PLAN_FILE, empty_result, write_model, write_result
 from loadstone.runner.steps.keeping import keep_answer
+from loadstone.spec.model import ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.dss.checks import check_published, check_rows, read_answer
 from loadstone.workloads.dss.metrics import REFRESHES
 from loadstone.workloads.dss.others import check_equal

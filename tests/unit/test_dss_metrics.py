@@ -6,11 +6,11 @@ from math import sqrt
 import pytest
 from dss_steps import measured, queries, run_of, step
 
-from loadstone.experiments.model import Experiment
-from loadstone.factors.check import check_experiment
-from loadstone.load.frames import Event
-from loadstone.load.steps import steps_of
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.protocol.frames import Event
+from loadstone.protocol.steps import steps_of
 from loadstone.results.record import Notice
+from loadstone.spec.model import Experiment
 from loadstone.workloads.dss.metrics import METRICS, STEPS, metric_values
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.steps import ThroughputRun

@@ -9,16 +9,14 @@ import pytest
 from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments import conduct
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import Experiment, ProfileSpec
-from loadstone.experiments.plans import Change
-from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
-from loadstone.factors.check import changes_of, check_experiment
-from loadstone.factors.in_force import unsafe_in
-from loadstone.factors.refusals import (
+from loadstone.experiments.preflight.check import changes_of, check_experiment
+from loadstone.experiments.preflight.refusals import (
     refuse_impossible,
     refuse_shared_engine,
     refuse_unsafe,
 )
+from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
+from loadstone.factors.in_force import unsafe_in
 from loadstone.factors.registry import (
     FACTORS,
     apply_changes,
@@ -27,6 +25,8 @@ from loadstone.factors.registry import (
     full_name,
 )
 from loadstone.factors.target import is_unsafe
+from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.plans import Change
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.capabilities import CAPABILITIES
 from loadstone.targets.registry import TARGETS, target_class

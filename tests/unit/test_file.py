@@ -19,8 +19,8 @@ from loadstone.experiments.file import (
     parse_level,
     write_experiment,
 )
-from loadstone.experiments.model import CompareDesign, Experiment, RunDesign
 from loadstone.experiments.schema import experiment_schema
+from loadstone.spec.model import CompareDesign, Experiment, RunDesign
 
 ROOT = Path(__file__).parents[2]
 

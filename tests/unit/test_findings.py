@@ -8,9 +8,9 @@ import pytest
 
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.findings import Findings
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan
 from loadstone.results.record import Fingerprint, Status
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.base import Observation
 from loadstone.workloads.registry import workload_of
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from sample_frames import hello, tick
 
-from loadstone.load.frames import Event, FrameError, Hello, Tick, parse_frame
+from loadstone.protocol.frames import Event, FrameError, Hello, Tick, parse_frame
 
 
 def test_a_stored_frame_of_version_2_lacks_what_version_3_added() -> None:

@@ -10,15 +10,19 @@ import pytest
 from loadstone.errors import ExitCode, RefusedError
 from loadstone.experiments.designs import design_of, stages_of, trials_of
 from loadstone.experiments.file import parse_experiment
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import Change
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.experiments.preflight.refusals import (
+    refuse_impossible,
+    refuse_unavailable,
+    refuse_unsafe,
+)
 from loadstone.factors.base import NEEDS_NOTHING
-from loadstone.factors.check import check_experiment
 from loadstone.factors.host import NEEDS_HOST, NEEDS_RESTART
 from loadstone.factors.in_force import in_force, unsafe_in
-from loadstone.factors.refusals import refuse_impossible, refuse_unavailable, refuse_unsafe
 from loadstone.factors.registry import apply_changes, base_parts, examine
 from loadstone.results.folder import ExperimentFolder
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import Change
 
 ABSENT = "host.queue.nosuchdisk.scheduler"
 """A disk that no machine has."""

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Level, StorageSpec, TargetSpec
 from loadstone.host import cpulist, sysctl
 from loadstone.host.disks import disk_below
 from loadstone.host.levels import Whole
@@ -18,6 +17,7 @@ from loadstone.host.machine import Absent, Machine
 from loadstone.host.place import data_folder
 from loadstone.host.queue import setting as queue_setting
 from loadstone.host.registry import all_known, host_setting
+from loadstone.spec.model import Level, StorageSpec, TargetSpec
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from fake_machine import fake_machine, texts
 
 from loadstone.errors import RefusedError, TargetError
-from loadstone.experiments.journal import Journal, open_journals
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.host.machine import Machine
 from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
+from loadstone.journal import Journal, open_journals
+from loadstone.spec.model import Level, TargetSpec
 
 TARGET = TargetSpec(engine="none")
 
@@ -183,8 +183,8 @@ def test_what_a_killed_run_left_is_put_back_before_anything_else_is_changed(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import Journal
+from loadstone.spec.model import TargetSpec
 from loadstone.host.machine import Machine
 from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from loadstone.experiments import journal as module
-from loadstone.experiments.journal import Entry, Journal, open_journals, undoes
+from loadstone import journal as module
+from loadstone.journal import Entry, Journal, open_journals, undoes
 
 
 @undoes("test-remove-file")
@@ -96,7 +96,7 @@ def test_copies_hold_only_the_lines_of_their_block(tmp_path: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from loadstone.experiments.journal import Journal, undoes
+from loadstone.journal import Journal, undoes
 
 @undoes("test-remove-file")
 def _(data): ...

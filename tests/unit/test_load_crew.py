@@ -17,8 +17,8 @@ import pytest
 from loadstone.load.acknowledgements import file_of, read_acknowledgements
 from loadstone.load.crew import Crew
 from loadstone.load.driver import DriverFailedError, Failure, Limits
-from loadstone.load.frames import PROTOCOL_VERSION
 from loadstone.load.processes import processes_for
+from loadstone.protocol.frames import PROTOCOL_VERSION
 
 PLAN = {"version": PROTOCOL_VERSION, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from properties import SLOW
 from sample_frames import Operation, encoded, hello, phase, tick
 
-from loadstone.experiments.model import ProfileSpec
-from loadstone.load.frames import Tick, parse_frame
 from loadstone.load.health import generator_notices
 from loadstone.load.merging import BEHIND_S, BehindError, Merger
 from loadstone.load.totals import LoadLog
+from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.latency import merge
+from loadstone.spec.model import ProfileSpec
 
 Frames = list[dict[str, Any]]
 CLOCKS = (100.0, 100.25, 99.5)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from loadstone.experiments.model import ProfileSpec
 from loadstone.load.profiles import load_plan, pacing_of, phases_of, run_plan
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Connection
 from loadstone.workloads.base import LoadRequest
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from properties import SLOW
 from sample_frames import FRAMES, Operation, encoded, tick
 
-from loadstone.experiments.model import ProfileSpec
-from loadstone.load.frames import Tick, parse_frame
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, add_up
+from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import GeneratorHealth
+from loadstone.spec.model import ProfileSpec
 from loadstone.workloads.base import Observation
 
 OPERATIONS = st.lists(

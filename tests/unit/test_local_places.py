@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import StorageSpec
-from loadstone.targets.local import tree
-from loadstone.targets.local.account import Account
+from loadstone.journal import Journal
+from loadstone.placements import tree
+from loadstone.placements.account import Account
+from loadstone.spec.model import StorageSpec
 from loadstone.targets.local.places import Places
 
 ME = Account("me", os.geteuid(), os.getegid(), switch=False)

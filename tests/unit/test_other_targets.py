@@ -14,13 +14,13 @@ from loadstone.experiments.conduct import systems
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.lab import Lab, Site
-from loadstone.experiments.model import Experiment, TargetSpec
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.plans import Change, Variant
+from loadstone.experiments.preflight.check import check_experiment
 from loadstone.factors.base import NEEDS_DATA
-from loadstone.factors.check import check_experiment
 from loadstone.factors.registry import apply_changes, examine, full_name
 from loadstone.report.differences import differences
+from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.plans import Change, Variant
 
 SMALL = {"engine": "postgresql", "settings": {"work_mem": "4MB"}}
 LARGE = {"engine": "postgresql", "settings": {"work_mem": "1GB"}}

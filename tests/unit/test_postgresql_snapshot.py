@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import TargetError
-from loadstone.targets.local.account import Account
+from loadstone.placements.account import Account
 from loadstone.targets.postgresql import snapshot
 
 ME = Account("me", os.geteuid(), os.getegid(), switch=False)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.probes.host import HostProbe
-from loadstone.probes.mounts import block_device, mount_of, whole_disks
-from loadstone.probes.proc import (
+from loadstone.host.mounts import block_device, mount_of, whole_disks
+from loadstone.host.proc import (
     CpuTimes,
     parse_diskstats,
     parse_meminfo,
@@ -17,6 +16,7 @@ from loadstone.probes.proc import (
     parse_pressure,
     parse_stat,
 )
+from loadstone.probes.host import HostProbe
 
 STAT = """\
 cpu  {user} 10 {system} {idle} 40 5 5 {steal} 7 0

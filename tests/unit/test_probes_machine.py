@@ -46,7 +46,7 @@ def test_missing_tools_are_made_up_for(tmp_path: Path, monkeypatch: pytest.Monke
 def test_an_odd_host_is_no_reason_to_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def fail() -> None:
+    def fail(*_: object) -> None:
         raise error
 
     for part in ("_processor", "_memory", "_disks", "_cgroup", "_versions", "_virtualisation"):

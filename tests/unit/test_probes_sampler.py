@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Iterable
 
 from loadstone.errors import DiskFullError
-from loadstone.probes.base import Probe, Sample
+from loadstone.probes.base import Probe
 from loadstone.probes.sampler import GIVE_UP_AFTER, Sampler
 from loadstone.results.record import Notice, Wait
+from loadstone.results.sample import Sample
 
 
 class Recorded(Probe):

@@ -14,13 +14,14 @@ from loadstone.cli.execute import worst
 from loadstone.cli.progress import trial_line
 from loadstone.errors import ExitCode
 from loadstone.experiments.designs import stages_of
-from loadstone.experiments.model import CompareDesign, CrashDesign, Experiment
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.report.document import build_document
 from loadstone.report.export import rows
 from loadstone.report.model import ReportDocument
 from loadstone.report.terminal import print_report
 from loadstone.results.record import DurabilityRecord, Status, TrialResult
 from loadstone.results.store import INDEX_FILE, Store
+from loadstone.spec.model import CompareDesign, CrashDesign, Experiment
 
 SURVIVED = DurabilityRecord(
     failure="power-loss", crashed_at_s=4.2, acknowledged=9000, recovery_s=0.8
@@ -137,14 +138,14 @@ def test_the_export_has_the_figures_of_crashes_as_rows_of_their_own(folder: Path
 
 def test_the_index_counts_crashes_apart_and_grows_the_column_it_lacks(folder: Path):
     with Store(folder.parent) as store:
-        store.index_experiment(folder)
+        store.index_experiment(folder, finish_interrupted)
     engine = create_engine(f"sqlite:///{folder.parent / INDEX_FILE}")
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE trials DROP COLUMN crash"))
     engine.dispose()
     with Store(folder.parent) as store:
         assert store.experiments()[0].crashes == {}
-        store.reindex()
+        store.reindex(finish_interrupted)
         entry = store.experiments()[0]
         assert entry.crashes == {"survived": 3, "lost commits": 3}
         assert entry.statuses == {"valid": 12}

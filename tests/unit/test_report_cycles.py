@@ -6,13 +6,13 @@ from dss_steps import step
 from sample_results import experiment
 from sample_trials import plan_of
 
-from loadstone.experiments.model import CompareDesign, WorkloadSpec
-from loadstone.experiments.plans import Variant
-from loadstone.load.frames import Event
+from loadstone.protocol.frames import Event
 from loadstone.report.reading import DesignRecord, ExperimentFolder, TrialFolder
 from loadstone.report.steps import steps_report
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
 from loadstone.results.record import Status, TrialResult
+from loadstone.spec.model import CompareDesign, WorkloadSpec
+from loadstone.spec.plans import Variant
 
 VARIANTS = ("stored", "hybrid")
 

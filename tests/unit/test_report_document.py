@@ -7,10 +7,10 @@ import sample_results
 from sample_results import LADDER_EFFECT, Sample, write_results
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import CompareDesign
 from loadstone.report.document import build_document
 from loadstone.report.model import ComparisonReport, ReportDocument
 from loadstone.results.record import Status
+from loadstone.spec.model import CompareDesign
 
 RUNGS = ["baseline", *LADDER_EFFECT]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import SLOW
 
-from loadstone.load.frames import OperationTick, Tick
+from loadstone.protocol.frames import OperationTick, Tick
 from loadstone.report.load_series import (
     MOST_POINTS,
     group_series,

@@ -10,8 +10,7 @@ import sample_archive
 import sample_results
 from sample_trials import plan_of
 
-from loadstone.experiments.model import OutageKind, ProfileSpec, RunDesign, WorkloadSpec
-from loadstone.load.frames import Event
+from loadstone.protocol.frames import Event
 from loadstone.report.document import build_document
 from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import load_series, workload_series
@@ -22,6 +21,7 @@ from loadstone.report.watched import watched
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
 from loadstone.results.record import OutageRecord, Status
 from loadstone.results.trial_files import PLAN_FILE, empty_result
+from loadstone.spec.model import OutageKind, ProfileSpec, RunDesign, WorkloadSpec
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive

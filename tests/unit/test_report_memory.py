@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from loadstone.load.frames import Tick
 from loadstone.probes.own import OwnProbe
+from loadstone.protocol.frames import Tick
 from loadstone.report.memory import GENERATOR, OWN, memory_report
 from loadstone.report.model import PhaseSpan, ReportDocument
 from loadstone.report.probe_series import target_series

@@ -11,7 +11,7 @@ from rich.console import Console
 from sample_frames import hello, phase, tick
 from sample_trials import plan_of
 
-from loadstone.load.frames import parse_frame
+from loadstone.protocol.frames import parse_frame
 from loadstone.report.happenings import Happenings
 from loadstone.report.model import StallReport
 from loadstone.report.reading import TrialFolder

@@ -8,11 +8,11 @@ import sample_results
 from rich.console import Console
 from sample_results import Sample, write_results
 
-from loadstone.experiments.model import RunDesign
 from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument, StepReport, StepsReport, StepTitle
 from loadstone.report.terminal import print_report
 from loadstone.results.record import Status
+from loadstone.spec.model import RunDesign
 
 
 def printed(document: ReportDocument, folder: Path, **options: object) -> str:

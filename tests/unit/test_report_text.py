@@ -2,8 +2,8 @@
 
 import pytest
 
-from loadstone.experiments.model import Price
 from loadstone.report.text import loading, price
+from loadstone.spec.model import Price
 
 
 @pytest.mark.parametrize(

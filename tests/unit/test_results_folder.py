@@ -17,13 +17,13 @@ from sample_frames import FRAMES
 from sample_trials import plan_of
 
 from loadstone.errors import DiskFullError, WrongInputError
-from loadstone.probes.base import Sample
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.files import write_atomically
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import FRAMES_FILE, read_frames
-from loadstone.results.interrupted import finish_interrupted
 from loadstone.results.lines import LineWriter, read_lines
 from loadstone.results.record import Status
+from loadstone.results.sample import Sample
 from loadstone.results.samples import SAMPLES_LINES, read_samples
 from loadstone.results.trial_files import is_running, read_plan, read_result, write_result
 

@@ -14,6 +14,7 @@ from properties import SLOW
 from sample_trials import make_experiment
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.record import Status
 from loadstone.results.store import INDEX_FILE, Store, index_experiment, reindex
 from loadstone.results.trial_files import read_result
@@ -25,7 +26,7 @@ def test_an_experiment_is_found_and_listed(tmp_path: Path) -> None:
     folder = make_experiment(
         tmp_path, trials={"a": Status.VALID, "b": Status.DISTURBED, "c": Status.VALID}
     )
-    index_experiment(folder.path)
+    index_experiment(folder.path, finish_interrupted)
     with Store(tmp_path) as store:
         [entry] = store.experiments()
         assert (entry.name, entry.workload, entry.design) == ("demo", "noop", "run")
@@ -39,9 +40,9 @@ def test_an_experiment_is_found_and_listed(tmp_path: Path) -> None:
 def test_indexing_again_changes_nothing(tmp_path: Path) -> None:
     folder = make_experiment(tmp_path)
     with Store(tmp_path) as store:
-        store.index_experiment(folder.path)
+        store.index_experiment(folder.path, finish_interrupted)
         before = store.experiments(), store.metrics("demo")
-        store.index_experiment(folder.path)
+        store.index_experiment(folder.path, finish_interrupted)
         assert (store.experiments(), store.metrics("demo")) == before
 
 
@@ -49,7 +50,7 @@ def test_the_list_can_be_narrowed_and_is_newest_first(tmp_path: Path) -> None:
     make_experiment(tmp_path, "first", "oltp")
     make_experiment(tmp_path, "second", trials={"a": Status.FAILED})
     make_experiment(tmp_path, "Third_x".lower())
-    reindex(tmp_path)
+    reindex(tmp_path, finish_interrupted)
     with Store(tmp_path) as store:
         assert [entry.name for entry in store.experiments()] == ["third_x", "second", "first"]
         assert [entry.name for entry in store.experiments(workload="oltp")] == ["first"]
@@ -64,7 +65,7 @@ def test_a_reference_may_be_short_but_not_ambiguous(tmp_path: Path) -> None:
         make_experiment(
             tmp_path, name, trials={"b01-1-base": Status.VALID, "b01-2-wal": Status.VALID}
         )
-    reindex(tmp_path)
+    reindex(tmp_path, finish_interrupted)
     with Store(tmp_path) as store:
         assert store.find("sw").experiment.name == "sweep"
         assert store.find("sw/b01-2").path.name == "b01-2-wal"
@@ -83,22 +84,22 @@ def test_the_index_is_made_anew_from_the_folders(tmp_path: Path) -> None:
     make_experiment(tmp_path, "kept")
     gone = make_experiment(tmp_path, "gone")
     broken = make_experiment(tmp_path, "broken")
-    reindex(tmp_path)
+    reindex(tmp_path, finish_interrupted)
     for path in sorted(gone.path.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     gone.path.rmdir()
     (broken.path / "experiment.json").write_text("{}")
-    [left_out] = reindex(tmp_path)
+    [left_out] = reindex(tmp_path, finish_interrupted)
     assert "broken" in left_out
     (tmp_path / INDEX_FILE).unlink()
-    reindex(tmp_path)
+    reindex(tmp_path, finish_interrupted)
     with Store(tmp_path) as store:
         assert [entry.name for entry in store.experiments()] == ["kept"]
 
 
 def test_a_killed_trial_is_finished_when_it_is_indexed(tmp_path: Path) -> None:
     folder = make_experiment(tmp_path, trials={"a": Status.RUNNING})
-    index_experiment(folder.path)
+    index_experiment(folder.path, finish_interrupted)
     with Store(tmp_path) as store:
         assert store.experiments()[0].statuses == {"interrupted": 1}
     assert read_result(folder.path / "a").status is Status.INTERRUPTED
@@ -131,7 +132,7 @@ def test_what_goes_in_comes_out(
 ) -> None:
     results = tmp_path_factory.mktemp("results")
     folder = make_experiment(results, trials=trials, value=value)
-    index_experiment(folder.path)
+    index_experiment(folder.path, finish_interrupted)
     with Store(results) as store:
         counted = store.experiments()[0].statuses
         assert sum(counted.values()) == len(trials)
@@ -144,12 +145,13 @@ def test_what_goes_in_comes_out(
 INDEXER = """
 import sys
 from pathlib import Path
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.store import Store
 sys.stdin.readline()
 for _ in range(2):
     with Store(Path(sys.argv[1]).parent) as store:
-        store.index_experiment(Path(sys.argv[1]))
-        store.reindex()
+        store.index_experiment(Path(sys.argv[1]), finish_interrupted)
+        store.reindex(finish_interrupted)
 """
 
 
@@ -175,11 +177,11 @@ def test_several_may_index_at_once(tmp_path: Path) -> None:
 
 def test_the_files_are_the_truth(tmp_path: Path) -> None:
     folder = make_experiment(tmp_path)
-    reindex(tmp_path)
+    reindex(tmp_path, finish_interrupted)
     path = folder.path / "b01-1-base" / "result.json"
     result = json.loads(path.read_text())
     result["metrics"][0]["value"] = 7.0
     path.write_text(json.dumps(result))
-    reindex(tmp_path)
+    reindex(tmp_path, finish_interrupted)
     with Store(tmp_path) as store:
         assert store.metrics("demo")["b01-1-base"]["operations_per_s"] == 7.0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from runner_plans import changed, encoded, noop_plan
 
-from loadstone.load.frames import End, Event, Frame, Tick, parse_frame
+from loadstone.protocol.frames import End, Event, Frame, Tick, parse_frame
 from loadstone.results.latency import decode, merge
 from loadstone.runner.clock import Clock
 from loadstone.runner.conductor import Run

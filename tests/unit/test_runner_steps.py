@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from runner_plans import encoded
 
-from loadstone.load.frames import End, Event, Frame, parse_frame
-from loadstone.load.steps import StepRun, steps_of
+from loadstone.protocol.frames import End, Event, Frame, parse_frame
+from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.runner.clock import Clock
 from loadstone.runner.conductor import Run
 from loadstone.runner.engines.base import Plan as QueryPlan

@@ -10,8 +10,7 @@ import pytest
 
 from loadstone.experiments.designs import DESIGNS, design_of
 from loadstone.experiments.designs.search import SearchStages, rules_of
-from loadstone.experiments.model import Experiment, WorkloadSpec
-from loadstone.experiments.plans import LevelPlan, TrialPlan
+from loadstone.experiments.searching import SearchOutcome, outcome_of
 from loadstone.results.record import (
     DriftRecord,
     LevelReason,
@@ -19,7 +18,8 @@ from loadstone.results.record import (
     Status,
     TrialResult,
 )
-from loadstone.results.searching import SearchOutcome, outcome_of
+from loadstone.spec.model import Experiment, WorkloadSpec
+from loadstone.spec.plans import LevelPlan, TrialPlan
 
 OPEN = {"load": "open", "rate_per_s": 100}
 Truth = Callable[[LevelPlan], bool]

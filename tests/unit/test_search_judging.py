@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from sample_frames import Operation, tick
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import LoadedBy
-from loadstone.experiments.plans import LevelPlan
-from loadstone.load.frames import Tick, parse_frame
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, parse_term, tightest_limit_s
 from loadstone.load.windows import Stretch, windows_of
+from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import LevelReason, LevelRecord
+from loadstone.spec.model import LoadedBy
+from loadstone.spec.plans import LevelPlan
 from loadstone.workloads.base import Flow
 
 MS = 1_000_000

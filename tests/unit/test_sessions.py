@@ -12,13 +12,13 @@ from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.levels import refusals
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan
 from loadstone.experiments.room import MOST_AHEAD, sessions_named, with_room
+from loadstone.experiments.searching import outcome_of
 from loadstone.load.driver import DriverFailedError, Failure
-from loadstone.load.frames import Event
+from loadstone.protocol.frames import Event
 from loadstone.results.record import NO_MORE_SESSIONS, LevelRecord, Status, TrialResult
-from loadstone.results.searching import outcome_of
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.registry import workload_of
 
 SERVERS = pytest.mark.parametrize("engine", ["postgresql", "mariadb"])

@@ -16,8 +16,8 @@ from loadstone.errors import RefusedError
 from loadstone.experiments import conduct
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.file import load_experiment
-from loadstone.experiments.model import Experiment
-from loadstone.factors import space
+from loadstone.experiments.preflight import space
+from loadstone.spec.model import Experiment
 
 GB = 1 << 30
 ROOT = Path(__file__).parents[2]

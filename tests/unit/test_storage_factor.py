@@ -9,12 +9,12 @@ import pytest
 
 from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import Change
 from loadstone.factors.in_force import unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, examine
-from loadstone.storage import programs, support
-from loadstone.storage.place import parse
+from loadstone.placements import programs, support
+from loadstone.placements.place import parse
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import Change
 
 
 def experiment(**target: Any) -> Experiment:

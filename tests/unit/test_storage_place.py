@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import WrongInputError
-from loadstone.storage import options, place
-from loadstone.storage.mounted import size_for
-from loadstone.storage.place import Place, parse, parse_size, size_text
+from loadstone.placements import options, place
+from loadstone.placements.mounted import size_for
+from loadstone.placements.place import Place, parse, parse_size, size_text
 
 GB = 1 << 30
 VALUES = {

@@ -9,7 +9,7 @@ PROGRAM = """
 import importlib, pkgutil
 import loadstone
 from loadstone.cli.recover import command
-from loadstone.experiments import journal
+from loadstone import journal
 
 assert command() == 0
 known = set(journal._UNDO)

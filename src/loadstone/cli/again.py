@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from loadstone.cli.draft import Draft, lay_over
 from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
-from loadstone.experiments.designs.arrange import trial_seed
-from loadstone.experiments.file import Written, durations_as_text
-from loadstone.experiments.model import EXPERIMENT_VERSION
-from loadstone.experiments.plans import TrialPlan
+from loadstone.experiments.file import Written
+from loadstone.spec.durations import durations_as_text
+from loadstone.spec.model import EXPERIMENT_VERSION
+from loadstone.spec.plans import TrialPlan, trial_seed
 from loadstone.workloads.registry import workload_class
 
 

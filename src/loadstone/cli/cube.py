@@ -299,7 +299,7 @@ def _outline(seed: int) -> Outline:
 
 
 def _dimension(own: Outline, name: str) -> Dimension:
-    from loadstone.experiments.problems import near
+    from loadstone.spec.problems import near
 
     known = {each.name.lower(): each for each in own.dimensions}
     if name.lower() not in known:

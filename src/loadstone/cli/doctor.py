@@ -14,7 +14,7 @@ from loadstone.errors import ExitCode, WrongInputError
 
 if TYPE_CHECKING:
     from loadstone.doctor.visit import Visit
-    from loadstone.experiments.model import Experiment
+    from loadstone.spec.model import Experiment
 
 Engine = Literal["postgresql", "mariadb", "sqlite"]
 
@@ -97,7 +97,7 @@ def _visit(
                 "which server is missing", advice="add --server with its address or file"
             )
         return visit.visit_host(data)
-    from loadstone.experiments.model import TargetSpec
+    from loadstone.spec.model import TargetSpec
 
     engine = target or visit.engine_of(server)
     if engine is None:

@@ -11,8 +11,8 @@ from typing import Any
 from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import Written, parse_level, read_fields, validate
-from loadstone.experiments.model import EXPERIMENT_VERSION, Level
-from loadstone.experiments.problems import Path, Source
+from loadstone.spec.model import EXPERIMENT_VERSION, Level
+from loadstone.spec.problems import Path, Source
 
 
 @dataclass

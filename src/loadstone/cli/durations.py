@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
-from loadstone.experiments.model import Experiment, ProfileSpec
-from loadstone.experiments.plans import TrialPlan
+from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.plans import TrialPlan
 from loadstone.units import format_duration
 
 AROUND_TRIAL_S = 8.0

@@ -12,9 +12,9 @@ from loadstone.cli.options import Execution
 from loadstone.cli.outlook import too_few_repeats
 from loadstone.errors import ExitCode, InterruptedTrialError
 from loadstone.experiments.file import Written
-from loadstone.experiments.problems import refuse
-from loadstone.factors.check import check_experiment
+from loadstone.experiments.preflight.check import check_experiment
 from loadstone.results.record import Status, TrialResult
+from loadstone.spec.problems import refuse
 
 if TYPE_CHECKING:
     from loadstone.cli.progress import Collector

@@ -42,9 +42,10 @@ def essbase_log(
         output: Where results lie and how to answer.
     """
     from loadstone.cli.answer import answer
-    from loadstone.experiments.plans import Variant
+    from loadstone.load.interrupted import finish_interrupted
     from loadstone.results.folder import ExperimentFolder
     from loadstone.results.store import index_experiment
+    from loadstone.spec.plans import Variant
     from loadstone.workloads.cube.essbase import record
     from loadstone.workloads.cube.essbase.log import read_log
 
@@ -63,7 +64,7 @@ def essbase_log(
                 trial.frames.write(frame)
             trial.write_inventory(record.inventory_of(own))
             trial.write_result(record.result_of(plan, own))
-    index_experiment(folder.path)
+    index_experiment(folder.path, finish_interrupted)
     answer(folder.path, as_json=output.json)
     say(f"the result is {folder.name}, in {folder.path}")
 

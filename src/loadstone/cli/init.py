@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from loadstone.cli.init_targets import TARGET_TEXTS, TargetText
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
-from loadstone.experiments.problems import near
 from loadstone.factors.target import level_text
+from loadstone.spec.problems import near
 from loadstone.units import format_duration, is_duration
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.cli.durations import phase_s, whole_s
-from loadstone.experiments.plans import TrialPlan
+from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.base import Workload
 
 

@@ -172,7 +172,7 @@ def _say_what_is_left_behind(words: list[str]) -> None:
     asks = not words or words[0].startswith("-") or words[0] in _NEEDS_NO_JOURNAL
     if asks or "--help" in words or "-h" in words:
         return
-    from loadstone.experiments.journal import open_journals
+    from loadstone.journal import open_journals
 
     for journal in open_journals():
         if not journal.alive:

@@ -12,16 +12,16 @@ from loadstone.cli.durations import experiment_s
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
 from loadstone.experiments.designs.search import rules_of
-from loadstone.experiments.model import Experiment, Level
-from loadstone.experiments.plans import Change, TrialPlan, Variant
+from loadstone.experiments.preflight.check import changes_of
+from loadstone.experiments.preflight.refusals import refuse_unavailable
+from loadstone.experiments.preflight.space import most_growth_bytes, refuse_overfull
 from loadstone.factors.base import Parts
-from loadstone.factors.check import changes_of
 from loadstone.factors.host import HostFactor, present
 from loadstone.factors.in_force import in_force, parts_of, unsafe_in
-from loadstone.factors.refusals import refuse_unavailable
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
-from loadstone.factors.space import most_growth_bytes, refuse_overfull
 from loadstone.results.record import SkippedRung
+from loadstone.spec.model import Experiment, Level
+from loadstone.spec.plans import Change, TrialPlan, Variant
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from loadstone.cli.console import out
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Output
 from loadstone.errors import ExitCode, WrongInputError
-from loadstone.experiments.plans import Variant
-from loadstone.experiments.problems import near
 from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
 from loadstone.report.figures import metric_infos, values_of
@@ -20,6 +18,8 @@ from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import ExperimentFolder, PairRecord, TrialFolder, read_experiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import compare
+from loadstone.spec.plans import Variant
+from loadstone.spec.problems import near
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from rich.text import Text
 
 from loadstone.cli.durations import about, experiment_s, whole_s
 from loadstone.cli.live import LoadState
-from loadstone.experiments.model import Experiment
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.plans import TrialPlan, Variant
+from loadstone.experiments.searching import amount, first_reason, reason_text
 from loadstone.results.durability import crash_text
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
-from loadstone.results.searching import amount, first_reason, reason_text
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.base import Workload
 from loadstone.workloads.registry import workload_class, workload_of
 

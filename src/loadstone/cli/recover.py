@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from loadstone.cli.console import say
 from loadstone.cli.options import Flag
 from loadstone.errors import ExitCode
-from loadstone.experiments.journal import Entry, OpenJournal, open_journals
+from loadstone.journal import Entry, OpenJournal, open_journals
 
 
 def command(
@@ -69,9 +69,10 @@ def _recover(journal: OpenJournal, *, dry_run: bool, quiet: bool) -> dict[str, A
 
 def _finish_records(journal: OpenJournal) -> None:
     """Finishes the records of the trials that the killed run left, and lists them."""
+    from loadstone.load.interrupted import finish_interrupted
     from loadstone.results.folder import EXPERIMENT_FILE
     from loadstone.results.store import index_experiment
 
     experiment = journal.path.parent
     if (experiment / EXPERIMENT_FILE).exists():
-        index_experiment(experiment)
+        index_experiment(experiment, finish_interrupted)

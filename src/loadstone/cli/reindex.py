@@ -15,12 +15,13 @@ def command(*, output: Output = Output()) -> None:  # noqa: B008
     Args:
         output: Where results lie and how to answer.
     """
+    from loadstone.load.interrupted import finish_interrupted
     from loadstone.results.store import Store
 
     if not output.results.is_dir():
         raise WrongInputError(f"there is no folder {output.results}")
     with Store(output.results) as store:
-        left_out = store.reindex()
+        left_out = store.reindex(finish_interrupted)
         count = len(store.experiments())
     if output.json:
         print(json.dumps({"version": 1, "experiments": count, "left_out": left_out}, indent=2))

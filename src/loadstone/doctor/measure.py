@@ -14,12 +14,12 @@ from loadstone.doctor.facts import Facts, MariaDBFacts, PostgreSQLFacts, SQLiteF
 from loadstone.doctor.model import Advice, Finding, Measure, Rule
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.file import durations_as_text
-from loadstone.experiments.model import EXPERIMENT_VERSION, Experiment, Level, WorkloadSpec
-from loadstone.factors.check import check_experiment
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.experiments.preflight.refusals import refuse_impossible, refuse_unavailable
 from loadstone.factors.in_force import unsafe_in
-from loadstone.factors.refusals import refuse_impossible, refuse_unavailable
 from loadstone.factors.registry import apply_changes
+from loadstone.spec.durations import durations_as_text
+from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level, WorkloadSpec
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.registry import workload_of
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from loadstone.doctor.facts import Facts
-from loadstone.experiments.model import Experiment, Level
+from loadstone.spec.model import Experiment, Level
 
 Subject = Literal["host", "postgresql", "mariadb", "sqlite"]
 """What a rule is about."""

@@ -13,9 +13,9 @@ from loadstone.doctor.measure import base_of, finding_of, fitted
 from loadstone.doctor.model import Advice, Finding, Rule, Severity
 from loadstone.doctor.rules import RULES
 from loadstone.errors import LoadstoneError, WrongInputError
-from loadstone.experiments.model import Experiment, TargetSpec
-from loadstone.factors.check import changes_of
+from loadstone.experiments.preflight.check import changes_of
 from loadstone.host.place import at_address
+from loadstone.spec.model import Experiment, TargetSpec
 
 DEFAULT_FOLDER = Path("/var/tmp")  # noqa: S108
 ENGINES = ("postgresql", "mariadb", "sqlite")

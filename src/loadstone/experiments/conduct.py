@@ -18,19 +18,13 @@ from loadstone.experiments.designs import (
     trials_of,
 )
 from loadstone.experiments.interrupts import Interrupts
-from loadstone.experiments.journal import Journal
 from loadstone.experiments.lab import Lab, Site
-from loadstone.experiments.model import Experiment, TargetSpec
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.plans import TrialPlan
-from loadstone.experiments.room import sessions_named, with_room
-from loadstone.experiments.trial import run_trial
-from loadstone.factors.cautions import cautions
-from loadstone.factors.check import changes_of
-from loadstone.factors.crashes import refuse_uncrashable
-from loadstone.factors.in_force import parts_of
-from loadstone.factors.outages import refuse_impossible_outage
-from loadstone.factors.refusals import (
+from loadstone.experiments.preflight.cautions import cautions
+from loadstone.experiments.preflight.check import changes_of
+from loadstone.experiments.preflight.crashes import refuse_uncrashable
+from loadstone.experiments.preflight.outages import refuse_impossible_outage
+from loadstone.experiments.preflight.refusals import (
     refuse_claimed_host,
     refuse_impossible,
     refuse_shared_engine,
@@ -38,14 +32,21 @@ from loadstone.factors.refusals import (
     refuse_unfit,
     refuse_unsafe,
 )
+from loadstone.experiments.preflight.space import Space, refuse_overfull
+from loadstone.experiments.room import sessions_named, with_room
+from loadstone.experiments.trial import run_trial
+from loadstone.factors.in_force import parts_of
 from loadstone.factors.registry import apply_changes
-from loadstone.factors.space import Space, refuse_overfull
 from loadstone.factors.target import OTHER_TARGET, level_text
 from loadstone.host.state import HostState
+from loadstone.journal import Journal
+from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.results.store import index_experiment
+from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
 
@@ -259,7 +260,7 @@ class _Climb:
 def _index(folder: ExperimentFolder, observer: Observer) -> None:
     """Lists the results; the files are the truth, so a failure is said and hides nothing."""
     try:
-        index_experiment(folder.path)
+        index_experiment(folder.path, finish_interrupted)
     except LoadstoneError as error:
         observer.notice(
             Notice(

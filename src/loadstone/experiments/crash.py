@@ -15,13 +15,13 @@ from loadstone.errors import InterruptedTrialError, LoadstoneError, TargetError
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
-from loadstone.experiments.model import Failure, ProfileSpec
-from loadstone.experiments.plans import CrashPlan
 from loadstone.load.acknowledgements import read_acknowledgements
 from loadstone.load.crew import Generator
 from loadstone.load.driver import DriverFailedError
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import DurabilityRecord
+from loadstone.spec.model import Failure, ProfileSpec
+from loadstone.spec.plans import CrashPlan
 from loadstone.targets.base import Target
 from loadstone.workloads.base import Acknowledgement
 

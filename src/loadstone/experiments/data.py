@@ -8,11 +8,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from loadstone.experiments.model import Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.experiments.observer import Observer
 from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.base import Target
 from loadstone.workloads.base import LoadRequest, Workload
 

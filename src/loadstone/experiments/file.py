@@ -20,19 +20,13 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import EXPERIMENT_VERSION, Experiment, Level
-from loadstone.experiments.problems import Path, Problem, Source, near, problems_of, refuse
-from loadstone.units import format_duration
+from loadstone.spec.durations import durations_as_text
+from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level
+from loadstone.spec.problems import Path, Problem, Source, near, problems_of, refuse
 
 LARGEST_FILE_BYTES = 1_000_000
 
 _PASSWORD_IN_ADDRESS = re.compile(r"\w+://[^/@]*:[^/@]+@")
-
-DURATIONS = (
-    *("warm_up", "ramp", "measure", "think_time"),
-    *("window", "longest", "soak", "after", "for"),
-)
-"""Fields of profile, design and outage that hold seconds and are written with a unit."""
 
 
 @dataclass(frozen=True)
@@ -267,16 +261,3 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
         except RecursionError:
             problems.append(Problem(("workload", "parameters"), "refer to themselves"))
     return problems
-
-
-def durations_as_text(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a part with durations, which are seconds, as a file has them."""
-    return {
-        name: _exact_duration(value) if name in DURATIONS and isinstance(value, float) else value
-        for name, value in part.items()
-    }
-
-
-def _exact_duration(seconds: float) -> str:
-    short = format_duration(seconds) if seconds >= 60 and seconds == round(seconds) else ""
-    return short or f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.levels import levels_of, trouble_of
-from loadstone.experiments.plans import TrialPlan
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.load.health import generator_notices
@@ -35,6 +34,7 @@ from loadstone.results.record import (
     Wait,
 )
 from loadstone.results.statistics import drift, steady_state, usual
+from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
 from loadstone.targets.registry import target_class
 from loadstone.workloads.base import Measured, Observation, Workload

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import TargetSpec
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.plans import TrialPlan
 from loadstone.host.state import HostState
+from loadstone.journal import Journal
+from loadstone.load.locate import driver_version
 from loadstone.probes.inventory import host_inventory
 from loadstone.results.folder import TrialFolder
+from loadstone.spec.model import TargetSpec
+from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
 
 
@@ -75,7 +76,8 @@ class Lab:
         workload.prepare(target)
         findings.fingerprint = target.fingerprint(workload.fingerprint_tables(target.dialect))
         target.settle(plan.cache)
-        folder.write_inventory({"host": host_inventory(folder.path), "target": target.inventory()})
+        host = host_inventory(folder.path, driver=driver_version)
+        folder.write_inventory({"host": host, "target": target.inventory()})
         findings.counters = workload.observe(target)
         target.make_way()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadstone.experiments.plans import LevelPlan
-from loadstone.load.frames import Tick
 from loadstone.load.health import achieved_share, generator_notices, generator_trouble
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, tightest_limit_s
 from loadstone.load.totals import MEASURE
 from loadstone.load.windows import Stretch
+from loadstone.protocol.frames import Tick
 from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord, Notice
+from loadstone.spec.plans import LevelPlan
 
 if TYPE_CHECKING:
     from loadstone.experiments.findings import Findings

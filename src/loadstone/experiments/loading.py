@@ -13,18 +13,18 @@ from typing import Any
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
-from loadstone.experiments.model import ProfileSpec
 from loadstone.host import cpulist
 from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.crew import Generator, generator
-from loadstone.load.frames import Event, parse_frame
 from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import MEASURE
 from loadstone.probes.host import HostProbe
 from loadstone.probes.own import OwnProbe
 from loadstone.probes.sampler import Sampler
+from loadstone.protocol.frames import Event, parse_frame
 from loadstone.results.folder import TrialFolder
+from loadstone.spec.model import ProfileSpec
 from loadstone.workloads.base import LoadContext
 
 _LOOK_EVERY_S = 1.0

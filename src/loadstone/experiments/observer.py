@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.record import Notice, TrialResult
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan, Variant
 
 
 class Observer:

@@ -8,8 +8,8 @@ from loadstone.errors import TargetError
 from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load
-from loadstone.experiments.model import OutageSpec
 from loadstone.results.record import OutageRecord
+from loadstone.spec.model import OutageSpec
 
 _LOOK_EVERY_S = 0.1
 _PATIENCE_S = 60.0

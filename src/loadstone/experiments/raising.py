@@ -11,10 +11,10 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.levels import judge_of, refusals, stretch
 from loadstone.experiments.loading import Load
-from loadstone.experiments.model import ProfileSpec
-from loadstone.experiments.plans import TrialPlan
+from loadstone.experiments.searching import amount
 from loadstone.load.crew import Generator
-from loadstone.results.searching import amount
+from loadstone.spec.model import ProfileSpec
+from loadstone.spec.plans import TrialPlan
 
 _LAST_TICK_S = 1.5
 """Ticks come each second: so long after its end all of a level are there."""

@@ -7,9 +7,9 @@ what they declare. A search, whose levels are not known before, gives more to hi
 from __future__ import annotations
 
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import LevelPlan, TrialPlan
 from loadstone.factors.registry import apply_changes
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import LevelPlan, TrialPlan
 from loadstone.targets.registry import target_class
 from loadstone.workloads.base import Workload
 from loadstone.workloads.registry import workload_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loadstone.experiments.model import Experiment
+from loadstone.spec.model import Experiment
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

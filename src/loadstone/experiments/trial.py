@@ -8,13 +8,13 @@ from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.outage import suffer
-from loadstone.experiments.plans import TrialPlan
 from loadstone.experiments.raising import lasting, raise_load
 from loadstone.load.crew import Generator
-from loadstone.load.frames import Event
 from loadstone.probes.noise import machine_speed
+from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import TrialResult
+from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
 from loadstone.workloads.base import Observation, Workload
 from loadstone.workloads.registry import workload_of

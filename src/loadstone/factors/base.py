@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from loadstone.experiments.model import Experiment, Level, ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.model import Experiment, Level, ProfileSpec, TargetSpec, WorkloadSpec
 
 
 @dataclass(frozen=True)

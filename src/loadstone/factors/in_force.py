@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loadstone.experiments.model import Level
-from loadstone.experiments.plans import Change, TrialPlan
 from loadstone.factors.base import FactorInfo, Parts
 from loadstone.factors.registry import FACTORS, factor_kind
 from loadstone.factors.target import level_text
+from loadstone.spec.model import Level
+from loadstone.spec.plans import Change, TrialPlan
 
 
 def in_force(parts: Parts) -> Iterator[Change]:

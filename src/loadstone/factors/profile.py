@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.file import durations_as_text
-from loadstone.experiments.model import Level, ProfileSpec
-from loadstone.experiments.problems import dotted, near, problems_of
 from loadstone.factors.base import NEEDS_NOTHING, FactorInfo, FactorKind, Parts
+from loadstone.spec.durations import durations_as_text
+from loadstone.spec.model import Level, ProfileSpec
+from loadstone.spec.problems import dotted, near, problems_of
 
 
 class ProfileFactor(FactorKind):

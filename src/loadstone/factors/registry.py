@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment, ProfileSpec
-from loadstone.experiments.plans import Change
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.factors.host import HostFactor
 from loadstone.factors.profile import ProfileFactor
 from loadstone.factors.storage import StorageFactor
 from loadstone.factors.target import TargetFactor
 from loadstone.factors.workload import WorkloadFactor
+from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.plans import Change
 
 FACTORS: dict[str, FactorKind] = {
     kind.prefix: kind

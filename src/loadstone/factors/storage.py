@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Level, StorageSpec, TargetSpec
-from loadstone.experiments.problems import near
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.host.place import at_address
-from loadstone.storage import support
-from loadstone.storage.place import KINDS, Place, parse
+from loadstone.placements import support
+from loadstone.placements.place import KINDS, Place, parse
+from loadstone.spec.model import Level, StorageSpec, TargetSpec
+from loadstone.spec.problems import near
 from loadstone.targets.capabilities import SECOND_PLACE
 
 DEFAULT = "default"

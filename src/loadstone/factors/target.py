@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.factors.base import NEEDS_DATA, FactorInfo, FactorKind, Parts
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo
 
 _ENGINE = "engine"

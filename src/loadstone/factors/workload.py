@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Level
-from loadstone.experiments.problems import dotted, near, problems_of
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, FactorInfo, FactorKind, Parts
+from loadstone.spec.model import Level
+from loadstone.spec.problems import dotted, near, problems_of
 from loadstone.workloads.base import Workload
 
 

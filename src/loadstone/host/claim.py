@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from loadstone.errors import RefusedError
-from loadstone.experiments.journal import open_journals
+from loadstone.journal import open_journals
 
 LOCK_NAME = "loadstone-host.lock"
 _LOCK_FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path(tempfile.gettempdir()))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Level
-from loadstone.experiments.problems import near
 from loadstone.host import cpulist
 from loadstone.host.levels import Cpus, OneOf
 from loadstone.host.machine import THIS_MACHINE, Absent, Denied, Machine, Reading, read, write
 from loadstone.host.settings import EARLY, FIRST, HostSetting
+from loadstone.spec.model import Level
+from loadstone.spec.problems import near
 
 PREFIX = "cpu"
 

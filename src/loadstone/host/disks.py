@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loadstone.host.machine import Absent, Machine
-from loadstone.probes.mounts import block_device, mount_of
+from loadstone.host.mounts import block_device, mount_of
 
 DeviceOf = Callable[[Path], str | None]
 """`major:minor` of the block device under a folder."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.problems import near
 from loadstone.host.levels import OneOf
 from loadstone.host.machine import Machine
 from loadstone.host.settings import EARLY, FileSetting
+from loadstone.spec.problems import near
 
 PREFIX = "transparent_hugepages"
 

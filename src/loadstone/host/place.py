@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psutil
 
-from loadstone.experiments.model import TargetSpec
 from loadstone.host.machine import Absent
+from loadstone.spec.model import TargetSpec
 
 _DEFAULT = Path("/var/tmp")  # noqa: S108
 _IN_MEMORY = ("tmpfs", "zram")

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Level
-from loadstone.experiments.problems import near
 from loadstone.host import cpulist
 from loadstone.host.levels import Cpus, Levels, Whole
 from loadstone.host.machine import (
@@ -30,6 +28,8 @@ from loadstone.host.machine import (
 )
 from loadstone.host.settings import HostSetting
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Level
+from loadstone.spec.problems import near
 
 SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS = "server.cpus", "server.nofile", "generator.cpus"
 SERVER_OPTIONS = (SERVER_CPUS, SERVER_NOFILE)

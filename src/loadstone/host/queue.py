@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.problems import near
 from loadstone.host.disks import disk_below, whole_disk
 from loadstone.host.levels import Levels, OneOf, Whole
 from loadstone.host.machine import Absent, Machine
 from loadstone.host.settings import EARLY, USUAL, AbsentSetting, FileSetting, HostSetting
+from loadstone.spec.problems import near
 
 PREFIX = "queue"
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import TargetSpec
 from loadstone.host import cpu, hugepages, process, queue, sysctl
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
 from loadstone.host.place import data_folder
 from loadstone.host.settings import HostSetting
+from loadstone.spec.model import TargetSpec
 
 FORMS = (
     "host.vm.NAME", "host.kernel.NAME", "host.net.NAME", "host.fs.NAME",

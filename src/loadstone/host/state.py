@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.host.claim import Claim
 from loadstone.host.machine import THIS_MACHINE, Machine, chosen, write
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
+from loadstone.journal import Entry, Journal, undoes
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Level, TargetSpec
 
 UNDO = "host-setting"
 _PASSES = 3

@@ -17,8 +17,8 @@ from typing import Any
 
 from loadstone.load.acknowledgements import file_of
 from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits, OnFrame
-from loadstone.load.frames import End, Hello, parse_frame
 from loadstone.load.merging import BehindError, Merger
+from loadstone.protocol.frames import End, Hello, parse_frame
 
 PATIENCE = Limits()
 LEAD_S = 0.05

@@ -24,13 +24,13 @@ from types import TracebackType
 from typing import IO, Any
 
 from loadstone.errors import DriverError
-from loadstone.load.frames import End, FrameError, Hello, parse_frame, parse_line
 from loadstone.load.locate import (
     DriverBinary,
     check_driver,
     find_driver,
     program_for,
 )
+from loadstone.protocol.frames import End, FrameError, Hello, parse_frame, parse_line
 
 __all__ = [
     "Driver",

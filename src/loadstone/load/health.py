@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.experiments.model import ProfileSpec
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
+from loadstone.spec.model import ProfileSpec
 
 SATURATED_SHARE = 0.9
 """Of one core per worker thread: above it, waiting for the generator's own CPU is likely."""

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from loadstone.experiments.plans import LevelPlan
 from loadstone.load.health import ACHIEVED_SHARE
 from loadstone.load.objective import Term, parse_objective, tightest_limit_s
 from loadstone.load.windows import Stretch, Window, judged_response, median_s, windows_of
 from loadstone.results.record import LevelReason, LevelRecord, WorstFigure
 from loadstone.results.statistics.hold import rise_of
+from loadstone.spec.plans import LevelPlan
 from loadstone.workloads.base import Flow
 
 OFFERED_SHARE = 0.98

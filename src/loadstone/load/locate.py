@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import DriverError
-from loadstone.load.frames import PROTOCOL_VERSION
+from loadstone.protocol.frames import PROTOCOL_VERSION
 
 _VERSION = re.compile(r"^loadstone-\w+ (?P<version>\S+) \(protocol (?P<protocol>\d+)\)\s*$")
 
@@ -112,6 +112,15 @@ def check_driver(path: Path) -> DriverBinary:
             advice=f"install loadstone and {path.name} of the same release",
         )
     return binary
+
+
+def driver_version() -> str:
+    """The version of the installed load driver.
+
+    Raises:
+        DriverError: If there is none, or a wrong one.
+    """
+    return check_driver(find_driver()).version
 
 
 def _script_folders() -> list[Path]:

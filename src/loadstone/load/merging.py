@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from loadstone.load.adding import Frame, merged_end, merged_hello, merged_tick, own_share
-from loadstone.load.frames import FrameError
+from loadstone.protocol.frames import FrameError
 
 BEHIND_S = 20.0
 """A process whose frames are so much older than those of another is given up."""

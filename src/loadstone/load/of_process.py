@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from loadstone.load.frames import Hello, Tick
+from loadstone.protocol.frames import Hello, Tick
 from loadstone.results.latency import merge, summarize_latency
 from loadstone.results.record import GeneratorProcess, LatencySummary
 

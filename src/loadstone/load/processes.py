@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any, Literal
 
-from loadstone.experiments.model import MOST_PROCESSES
 from loadstone.host.place import is_here
 from loadstone.load.locate import RUNNER, program_for
+from loadstone.spec.model import MOST_PROCESSES
 
 FILES_OF_SESSION = {"postgresql": 1, "mysql": 1, "none": 0}
 """Open files of a session, by the protocol of its connection."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loadstone.experiments.model import ProfileSpec
-from loadstone.load.frames import PROTOCOL_VERSION
 from loadstone.load.processes import IN_PROCESS
+from loadstone.protocol.frames import PROTOCOL_VERSION
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Connection
 from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadRequest
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from loadstone.load.frames import End, Event, Frame, Hello, OperationTick, Tick
 from loadstone.load.of_process import generator_processes, lags_by_process
+from loadstone.protocol.frames import End, Event, Frame, Hello, OperationTick, Tick
 from loadstone.results.latency import merge, summarize_latency
 from loadstone.results.record import (
     GeneratorHealth,

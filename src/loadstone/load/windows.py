@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.load.frames import Tick
 from loadstone.load.objective import SECONDS, Term
 from loadstone.load.totals import LoadTotals, add_up
+from loadstone.protocol.frames import Tick
 from loadstone.results.latency import merge, percentiles, summarize_latency
 from loadstone.results.record import LatencySummary
 from loadstone.workloads.base import Flow

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 from loadstone.results.record import Notice, Wait
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One value of one series. Units are part of the metric's name (`_percent`, `_bytes_per_s`)."""
-
-    t_s: float
-    probe: str
-    metric: str
-    value: float
+from loadstone.results.sample import Sample
 
 
 class Probe(ABC):

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from loadstone.probes.base import Probe, Sample
-from loadstone.probes.mounts import block_device, whole_disks
-from loadstone.probes.proc import (
+from loadstone.host.mounts import block_device, whole_disks
+from loadstone.host.proc import (
     DiskCounters,
     NetworkCounters,
     Stat,
@@ -21,7 +20,9 @@ from loadstone.probes.proc import (
     parse_pressure,
     parse_stat,
 )
+from loadstone.probes.base import Probe
 from loadstone.results.record import Notice
+from loadstone.results.sample import Sample
 
 STEAL_WARNING_PERCENT = 1.0
 STRETCH_S = 30

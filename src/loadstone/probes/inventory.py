@@ -17,9 +17,8 @@ from typing import Any
 
 import loadstone
 from loadstone.errors import LoadstoneError
-from loadstone.load.locate import check_driver, find_driver
-from loadstone.probes.mounts import block_device, mount_of
-from loadstone.probes.proc import parse_meminfo
+from loadstone.host.mounts import block_device, mount_of
+from loadstone.host.proc import parse_meminfo
 
 NOT_AVAILABLE = "not available"
 _TOOL_LIMIT_S = 5.0
@@ -44,11 +43,12 @@ _CGROUP = ("cpu.max", "cpu.weight", "cpuset.cpus.effective", "memory.max", "memo
 _DISK_COLUMNS = "NAME,TYPE,SIZE,MODEL,ROTA,SCHED,RA,PHY-SEC,LOG-SEC,DISC-GRAN,MAJ:MIN"
 
 
-def host_inventory(*folders: Path) -> dict[str, Any]:
+def host_inventory(*folders: Path, driver: Callable[[], str] | None = None) -> dict[str, Any]:
     """What the host is, in the figures that decide performance.
 
     Args:
         folders: Where data and results lie; their mounts and disks are described.
+        driver: Asks the load driver for its version.
     """
     parts: dict[str, Callable[[], Any]] = {
         "name": socket.gethostname,
@@ -69,7 +69,7 @@ def host_inventory(*folders: Path) -> dict[str, Any]:
         "disks": _disks,
         "cgroup": _cgroup,
         "limits": _limits,
-        "versions": _versions,
+        "versions": lambda: _versions(driver),
     }
     with ThreadPoolExecutor(max_workers=4) as pool:
         answers = {name: pool.submit(_careful, ask) for name, ask in parts.items()}
@@ -199,12 +199,11 @@ def _limit(value: int) -> str:
     return "unlimited" if value == resource.RLIM_INFINITY else str(value)
 
 
-def _versions() -> dict[str, str]:
+def _versions(driver: Callable[[], str] | None) -> dict[str, str]:
     return {
         "loadstone": loadstone.__version__,
-        "loadstone-driver": _careful(lambda: check_driver(find_driver()).version),
         "python": sys.version.split()[0],
-    }
+    } | ({} if driver is None else {"loadstone-driver": _careful(driver)})
 
 
 def _sysctl(name: str) -> str:

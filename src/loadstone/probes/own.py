@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psutil
 
-from loadstone.probes.base import Probe, Sample
+from loadstone.probes.base import Probe
+from loadstone.results.sample import Sample
 
 OWN_PROBE = "loadstone"
 MEMORY = "memory_bytes"

@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from loadstone.errors import DiskFullError
-from loadstone.probes.base import Probe, Sample
+from loadstone.probes.base import Probe
 from loadstone.results.record import Notice, Wait
+from loadstone.results.sample import Sample
 
 GIVE_UP_AFTER = 5
 """Failures in a row after which a probe is left alone for the rest of the trial."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from loadstone.experiments.plans import Variant
 from loadstone.report.differences import differences
 from loadstone.report.figures import values_of
 from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import ExperimentFolder, PairRecord
 from loadstone.results.record import Notice
 from loadstone.results.statistics import Comparison, compare, judge
+from loadstone.spec.plans import Variant
 
 Compared = tuple[PairRecord, Comparison]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from loadstone.experiments.plans import Variant
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import TrialFolder
+from loadstone.spec.plans import Variant
 
 _VOLATILE = re.compile(
     r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|"

@@ -9,9 +9,7 @@ from typing import Any
 
 import loadstone
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment, LadderDesign
-from loadstone.experiments.plans import TrialPlan
-from loadstone.load.frames import Tick
+from loadstone.protocol.frames import Tick
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
 from loadstone.report.happenings import Happenings
@@ -51,6 +49,8 @@ from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
 from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
+from loadstone.spec.model import Experiment, LadderDesign
+from loadstone.spec.plans import TrialPlan
 from loadstone.targets.registry import target_class
 from loadstone.workloads.registry import workload_of
 

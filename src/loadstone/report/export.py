@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadstone.errors import WrongInputError
-from loadstone.report.figures import all_metrics
 from loadstone.report.model import ReportDocument
+from loadstone.results.metrics import all_metrics
 from loadstone.results.record import DurabilityRecord, MetricValue
 
 SCHEMA = pa.schema(

@@ -6,34 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from loadstone.report.model import Figure, MetricInfo
 from loadstone.report.reading import TrialFolder
-from loadstone.results.record import MetricValue, OperationSummary, TrialResult
+from loadstone.results.metrics import all_metrics
 from loadstone.results.statistics import outliers, summarize
-
-_PERCENTILES = (("p50", "p50_s"), ("p95", "p95_s"), ("p99", "p99_s"), ("p99.9", "p999_s"))
-
-
-def all_metrics(result: TrialResult) -> list[MetricValue]:
-    """A trial's metrics, then percentiles of response time per operation where it lacks them."""
-    own = list(result.metrics)
-    known = {metric.name for metric in own}
-    for operation in result.operations:
-        own.extend(value for value in _latencies(operation) if value.name not in known)
-    return own
-
-
-def _latencies(operation: OperationSummary) -> list[MetricValue]:
-    if operation.response is None:
-        return []
-    return [
-        MetricValue(
-            name=f"{operation.name} {short}",
-            value=getattr(operation.response, field) * 1000,
-            unit="ms",
-            higher_is_better=False,
-            label=f"{operation.name}, response time {short}",
-        )
-        for short, field in _PERCENTILES
-    ]
 
 
 def metric_infos(trials: Iterable[TrialFolder]) -> list[MetricInfo]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from loadstone.errors import WrongInputError
-from loadstone.load.frames import Event, Frame, Hello
-from loadstone.load.steps import TOLD
 from loadstone.probes.host_marks import host_marks
 from loadstone.probes.marks import Mark, SampleTable
+from loadstone.protocol.frames import Event, Frame, Hello
+from loadstone.protocol.steps import TOLD
 from loadstone.report.probe_series import is_host, is_target
 from loadstone.report.reading import TrialFolder
 from loadstone.results.record import OutageRecord

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from loadstone.load.frames import Tick
+from loadstone.protocol.frames import Tick
 from loadstone.report.model import Curve, PhaseSpan, Series
 from loadstone.results.latency import merge, percentile_curve, percentiles
 from loadstone.results.record import PhaseTiming

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from loadstone.load.frames import Tick
 from loadstone.probes.own import MEMORY, OWN_PROBE
+from loadstone.protocol.frames import Tick
 from loadstone.report.model import MemoryReport, MemoryUse, PhaseSpan
 from loadstone.report.probe_series import binned, rows_of
 

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from loadstone.experiments.model import Level
 from loadstone.results.durability import DurabilityVerdict
 from loadstone.results.record import (
     LevelReason,
@@ -16,6 +15,7 @@ from loadstone.results.record import (
     TrialResult,
     WorstFigure,
 )
+from loadstone.spec.model import Level
 
 
 class MetricInfo(Record):

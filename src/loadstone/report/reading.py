@@ -10,9 +10,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import CrashDesign, Experiment, SearchDesign
-from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
+from loadstone.spec.model import CrashDesign, Experiment, SearchDesign
+from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.base import Workload
 from loadstone.workloads.registry import workload_of
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from loadstone.experiments.designs.scale import Scaled, numbers, scaled_by
-from loadstone.experiments.model import ScaleDesign
 from loadstone.report.figures import values_of
 from loadstone.report.model import CurvePoint, MetricInfo, ScaleFit, ScalePoint, ScaleReport
 from loadstone.report.reading import ExperimentFolder
 from loadstone.report.text import number
 from loadstone.results.statistics import summarize
 from loadstone.results.statistics.scalability import Scalability, scalability
+from loadstone.spec.model import ScaleDesign
 
 
 def scale_report(folder: ExperimentFolder, metric: MetricInfo) -> ScaleReport | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from loadstone.experiments.designs.book import counted
 from loadstone.experiments.designs.search import rules_of
-from loadstone.experiments.model import SearchDesign
+from loadstone.experiments.searching import first_reason, outcome_of, reason_text
 from loadstone.report.model import LevelReport, SearchReport
 from loadstone.report.reading import ExperimentFolder, TrialFolder
 from loadstone.results.record import LevelRecord
-from loadstone.results.searching import first_reason, outcome_of, reason_text
+from loadstone.spec.model import SearchDesign
 
 
 def search_report(folder: ExperimentFolder) -> SearchReport | None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadstone.load.frames import Frame, Tick
 from loadstone.load.totals import MEASURE
 from loadstone.probes.marks import Figures, Mark
+from loadstone.protocol.frames import Frame, Tick
 from loadstone.report.happenings import Happenings
 from loadstone.report.model import HappeningReport, KindReport, SpikeReport, StallReport
 from loadstone.results.latency import merge, percentiles

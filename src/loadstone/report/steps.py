@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import fmean
 
 from loadstone.errors import WrongInputError
-from loadstone.load.frames import Event, Frame
-from loadstone.load.steps import PLANS, SHAPES, StepRun, steps_of
+from loadstone.protocol.frames import Event, Frame
+from loadstone.protocol.steps import PLANS, SHAPES, StepRun, steps_of
 from loadstone.report.comparisons import comparisons_of_pairs
 from loadstone.report.model import (
     ComparisonReport,

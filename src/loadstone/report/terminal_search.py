@@ -6,9 +6,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.experiments.searching import level_text
 from loadstone.report.model import LevelReport, SearchReport
 from loadstone.report.text import number
-from loadstone.results.searching import level_text
 from loadstone.units import format_duration
 
 _MOST_LEVELS = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor, log10
 
-from loadstone.experiments.model import Level, Price
+from loadstone.spec.model import Level, Price
 
 _LOAD, _GENERATED = "load_time_s", "generate_s"
 

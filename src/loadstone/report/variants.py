@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.experiments.model import Experiment, Level
-from loadstone.experiments.plans import Variant
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport
 from loadstone.report.reading import ExperimentFolder
 from loadstone.results.durability import verdict
+from loadstone.spec.model import Experiment, Level
+from loadstone.spec.plans import Variant
 
 
 def variant_reports(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> list[VariantReport]:

@@ -18,12 +18,9 @@ from typing import IO, Any, Self
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan
-from loadstone.load.frames import Hello, Tick, parse_frame
+from loadstone.protocol.frames import Hello, Tick, parse_frame
 from loadstone.results.files import full_disk_said
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
-from loadstone.results.interrupted import finish_interrupted
 from loadstone.results.latency import LatencyLog, log_tag
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.samples import SAMPLES_LINES, SamplesWriter, finish_samples
@@ -45,6 +42,8 @@ from loadstone.results.trial_files import (
     write_model,
     write_result,
 )
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
 
 __all__ = [
     "DESIGN_FILE",
@@ -53,7 +52,6 @@ __all__ = [
     "RESULT_FILE",
     "ExperimentFolder",
     "TrialFolder",
-    "finish_interrupted",
     "is_running",
     "read_inventory",
     "read_plan",

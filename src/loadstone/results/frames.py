@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from loadstone.load.frames import Frame, FrameError, parse_frame
+from loadstone.protocol.frames import Frame, FrameError, parse_frame
 from loadstone.results.lines import LineWriter, read_lines
 
 FRAMES_FILE = "frames.jsonl.zst"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from loadstone.experiments.model import Level, OutageKind
+from loadstone.spec.model import Level, OutageKind
 
 
 class Record(BaseModel):

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loadstone.probes.base import Sample
 from loadstone.results.columns import floats, texts
 from loadstone.results.files import full_disk_said
 from loadstone.results.lines import LineWriter, read_lines
+from loadstone.results.sample import Sample
 
 SAMPLES_LINES = "samples.jsonl.zst"
 SAMPLES_TABLE = "samples.parquet"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,17 +27,19 @@ from sqlalchemy.exc import (
 from sqlalchemy.orm import Session
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Experiment
 from loadstone.results.files import full_disk_said
-from loadstone.results.interrupted import finish_interrupted
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.schema import Base, ExperimentRow, MetricRow, TrialRow
 from loadstone.results.trial_files import EXPERIMENT_FILE, PLAN_FILE
+from loadstone.spec.model import Experiment
 
 INDEX_FILE = "index.sqlite"
 _BUSY_MS = 30_000
 _NEAR_NAMES = 3
 _LOCK_NUMBER = 0x10AD5704
+
+Finish = Callable[[Path], TrialResult]
+"""Reads the record of a trial, and finishes that of one whose process was killed."""
 
 
 @dataclass(frozen=True)
@@ -98,16 +100,18 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def index_experiment(self, folder: Path) -> None:
+    def index_experiment(self, folder: Path, finish: Finish) -> None:
         """Puts what one experiment's folder says now into the index, in one short transaction.
 
-        A trial whose process was killed is finished first.
+        Args:
+            folder: Of the experiment.
+            finish: Called with the folder of each trial.
 
         Raises:
             WrongInputError: If the folder holds no experiment.
         """
         experiment = _read_experiment(folder)
-        results = _read_trials(folder)
+        results = _read_trials(folder, finish)
         row, metrics = _rows(folder, experiment, results)
         with _said(self.results), Session(self._engine) as session, session.begin():
             _one_at_a_time(session)
@@ -116,8 +120,11 @@ class Store:
             session.flush()
             session.add_all(metrics)
 
-    def reindex(self) -> list[str]:
+    def reindex(self, finish: Finish) -> list[str]:
         """Makes the index anew from the folders.
+
+        Args:
+            finish: Called with the folder of each trial.
 
         Returns:
             What was left out and why, one line each.
@@ -125,7 +132,7 @@ class Store:
         left_out = []
         for folder in _experiment_folders(self.results):
             try:
-                self.index_experiment(folder)
+                self.index_experiment(folder, finish)
             except WrongInputError as error:
                 left_out.append(error.message)
         with _said(self.results), Session(self._engine) as session, session.begin():
@@ -198,16 +205,16 @@ class Store:
         return Found(self.results / experiment, self.results / experiment / chosen)
 
 
-def index_experiment(folder: Path, url: str | None = None) -> None:
+def index_experiment(folder: Path, finish: Finish, url: str | None = None) -> None:
     """Indexes one experiment's folder in the store of the folder that it lies in."""
     with Store(folder.parent, url) as store:
-        store.index_experiment(folder)
+        store.index_experiment(folder, finish)
 
 
-def reindex(results: Path, url: str | None = None) -> list[str]:
+def reindex(results: Path, finish: Finish, url: str | None = None) -> list[str]:
     """Makes the index of a results folder anew; says what was left out and why."""
     with Store(results, url) as store:
-        return store.reindex()
+        return store.reindex(finish)
 
 
 def _engine(results: Path, url: str | None) -> Engine:
@@ -310,12 +317,12 @@ def _read_experiment(folder: Path) -> Experiment:
         raise WrongInputError(f"{path} cannot be read: {error.errors()[0]['msg']}") from error
 
 
-def _read_trials(folder: Path) -> list[TrialResult]:
+def _read_trials(folder: Path, finish: Finish) -> list[TrialResult]:
     """Results of all trials; one that cannot be read is not in the index, and stays on disk."""
     results = []
     for plan in sorted(folder.glob(f"*/{PLAN_FILE}")):
         with contextlib.suppress(WrongInputError):
-            results.append(finish_interrupted(plan.parent))
+            results.append(finish(plan.parent))
     return results
 
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.plans import TrialPlan
 from loadstone.results.files import write_atomically
 from loadstone.results.record import Status, TrialResult
+from loadstone.spec.plans import TrialPlan
 
 EXPERIMENT_FILE = "experiment.json"
 DESIGN_FILE = "design.json"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import Failure, Level, OutageKind, ProfileSpec, TargetSpec
+from loadstone.journal import Journal
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint, Notice
+from loadstone.spec.model import Failure, Level, OutageKind, ProfileSpec, TargetSpec
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
-from loadstone.experiments.problems import near
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
+from loadstone.spec.problems import near
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.local.file_store import FileStore
 from loadstone.targets.own_connection import OwnConnection

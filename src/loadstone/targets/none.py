@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Failure, Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import Failure, Level, TargetSpec
 from loadstone.targets.base import Connection, SettingInfo, Target
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from loadstone.errors import TargetError
-from loadstone.probes.base import Probe, Sample
+from loadstone.probes.base import Probe
 from loadstone.results.record import Notice, Wait
+from loadstone.results.sample import Sample
 
 _T = TypeVar("_T")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Failure, OutageKind, TargetSpec
+from loadstone.journal import Entry
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import Failure, OutageKind, TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import Connection, Target, TargetContext
 

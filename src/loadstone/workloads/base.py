@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import LoadedBy, ProfileSpec
-from loadstone.experiments.plans import Change
-from loadstone.load.frames import Event, Tick
+from loadstone.protocol.frames import Event, Tick
 from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.spec.model import LoadedBy, ProfileSpec
+from loadstone.spec.plans import Change
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.units import format_duration

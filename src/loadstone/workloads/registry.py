@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import WorkloadSpec
 from loadstone.registered import Registered
+from loadstone.spec.model import WorkloadSpec
 from loadstone.workloads.base import Workload
 
 WORKLOADS: Registered[Workload] = Registered(

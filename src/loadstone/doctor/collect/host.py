@@ -9,8 +9,8 @@ from typing import Any
 from loadstone.doctor.facts import DiskFacts, HostFacts, PlaceFacts
 from loadstone.host.disks import disk_below
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
+from loadstone.host.proc import parse_meminfo, parse_stat
 from loadstone.probes.inventory import NOT_AVAILABLE, host_inventory
-from loadstone.probes.proc import parse_meminfo, parse_stat
 
 _CPU = "/sys/devices/system/cpu"
 _CLOCKS = "/sys/devices/system/clocksource/clocksource0/available_clocksource"

@@ -15,7 +15,7 @@ from loadstone.doctor.facts import (
     SQLiteFacts,
 )
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Experiment, Level, TargetSpec
+from loadstone.spec.model import Experiment, Level, TargetSpec
 from loadstone.targets.postgresql import binaries, catalog, settings, values
 
 PLANNED = PostgreSQLFacts | MariaDBFacts | SQLiteFacts | None

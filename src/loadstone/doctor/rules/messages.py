@@ -14,7 +14,7 @@ from loadstone.doctor.rules.base import (
     register,
     setting_size,
 )
-from loadstone.experiments.model import Level
+from loadstone.spec.model import Level
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,13 @@ all variants see the same load, because they share the seed of the trial.
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from collections.abc import Sequence
 
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.factors.registry import apply_changes
-
-SEED_BITS = 48
-"""Seeds of trials fit into a number of every JSON reader."""
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan, Variant, trial_seed
 
 LONGEST_SLUG = 40
 
@@ -74,12 +70,6 @@ def shuffled(seed: int, block: int, variants: Sequence[Variant]) -> list[Variant
     order = list(variants)
     random.Random(f"{seed}/order/{block}").shuffle(order)
     return order
-
-
-def trial_seed(seed: int, block: int) -> int:
-    """The seed of the load of all trials of a block."""
-    digest = hashlib.sha256(f"{seed}/load/{block}".encode()).digest()
-    return int.from_bytes(digest[:8]) >> (64 - SEED_BITS)
 
 
 def trial_id(block: int, place: int, name: str) -> str:

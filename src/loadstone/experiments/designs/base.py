@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from loadstone.experiments.designs.arrange import arrange
-from loadstone.experiments.model import Experiment, Level
-from loadstone.experiments.plans import Change, TrialPlan, Variant
-from loadstone.experiments.problems import Problem
 from loadstone.results.record import SkippedRung, Status, TrialResult
+from loadstone.spec.model import Experiment, Level
+from loadstone.spec.plans import Change, TrialPlan, Variant
+from loadstone.spec.problems import Problem
 
 BASELINE = "baseline"
 """Name of the first variant where a design has no better one."""

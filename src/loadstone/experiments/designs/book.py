@@ -20,9 +20,9 @@ from loadstone.experiments.designs.ascent import (
     share_of,
     step_below,
 )
-from loadstone.experiments.model import LoadedBy
-from loadstone.experiments.plans import LevelKind
 from loadstone.results.record import LevelRecord, Status, TrialResult
+from loadstone.spec.model import LoadedBy
+from loadstone.spec.plans import LevelKind
 
 SHARES = (95.0, 100.0, 105.0)
 """Percent of the level found at which it is confirmed."""

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import Pair, Stages
-from loadstone.experiments.model import Experiment, Rung
-from loadstone.experiments.plans import TrialPlan, Variant
 from loadstone.results.record import MetricValue, SkippedRung, Status, TrialResult
+from loadstone.spec.model import Experiment, Rung
+from loadstone.spec.plans import TrialPlan, Variant
 
 OnTop = Callable[[Variant, Rung], Variant]
 
@@ -140,7 +140,7 @@ def _figures(
     results: Sequence[TrialResult], variant: str, experiment: Experiment
 ) -> list[MetricValue]:
     """The deciding metric of the valid trials of a variant."""
-    from loadstone.report.figures import all_metrics
+    from loadstone.results.metrics import all_metrics
     from loadstone.workloads.registry import workload_of
 
     name = experiment.metric or workload_of(experiment.workload).judged_metric()

@@ -12,10 +12,10 @@ from typing import ClassVar
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import BASELINE, AllAtOnce, Design, Pair, Stages
-from loadstone.experiments.model import CrashDesign, Experiment, Failure, StorageSpec, TargetSpec
-from loadstone.experiments.plans import CrashPlan, TrialPlan, Variant
+from loadstone.placements import place
 from loadstone.results.record import SkippedRung, TrialResult
-from loadstone.storage import place
+from loadstone.spec.model import CrashDesign, Experiment, Failure, StorageSpec, TargetSpec
+from loadstone.spec.plans import CrashPlan, TrialPlan, Variant
 
 LEAST_AFTER_S, MOST_AFTER_S = 2.0, 6.0
 """Seconds of measured load before a failure, drawn uniformly."""

@@ -9,12 +9,12 @@ from typing import ClassVar
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs.base import BASELINE, Design, Pair, Stages
 from loadstone.experiments.designs.climb import Climb
-from loadstone.experiments.model import Experiment, LadderDesign, Rung
-from loadstone.experiments.plans import Change, Variant
-from loadstone.experiments.problems import Problem
 from loadstone.factors.in_force import unavailable_in
 from loadstone.factors.registry import apply_changes
 from loadstone.results.record import SkippedRung
+from loadstone.spec.model import Experiment, LadderDesign, Rung
+from loadstone.spec.plans import Change, Variant
+from loadstone.spec.problems import Problem
 
 
 class Ladder(Design):

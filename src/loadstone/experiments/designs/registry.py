@@ -10,7 +10,7 @@ from loadstone.experiments.designs.run import Run
 from loadstone.experiments.designs.scale import Scale
 from loadstone.experiments.designs.search import Search
 from loadstone.experiments.designs.sweep import Sweep
-from loadstone.experiments.model import CrashDesign, Experiment
+from loadstone.spec.model import CrashDesign, Experiment
 
 DESIGNS: dict[str, Design] = {
     design.kind: design

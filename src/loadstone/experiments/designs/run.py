@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import BASELINE, Design, Pair
-from loadstone.experiments.model import Experiment, RunDesign
-from loadstone.experiments.plans import Variant
+from loadstone.spec.model import Experiment, RunDesign
+from loadstone.spec.plans import Variant
 
 
 class Run(Design):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, level_name
-from loadstone.experiments.model import Experiment, Level, LevelRange, ProfileSpec, ScaleDesign
-from loadstone.experiments.plans import Change, Variant
-from loadstone.experiments.problems import Problem
+from loadstone.spec.model import Experiment, Level, LevelRange, ProfileSpec, ScaleDesign
+from loadstone.spec.plans import Change, Variant
+from loadstone.spec.problems import Problem
 from loadstone.workloads.base import Workload
 
 USERS = "profile.users"

@@ -18,11 +18,11 @@ from loadstone.experiments.designs.book import (
     Sought,
     records_of,
 )
-from loadstone.experiments.model import Experiment, LoadedBy, SearchDesign
-from loadstone.experiments.plans import LevelPlan, TrialPlan, Variant
-from loadstone.experiments.problems import Problem
 from loadstone.load.objective import parse_objective, parse_term
 from loadstone.results.record import TrialResult
+from loadstone.spec.model import Experiment, LoadedBy, SearchDesign
+from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
+from loadstone.spec.problems import Problem
 from loadstone.workloads.base import SearchSteps, Workload
 
 IMPLIED = "errors < 1 %"

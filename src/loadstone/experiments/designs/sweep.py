@@ -6,8 +6,8 @@ from itertools import product
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, against_first, distinct, level_name
-from loadstone.experiments.model import Experiment, SweepDesign
-from loadstone.experiments.plans import Change, Variant
+from loadstone.spec.model import Experiment, SweepDesign
+from loadstone.spec.plans import Change, Variant
 
 
 class Sweep(Design):

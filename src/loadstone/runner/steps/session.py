@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loadstone.load.steps import ANSWERS, PLANS, SHAPES, TOLD
+from loadstone.protocol.steps import ANSWERS, PLANS, SHAPES, TOLD
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.engines.base import Channel, Engine, Rows
 from loadstone.runner.processes import Account, Watch, account_of

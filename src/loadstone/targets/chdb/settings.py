@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.model import Level
-from loadstone.experiments.problems import near
+from loadstone.spec.model import Level
+from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb.database import STANDARD
 from loadstone.targets.elsewhere import answered

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import Connection, SettingInfo
 from loadstone.targets.chdb import ddl, settings
 from loadstone.targets.chdb.database import Database

@@ -13,8 +13,8 @@ from functools import cache
 import duckdb
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Level
-from loadstone.experiments.problems import near
+from loadstone.spec.model import Level
+from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.duckdb.database import connect
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import Connection, SettingInfo
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.duckdb import ddl, settings

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError
-from loadstone.targets.local.account import Account
+from loadstone.placements.account import Account
 
 _FICLONE = 0x40049409
 _PIECE_BYTES = 256 * 1024

@@ -8,11 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadstone.experiments.model import StorageSpec, TargetSpec
+from loadstone.placements import tree
+from loadstone.placements.account import own_account
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
-from loadstone.targets.local import copies, kept, tree
-from loadstone.targets.local.account import own_account
+from loadstone.targets.local import copies, kept
 from loadstone.targets.local.premises import Laps, Premises
 
 _READ_BYTES = 1024**2

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from loadstone.probes.base import Probe, Sample
+from loadstone.probes.base import Probe
+from loadstone.results.sample import Sample
 
 
 class FilesProbe(Probe):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadstone.experiments.model import ProcessSpec
 from loadstone.host.process import SERVER_CPUS, affinity, open_files
+from loadstone.placements.account import Account
 from loadstone.results.record import FactorReading
-from loadstone.targets.local.account import Account
+from loadstone.spec.model import ProcessSpec
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from typing import Any
 import psutil
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal, undoes
-from loadstone.experiments.model import OutageKind
+from loadstone.host.processes import signal_all, wait_stopped
+from loadstone.journal import Journal, undoes
+from loadstone.spec.model import OutageKind
 from loadstone.targets.local.places import Places
-from loadstone.targets.local.processes import signal_all, wait_stopped
 
 _ROUNDS = 3
 _STOP_S = 5.0

@@ -28,12 +28,12 @@ from typing import Any
 import psutil
 
 from loadstone.errors import LoadstoneError, TargetError
-from loadstone.experiments.journal import Journal
-from loadstone.experiments.model import StorageSpec
+from loadstone.journal import Journal
+from loadstone.placements.account import Account
+from loadstone.placements.mounted import MountedPlace, size_for
+from loadstone.placements.place import FILLABLE, IN_MEMORY, Place, parse
 from loadstone.results.record import FactorReading
-from loadstone.storage.mounted import MountedPlace, size_for
-from loadstone.storage.place import FILLABLE, IN_MEMORY, Place, parse
-from loadstone.targets.local.account import Account
+from loadstone.spec.model import StorageSpec
 
 _FREE_SHARE = 0.8
 """Of the free space that a placement without a size of its own may take."""

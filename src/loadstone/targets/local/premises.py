@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import DiskFullError, TargetError
-from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import TargetSpec
+from loadstone.journal import Entry
+from loadstone.placements import filesystem, tree
+from loadstone.placements.account import Account
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import TargetContext
-from loadstone.targets.local import filesystem, tree
-from loadstone.targets.local.account import Account
 from loadstone.targets.local.places import Places
 
 _SOCKET_PATH_LIMIT = 107

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import ProcessSpec
+from loadstone.placements.account import Account
 from loadstone.results.record import FactorReading
-from loadstone.targets.local.account import Account
+from loadstone.spec.model import ProcessSpec
 from loadstone.targets.local.launch import launch, readings
 
 START_S = 600.0

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from loadstone.errors import RefusedError
-from loadstone.experiments.journal import undoes
+from loadstone.journal import undoes
 from loadstone.targets.address import Address
 from loadstone.targets.mariadb.client import Client, identifier
 from loadstone.targets.mariadb.values import quoted

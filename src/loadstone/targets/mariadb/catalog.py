@@ -21,8 +21,8 @@ from functools import cache
 from pathlib import Path
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Level
 from loadstone.kept_data import cache_folder, locked
+from loadstone.spec.model import Level
 from loadstone.targets.mariadb import values
 from loadstone.targets.mariadb.binaries import Binaries
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level
+from loadstone.host.processes import wait_ended
+from loadstone.journal import Entry, Journal, undoes
+from loadstone.placements.account import Account
+from loadstone.spec.model import Level
 from loadstone.targets.base import Connection
-from loadstone.targets.local.account import Account
-from loadstone.targets.local.processes import wait_ended
 from loadstone.targets.local.server_process import ServerProcess
 from loadstone.targets.mariadb import processes, values
 from loadstone.targets.mariadb.binaries import Binaries

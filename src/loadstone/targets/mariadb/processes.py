@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from loadstone.targets.local import processes
+from loadstone.host import processes
 
 _SERVERS = ("mariadbd", "mysqld")
 

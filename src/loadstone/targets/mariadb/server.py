@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from loadstone.experiments.model import TargetSpec
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import TargetSpec
 from loadstone.targets import served
 from loadstone.targets.mariadb.client import Client
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loadstone.probes.base import Sample
 from loadstone.results.record import Notice
+from loadstone.results.sample import Sample
 from loadstone.targets.base import Connection
 from loadstone.targets.mariadb import counters
 from loadstone.targets.mariadb.client import Client

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Level, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.local.sessions import room_for

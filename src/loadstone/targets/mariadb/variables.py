@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level
+from loadstone.journal import Entry, Journal, undoes
+from loadstone.spec.model import Level
 from loadstone.targets.address import Address
 from loadstone.targets.mariadb import aside, settings, values
 from loadstone.targets.mariadb.catalog import plain_name

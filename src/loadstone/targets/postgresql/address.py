@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import TargetSpec
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.address import Address, check_parts, holds_password
 
 _SCHEMES = ("postgresql://", "postgres://")

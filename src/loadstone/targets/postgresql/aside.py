@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadstone.errors import RefusedError, TargetError
-from loadstone.experiments.journal import undoes
+from loadstone.journal import undoes
 from loadstone.targets.address import Address
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.safety import content, marked_for

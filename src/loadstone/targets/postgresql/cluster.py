@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Failure, Level
+from loadstone.host.processes import wait_ended
+from loadstone.journal import Entry, Journal, undoes
+from loadstone.placements.account import Account
+from loadstone.spec.model import Failure, Level
 from loadstone.targets.base import Connection
-from loadstone.targets.local.account import Account
-from loadstone.targets.local.processes import wait_ended
 from loadstone.targets.local.server_process import ServerProcess
 from loadstone.targets.postgresql import processes, values
 from loadstone.targets.postgresql.binaries import Binaries

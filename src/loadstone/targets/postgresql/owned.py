@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Failure, Level, OutageKind, StorageSpec, TargetSpec
+from loadstone.placements import tree
+from loadstone.placements.account import server_account
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Failure, Level, OutageKind, StorageSpec, TargetSpec
 from loadstone.targets.base import Connection, TargetContext
-from loadstone.targets.local import copies, kept, tree
-from loadstone.targets.local.account import server_account
+from loadstone.targets.local import copies, kept
 from loadstone.targets.local.outages import Service
 from loadstone.targets.local.premises import Laps, Premises
 from loadstone.targets.postgresql import (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 
-from loadstone.targets.local import processes
-from loadstone.targets.local.processes import lives, signal_all, wait_ended, wait_stopped
+from loadstone.host import processes
+from loadstone.host.processes import lives, signal_all, wait_ended, wait_stopped
 from loadstone.targets.postgresql import shared_memory
 
 _BOOTSTRAP_S = 5.0

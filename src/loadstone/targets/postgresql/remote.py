@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.experiments.journal import Entry
-from loadstone.experiments.model import Level, TargetSpec
+from loadstone.journal import Entry
 from loadstone.results.record import FactorReading
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets import served
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.postgresql import aside, safety, settings, state, values

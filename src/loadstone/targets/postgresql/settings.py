@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loadstone.errors import TargetError
-from loadstone.experiments.model import Level
 from loadstone.results.record import FactorReading, Notice
+from loadstone.spec.model import Level
 from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.postgresql import values
 from loadstone.targets.postgresql.client import Client

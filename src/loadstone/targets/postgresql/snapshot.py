@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from loadstone.errors import TargetError
+from loadstone.placements.account import Account
 from loadstone.targets.local import copies
-from loadstone.targets.local.account import Account
 from loadstone.targets.local.copies import Restored
 from loadstone.targets.postgresql import tablespace
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
-from loadstone.probes.base import Sample
 from loadstone.results.record import Notice
+from loadstone.results.sample import Sample
 from loadstone.targets.base import Connection
 from loadstone.targets.postgresql import counters
 from loadstone.targets.postgresql.client import as_target_error, connect

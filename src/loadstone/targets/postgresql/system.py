@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.experiments.model import Level
+from loadstone.journal import Entry, Journal, undoes
+from loadstone.spec.model import Level
 from loadstone.targets.address import Address
 from loadstone.targets.postgresql import settings, values
 from loadstone.targets.postgresql.aside import identifier, maintenance

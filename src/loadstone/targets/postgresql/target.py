@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.experiments.model import Level, ProfileSpec, TargetSpec
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint, Notice
+from loadstone.spec.model import Level, ProfileSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect

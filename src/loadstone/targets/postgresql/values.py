@@ -6,7 +6,7 @@ import math
 import re
 from fractions import Fraction
 
-from loadstone.experiments.model import Level
+from loadstone.spec.model import Level
 
 _MEMORY_BYTES = {
     "B": 1,

@@ -14,8 +14,8 @@ from functools import cache
 from typing import Literal
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import Level
-from loadstone.experiments.problems import near
+from loadstone.spec.model import Level
+from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.units import parse_duration
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from loadstone.probes.base import Sample
 from loadstone.results.record import Notice
+from loadstone.results.sample import Sample
 from loadstone.targets.local.files_probe import FilesProbe
 
 _MUCH = 10

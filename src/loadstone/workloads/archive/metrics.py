@@ -7,7 +7,7 @@ from statistics import median
 
 from hdrh.histogram import HdrHistogram
 
-from loadstone.load.frames import Event, Tick
+from loadstone.protocol.frames import Event, Tick
 from loadstone.results.latency import count_above, merge, summarize_latency
 from loadstone.results.record import LatencySummary, MetricValue
 from loadstone.workloads.archive.parameters import INSERT, VISIBLE

@@ -9,9 +9,9 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.model import LoadedBy, ProfileSpec
-from loadstone.experiments.plans import Change
 from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.spec.model import LoadedBy, ProfileSpec
+from loadstone.spec.plans import Change
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import ExitCode, LoadstoneError
-from loadstone.load.steps import StepRun
+from loadstone.protocol.steps import StepRun
 from loadstone.results.record import CheckResult
 from loadstone.targets.base import Target
 from loadstone.targets.schema import Table

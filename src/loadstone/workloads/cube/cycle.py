@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadstone.load.steps import ANSWERS
+from loadstone.protocol.steps import ANSWERS
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
 from loadstone.workloads.cube.data.provide import CubeData

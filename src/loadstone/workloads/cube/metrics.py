@@ -10,7 +10,7 @@ from statistics import fmean, median
 
 import pyarrow.parquet as pq
 
-from loadstone.load.steps import ANSWERS, StepRun, steps_of
+from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
 from loadstone.results.record import MetricValue
 from loadstone.workloads.base import Measured, MetricSpec, StepInfo
 from loadstone.workloads.cube.cycle import (

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, ClassVar
 
-from loadstone.experiments.model import ProfileSpec
-from loadstone.load.steps import steps_of
+from loadstone.protocol.steps import steps_of
 from loadstone.results.record import CheckResult, MetricValue
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, RunDriver, StepInfo

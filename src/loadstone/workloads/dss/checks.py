@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from loadstone.load.steps import ANSWERS, StepRun
+from loadstone.protocol.steps import ANSWERS, StepRun
 from loadstone.results.record import CheckResult
 from loadstone.targets.base import Target
 from loadstone.workloads.dss import refresh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loadstone.load.steps import steps_of
+from loadstone.protocol.steps import steps_of
 from loadstone.results.record import MetricValue
 from loadstone.workloads.base import Measured, MetricSpec, StepInfo
 from loadstone.workloads.dss import figures, refresh

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from loadstone.experiments.plans import TrialPlan
-from loadstone.load.steps import StepRun
+from loadstone.protocol.steps import StepRun
 from loadstone.results.record import CheckResult, Status, TrialResult
 from loadstone.results.trial_files import RESULT_FILE, read_plan, read_result
+from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.answers import difference
 from loadstone.workloads.dss.checks import PUBLISHED, answer_file, answered, read_answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.load.steps import StepRun
+from loadstone.protocol.steps import StepRun
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.queries import NUMBERS, operation
 from loadstone.workloads.dss.rounds import POWER, REFRESH, VALIDATION_STREAM

@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from loadstone.errors import LoadstoneError
-from loadstone.experiments.model import ProfileSpec
-from loadstone.load.steps import StepRun, steps_of
+from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo

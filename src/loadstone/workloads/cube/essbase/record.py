@@ -14,11 +14,10 @@ from statistics import fmean, median
 from typing import Any
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.designs.arrange import trial_seed
-from loadstone.experiments.model import Experiment, TargetSpec, WorkloadSpec
-from loadstone.experiments.plans import TrialPlan, Variant
-from loadstone.load.steps import TOLD
+from loadstone.protocol.steps import TOLD
 from loadstone.results.record import MetricValue, Notice, PhaseTiming, Status, TrialResult
+from loadstone.spec.model import Experiment, TargetSpec, WorkloadSpec
+from loadstone.spec.plans import TrialPlan, Variant, trial_seed
 from loadstone.workloads.cube.cycle import CYCLES
 from loadstone.workloads.cube.essbase.log import CycleLog
 from loadstone.workloads.cube.metrics import HEADLINE, METRICS, STEP_METRICS

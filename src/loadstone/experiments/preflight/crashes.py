@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from loadstone.errors import LoadstoneError, RefusedError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.designs.crash import on_volatile_devices
-from loadstone.experiments.model import CrashDesign, Experiment, Failure, TargetSpec
-from loadstone.experiments.problems import Path, Problem
 from loadstone.factors.registry import apply_changes
 from loadstone.host.place import at_address
-from loadstone.storage import support
-from loadstone.storage.place import parse
+from loadstone.placements import support
+from loadstone.placements.place import parse
+from loadstone.spec.model import CrashDesign, Experiment, Failure, TargetSpec
+from loadstone.spec.problems import Path, Problem
 
 
 def failure_of(experiment: Experiment) -> Failure | None:

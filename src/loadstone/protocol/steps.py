@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loadstone.load.frames import Event
+from loadstone.protocol.frames import Event
 
 TOLD = "step"
 """Name of the event that tells one."""

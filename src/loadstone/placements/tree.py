@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
-from loadstone.experiments.journal import Entry, Journal, undoes
-from loadstone.targets.local.account import Account
+from loadstone.journal import Entry, Journal, undoes
+from loadstone.placements.account import Account
 from loadstone.units import format_size
 
 MARK = ".loadstone"

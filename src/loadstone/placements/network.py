@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import undoes
-from loadstone.storage import loop, mounts, processes, programs
-from loadstone.storage.device import IMAGE, Changes, Device, make_image
-from loadstone.storage.place import Place
+from loadstone.journal import undoes
+from loadstone.placements import loop, mounts, processes, programs
+from loadstone.placements.device import IMAGE, Changes, Device, make_image
+from loadstone.placements.place import Place
 
 END_SERVER = "storage-end-nbdkit"
 END_FUSE = "storage-end-nbdfuse"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs.search import rules_of
-from loadstone.experiments.model import CrashDesign, Experiment, ProfileSpec, SearchDesign
-from loadstone.experiments.plans import Variant
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import apply_changes
 from loadstone.host.machine import Absent
+from loadstone.host.mounts import mount_of
 from loadstone.host.place import at_address, data_folder
-from loadstone.probes.mounts import mount_of
-from loadstone.storage.place import IN_MEMORY, Place, parse
+from loadstone.placements.place import IN_MEMORY, Place, parse
+from loadstone.spec.model import CrashDesign, Experiment, ProfileSpec, SearchDesign
+from loadstone.spec.plans import Variant
 from loadstone.units import format_size
 
 
@@ -64,8 +64,8 @@ class Space:
 
     def _placed(self, place: Place, data: str | None) -> tuple[int, str] | None:
         """An image takes space below it only as it is written."""
-        from loadstone.storage.mounted import size_for
-        from loadstone.targets.local.tree import DEFAULT_PARENT
+        from loadstone.placements.mounted import size_for
+        from loadstone.placements.tree import DEFAULT_PARENT
 
         if place.kind == "zram" or any(_is_compression(each) for each in place.mount_options):
             return None

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import undoes
+from loadstone.journal import undoes
 
 DETACH = "storage-detach-loop"
 _CONTROL = Path("/dev/loop-control")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.experiments.model import Experiment
-from loadstone.experiments.plans import Variant
-from loadstone.factors.space import longest_trials
+from loadstone.experiments.preflight.space import longest_trials
 from loadstone.results.record import Notice
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import Variant
 
 
 def cautions(experiment: Experiment, variants: Sequence[Variant]) -> list[Notice]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from loadstone.errors import RefusedError, WrongInputError
-from loadstone.experiments.model import Experiment, ProfileSpec
-from loadstone.experiments.plans import Change, Variant
 from loadstone.factors.base import Parts
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
@@ -15,6 +13,8 @@ from loadstone.host.claim import Claim
 from loadstone.host.place import at_address
 from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
+from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.plans import Change, Variant
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import explained
 from loadstone.workloads.base import Workload

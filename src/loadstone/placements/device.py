@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Entry, Journal
-from loadstone.storage import loop, mounts, programs
-from loadstone.storage.place import Place
+from loadstone.journal import Entry, Journal
+from loadstone.placements import loop, mounts, programs
+from loadstone.placements.place import Place
 
 IMAGE = "disk.img"
 _ZEROS = bytes(1 << 20)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal
 
 from pydantic import Field
 
-from loadstone.experiments.model import (
+from loadstone.spec.model import (
     Failure,
     Level,
     LoadedBy,
@@ -17,6 +18,9 @@ from loadstone.experiments.model import (
     TargetSpec,
     WorkloadSpec,
 )
+
+SEED_BITS = 48
+"""Seeds of trials fit into a number of every JSON reader."""
 
 
 class Change(Spec):
@@ -91,3 +95,9 @@ class TrialPlan(Spec):
     reload: bool = False
     price: Price | None = None
     allow_unsafe: bool = False
+
+
+def trial_seed(seed: int, block: int) -> int:
+    """The seed of the load of all trials of a block."""
+    digest = hashlib.sha256(f"{seed}/load/{block}".encode()).digest()
+    return int.from_bytes(digest[:8]) >> (64 - SEED_BITS)

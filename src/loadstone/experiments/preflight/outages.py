@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from loadstone.errors import LoadstoneError, RefusedError
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import CrashDesign, Experiment, TargetSpec
-from loadstone.experiments.problems import Path, Problem
 from loadstone.factors.registry import apply_changes
 from loadstone.host.place import at_address
-from loadstone.storage.place import FILLABLE, parse
+from loadstone.placements.place import FILLABLE, parse
+from loadstone.spec.model import CrashDesign, Experiment, TargetSpec
+from loadstone.spec.problems import Path, Problem
 from loadstone.units import format_duration
 
 _FIELD: Path = ("outage",)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from loadstone.storage import loop, processes
-from loadstone.storage.device import IMAGE
-from loadstone.storage.network import NetworkDevice, end_fuse
+from loadstone.placements import loop, processes
+from loadstone.placements.device import IMAGE
+from loadstone.placements.network import NetworkDevice, end_fuse
 
 _WRITE_THROUGH = "write through"
 _WRITE_BACK = "write back"

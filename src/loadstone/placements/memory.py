@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import undoes
-from loadstone.storage.device import Changes, Device, make_file_system
-from loadstone.storage.place import Place
+from loadstone.journal import undoes
+from loadstone.placements.device import Changes, Device, make_file_system
+from loadstone.placements.place import Place
 
 REMOVE = "storage-remove-zram"
 CONTROL = Path("/sys/class/zram-control")

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from loadstone.errors import TargetError
-from loadstone.targets.local.processes import lives, matching, signal_all, wait_ended
+from loadstone.host.processes import lives, matching, signal_all, wait_ended
 
 _POLL_S = 0.005
 START_S = 30.0

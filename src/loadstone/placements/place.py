@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.problems import near
-from loadstone.storage import options
+from loadstone.placements import options
+from loadstone.spec.problems import near
 
 KINDS = {
     "folder": "a folder that exists",

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import Journal
+from loadstone.journal import Journal
+from loadstone.placements import mounts, options, tree
+from loadstone.placements.account import Account
+from loadstone.placements.device import IMAGE, Changes, Device, LoopDevice
+from loadstone.placements.memory import ZramDevice
+from loadstone.placements.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
+from loadstone.placements.place import LEAST_BYTES, Place, size_text
+from loadstone.placements.volatile import VolatileDevice
 from loadstone.results.record import FactorReading
-from loadstone.storage import mounts, options
-from loadstone.storage.device import IMAGE, Changes, Device, LoopDevice
-from loadstone.storage.memory import ZramDevice
-from loadstone.storage.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
-from loadstone.storage.place import LEAST_BYTES, Place, size_text
-from loadstone.storage.volatile import VolatileDevice
-from loadstone.targets.local import tree
-from loadstone.targets.local.account import Account
 
 _LEAST_BYTES = 16 << 30
 _SPARE_BYTES = 2 << 30

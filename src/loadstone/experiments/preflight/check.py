@@ -11,7 +11,13 @@ from pathlib import Path as FilePath
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
-from loadstone.experiments.model import (
+from loadstone.experiments.preflight.crashes import crash_problems
+from loadstone.experiments.preflight.outages import outage_problems
+from loadstone.experiments.preflight.refusals import refuse_unfit
+from loadstone.factors.profile import decided_by
+from loadstone.factors.registry import apply_changes, examine
+from loadstone.host import process, sysctl
+from loadstone.spec.model import (
     CompareDesign,
     Experiment,
     LadderDesign,
@@ -21,14 +27,8 @@ from loadstone.experiments.model import (
     SweepDesign,
     WorkloadSpec,
 )
-from loadstone.experiments.plans import Change, Variant
-from loadstone.experiments.problems import Path, Problem, near
-from loadstone.factors.crashes import crash_problems
-from loadstone.factors.outages import outage_problems
-from loadstone.factors.profile import decided_by
-from loadstone.factors.refusals import refuse_unfit
-from loadstone.factors.registry import apply_changes, examine
-from loadstone.host import process, sysctl
+from loadstone.spec.plans import Change, Variant
+from loadstone.spec.problems import Path, Problem, near
 from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.errors import WrongInputError
-from loadstone.experiments.problems import near
+from loadstone.spec.problems import near
 
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs")
 """Those that are made on a block device."""

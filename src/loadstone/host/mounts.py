@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from loadstone.probes.proc import parse_mountinfo
+from loadstone.host.proc import parse_mountinfo
 
 _NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd")
 """Not disks of their own, or layers over disks that are counted already."""

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from loadstone.storage import programs
-from loadstone.storage.place import Place
-from loadstone.targets.local import filesystem
+from loadstone.placements import filesystem, programs
+from loadstone.placements.place import Place
 
 _CAP_SYS_ADMIN = 21
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.experiments.journal import undoes
-from loadstone.probes.proc import parse_mountinfo
-from loadstone.storage import loop, programs
+from loadstone.host.proc import parse_mountinfo
+from loadstone.journal import undoes
+from loadstone.placements import loop, programs
 
 UNMOUNT = "storage-unmount"
 _BUSY_S = 5.0

@@ -1,0 +1,1 @@
+"""What is refused, or warned of, before anything begins."""

@@ -1,0 +1,1 @@
+"""What load generators are told and what they tell: steps and frames."""

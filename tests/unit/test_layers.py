@@ -1,0 +1,38 @@
+"""An import points down, never up, in the order that docs/architecture.md shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from layers import LAYERS, arrows, back, drawing, modules
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "architecture.md"
+
+
+def test_every_import_points_down() -> None:
+    assert [str(each) for each in back(arrows(modules()))] == []
+
+
+def test_every_package_is_a_layer() -> None:
+    assert {name.split(".")[1] for name in modules()} == set(LAYERS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import loadstone.report.html",
+        "from loadstone.report.html import write",
+        "from loadstone import report",
+        "def late() -> None:\n    from loadstone.report.html import write",
+    ],
+)
+def test_an_arrow_back_is_named(line: str) -> None:
+    (planted,) = back(arrows({**modules(), "loadstone.spec.model": line}))
+    assert str(planted).startswith("loadstone.spec.model, line ")
+    assert "imports loadstone.report" in str(planted)
+
+
+def test_the_drawing_is_of_the_packages_as_they_are() -> None:
+    drawn = drawing(list(arrows(modules())))
+    assert drawn in PAGE.read_text(), "run `python tests/layers.py` and put it on the page"
