@@ -24,7 +24,8 @@ from loadstone.load.profiles import connection_of
 from loadstone.protocol.frames import PROTOCOL_VERSION, Event, parse_frame
 from loadstone.protocol.steps import steps_of
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.postgresql import binaries
 from loadstone.targets.registry import target_class
 from loadstone.workloads.dss.data import PROGRAM, generate, provide
@@ -56,7 +57,7 @@ _LONGEST_S = 3600.0
 
 Times = Mapping[str, float]
 """Seconds of each query."""
-Client = Callable[[Target, int], Times]
+Client = Callable[[Database, int], Times]
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def _no_driver(_request: object) -> Mapping[str, float]:
     raise AssertionError("the data are loaded from files")
 
 
-def _by_runner(target: Target, passes: int) -> Times:
+def _by_runner(target: Database, passes: int) -> Times:
     steps = [
         {"operation": name, "kind": "query", "statements": [sql]} for name, sql in _QUERIES.items()
     ]
@@ -196,7 +197,7 @@ def _by_runner(target: Target, passes: int) -> Times:
     return least
 
 
-def _by_duckdb(target: Target, passes: int) -> Times:
+def _by_duckdb(target: Database, passes: int) -> Times:
     to = target.connection()
     config = {
         "autoinstall_known_extensions": "false",
@@ -214,7 +215,7 @@ def _by_duckdb(target: Target, passes: int) -> Times:
     return times
 
 
-def _by_psql(target: Target, passes: int) -> Times:
+def _by_psql(target: Database, passes: int) -> Times:
     to = target.connection()
     program = binaries.find("embedded").folder / "psql"
     address = ["-h", to.host, "-p", str(to.port), "-U", to.user, "-d", to.database]

@@ -13,7 +13,8 @@ from benchmarks.driving import drive
 from loadstone.journal import Journal
 from loadstone.load.profiles import connection_of, load_plan
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import Connection, Target, TargetContext
+from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.registry import target_class
 from loadstone.workloads.base import LoadContext, LoadRequest, Workload
 
@@ -38,7 +39,7 @@ _KEPT = "benchmark"
 class Server:
     """A server with a work database for the driver."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Database) -> None:
         self.target = target
         described = target.describe(target.spec)
         self.version = f"{target.engine} {described['version']}"
@@ -53,9 +54,9 @@ class Server:
         own = connection_of(self.connection)
         return {**own, "database": database} if database else own
 
-    def context(self) -> LoadContext:
+    def context(self) -> LoadContext[Database]:
         """Of a load whose files nobody keeps."""
-        return LoadContext(42, self.target.dialect, Path())
+        return LoadContext(42, self.target, Path())
 
     def build(self, workload: Workload) -> None:
         """Makes and loads the workload's data."""

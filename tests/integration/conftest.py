@@ -15,7 +15,8 @@ from lengths import long_but
 from loadstone.errors import TargetError
 from loadstone.journal import Journal, open_journals
 from loadstone.spec.model import Level, TargetSpec, default_server
-from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.mariadb import MariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb
 from loadstone.targets.postgresql import PostgreSQL, binaries
@@ -24,8 +25,8 @@ from loadstone.targets.spark.jvm import check_installed
 from loadstone.workloads.dss.data import DataSet, provide
 
 MakeTarget = Callable[..., Any]
-ServerOf = Callable[[str, str], Target]
-_Target = TypeVar("_Target", bound=Target)
+ServerOf = Callable[[str, str], Database]
+_Target = TypeVar("_Target", bound=Database)
 
 POSTGRESQL = ["embedded", "local:15"]
 """The newest version, and an older one."""
@@ -123,7 +124,7 @@ def make_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeTarget
         data: Path | None = None,
         password: str | None = None,
         force: bool = False,
-    ) -> Target:
+    ) -> Database:
         spec = TargetSpec(
             engine=engine,
             **({} if server is None else {"server": server}),
@@ -163,7 +164,7 @@ def server_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOf]:
     with contextlib.ExitStack() as servers:
 
         @functools.cache
-        def started(engine: str, server: str) -> Target:
+        def started(engine: str, server: str) -> Database:
             folder = tmp_path_factory.mktemp(engine)
             spec = TargetSpec(engine=engine, server=server)
             return servers.enter_context(filled(target_class(engine), spec, folder))
@@ -208,7 +209,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def any_server(engine: str, server_of: ServerOf) -> Target:
+def any_server(engine: str, server_of: ServerOf) -> Database:
     """The server of each such engine, of `server_of`."""
     return server_of(engine, default_server(engine))
 
@@ -219,7 +220,7 @@ _ROWS_FROM = {
 }
 
 
-def fill(target: Target) -> None:
+def fill(target: Database) -> None:
     target.execute(
         f"""
         CREATE TABLE item (id integer PRIMARY KEY, quantity integer NOT NULL, name varchar(100));

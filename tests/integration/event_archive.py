@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.tables import EVENT_COLUMNS, VIEW, segment_name, segment_table
@@ -46,7 +46,7 @@ def events() -> Iterator[tuple[int, Row]]:
             )  # fmt: skip
 
 
-def make(target: Target, parameters: ArchiveParameters) -> EventArchive:
+def make(target: Database, parameters: ArchiveParameters) -> EventArchive:
     """An archive of three segments and a fourth to come, and the workload that checks it."""
     workload = EventArchive(parameters)
     workload.build(target, lambda _request: {}, 1)
@@ -85,7 +85,7 @@ def _segment(number: int, begin: int, state: str) -> str:
     )
 
 
-def _line(target: Target, row: Row) -> str:
+def _line(target: Database, row: Row) -> str:
     element, ts, value, text, status, station, seq = row
     quoted = "NULL" if text is None else f"'{text}'"
     moment = target.dialect.instant(ts)

@@ -11,7 +11,8 @@ from loadstone.load.driver import Driver
 from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.protocol.frames import parse_frame
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.oltp.parameters import OPERATIONS
@@ -29,7 +30,7 @@ def available(engine: str) -> bool:
 
 
 @contextmanager
-def opened(engine: str, folder: Path) -> Iterator[Target]:
+def opened(engine: str, folder: Path) -> Iterator[Database]:
     """An empty target, removed at the end."""
     journal = Journal(folder / "journal.jsonl", "pytest")
     target = TARGETS[engine](TargetSpec(engine=engine), TargetContext(journal, "pytest"))
@@ -41,7 +42,7 @@ def opened(engine: str, folder: Path) -> Iterator[Target]:
         journal.close()
 
 
-def populate(target: Target, warehouses: int) -> None:
+def populate(target: Database, warehouses: int) -> None:
     """Tables, rows and indexes, written by the engine itself."""
     script = (Path(__file__).parent / "oltp_population.sql").read_text()
     target.create_tables(TABLES)
@@ -85,7 +86,7 @@ def each_has_run(measured: LoadTotals) -> bool:
 
 
 @contextmanager
-def undone(target: Target) -> Iterator[None]:
+def undone(target: Database) -> Iterator[None]:
     """A transaction of the target's own connection that is rolled back."""
     target.execute("BEGIN")
     try:

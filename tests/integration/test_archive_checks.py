@@ -10,7 +10,7 @@ import pytest
 from event_archive import ENGINES, EVENTS, FACTS, STATIONS
 from order_entry import undone
 
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.contents import by_station
 from loadstone.workloads.archive.parameters import ArchiveParameters
@@ -102,7 +102,7 @@ DAMAGES = {
 @pytest.fixture(scope="module", params=ENGINES)
 def target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Target]:
+) -> Iterator[Database]:
     if not order_entry.available(request.param):
         pytest.skip(f"no {request.param} here")
     with order_entry.opened(request.param, tmp_path_factory.mktemp("archive")) as target:
@@ -116,7 +116,7 @@ class Checked:
     details: dict[str, str]
 
 
-def checked(target: Target, facts: dict[str, float] = FACTS) -> Checked:
+def checked(target: Database, facts: dict[str, float] = FACTS) -> Checked:
     checks, contents = check_history(target, PARAMETERS)
     checks.append(check_account(contents, facts))
     return Checked(
@@ -125,7 +125,7 @@ def checked(target: Target, facts: dict[str, float] = FACTS) -> Checked:
     )
 
 
-def test_a_sound_archive_passes(target: Target) -> None:
+def test_a_sound_archive_passes(target: Database) -> None:
     found = checked(target)
     assert found.failed == set(), found.details
     assert "6 came after the segment of their time was closed" in found.details[PLACES]
@@ -133,7 +133,7 @@ def test_a_sound_archive_passes(target: Target) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damage_fails_its_checks_and_no_others(target: Target, damage: str) -> None:
+def test_a_damage_fails_its_checks_and_no_others(target: Database, damage: str) -> None:
     statements, expected = DAMAGES[damage]
     with undone(target):
         for statement in statements.split(";"):
@@ -142,7 +142,7 @@ def test_a_damage_fails_its_checks_and_no_others(target: Target, damage: str) ->
     assert found.failed == expected, found.details
 
 
-def test_a_view_without_a_segment_is_found(target: Target) -> None:
+def test_a_view_without_a_segment_is_found(target: Database) -> None:
     target.execute(event_archive.view((1, 3, 4)))
     try:
         assert checked(target).failed == {VIEW}
@@ -150,7 +150,7 @@ def test_a_view_without_a_segment_is_found(target: Target) -> None:
         target.execute(event_archive.view((1, 2, 3, 4)))
 
 
-def test_a_view_with_as_many_other_rows_is_found(target: Target) -> None:
+def test_a_view_with_as_many_other_rows_is_found(target: Database) -> None:
     target.execute(event_archive.view((1, 2, 3, 4), value="value + 1 AS value"))
     try:
         assert checked(target).failed == {VIEW}
@@ -158,7 +158,7 @@ def test_a_view_with_as_many_other_rows_is_found(target: Target) -> None:
         target.execute(event_archive.view((1, 2, 3, 4)))
 
 
-def test_an_index_that_is_gone_is_found(target: Target) -> None:
+def test_an_index_that_is_gone_is_found(target: Database) -> None:
     name, on = index_name(SECOND), f" ON {SECOND}" if target.dialect.name == "mariadb" else ""
     target.execute(f"DROP INDEX {name}{on};")
     try:
@@ -179,7 +179,7 @@ def test_an_index_that_is_gone_is_found(target: Target) -> None:
         ({"events_stored": FACTS["events_stored"] - 8, "events_in_doubt": 7.0}, False),
     ],
 )
-def test_events_add_up(target: Target, facts: dict[str, float], passes: bool) -> None:
+def test_events_add_up(target: Database, facts: dict[str, float], passes: bool) -> None:
     assert (ACCOUNT not in checked(target, {**FACTS, **facts}).failed) is passes
 
 
@@ -187,7 +187,7 @@ def acknowledged(station: int, first: int, last: int) -> Acknowledgement:
     return Acknowledgement(1.0, station, "insert", (station, first, last))
 
 
-def test_acknowledged_inserts_that_are_gone_are_told(target: Target) -> None:
+def test_acknowledged_inserts_that_are_gone_are_told(target: Database) -> None:
     workload = EventArchive(PARAMETERS)
     noted = [acknowledged(1, 1, 80), acknowledged(1, 81, 180), acknowledged(1, 181, EVENTS)]
     assert workload.lost(target, noted) == []
@@ -198,22 +198,22 @@ def test_acknowledged_inserts_that_are_gone_are_told(target: Target) -> None:
         assert workload.lost(target, noted) == [noted[1]]
 
 
-def test_a_history_is_consistent_whatever_the_driver_counted(target: Target) -> None:
+def test_a_history_is_consistent_whatever_the_driver_counted(target: Database) -> None:
     assert all(each.passed for each in EventArchive(PARAMETERS).consistency(target))
 
 
-def test_time_ranges_come_from_the_rows(target: Target) -> None:
+def test_time_ranges_come_from_the_rows(target: Database) -> None:
     _, contents = check_history(target, PARAMETERS)
     rows = by_station(contents)[1]
     assert rows.first_us == event_archive.BEGIN_US + event_archive.PERIOD_US + 1
     assert rows.last_us == event_archive.BEGIN_US + 198 * event_archive.PERIOD_US + 1
 
 
-def observed(target: Target) -> dict[str, Any]:
+def observed(target: Database) -> dict[str, Any]:
     return EventArchive(PARAMETERS).observe(target)
 
 
-def test_it_counts_events_bytes_and_log(target: Target) -> None:
+def test_it_counts_events_bytes_and_log(target: Database) -> None:
     found = observed(target)
     assert found["events"] == STATIONS * EVENTS
     assert found["size_bytes"] > 0

@@ -9,7 +9,7 @@ from event_archive import BEGINS_US, EVENTS, PERIOD_US
 from order_entry import undone
 
 from loadstone.errors import TargetError
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.archive.checks import check_history
 from loadstone.workloads.archive.parameters import ArchiveParameters
@@ -23,7 +23,7 @@ STATION = 1
 @pytest.fixture(scope="module", params=ENGINES)
 def target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Target]:
+) -> Iterator[Database]:
     if not order_entry.available(request.param):
         pytest.skip(f"no {request.param} here")
     with order_entry.opened(request.param, tmp_path_factory.mktemp("archive")) as target:
@@ -36,7 +36,7 @@ def target(
         yield target
 
 
-def store(target: Target, moments_us: list[int], station: int = STATION) -> dict[int, int]:
+def store(target: Database, moments_us: list[int], station: int = STATION) -> dict[int, int]:
     """Stages events of these times with the numbers after the last, and stores them.
 
     Returns:
@@ -58,7 +58,7 @@ def store(target: Target, moments_us: list[int], station: int = STATION) -> dict
     }
 
 
-def test_rows_go_into_the_open_segment_of_their_time(target: Target) -> None:
+def test_rows_go_into_the_open_segment_of_their_time(target: Database) -> None:
     open_us, current_us = BEGINS_US[1:]
     moments = [current_us, current_us - 1, open_us, open_us - 1, current_us + 10**9 * PERIOD_US]
     with undone(target):
@@ -72,6 +72,6 @@ def test_rows_go_into_the_open_segment_of_their_time(target: Target) -> None:
     assert [each.name for each in checks if not each.passed] == []
 
 
-def test_a_station_without_a_mark_is_refused(target: Target) -> None:
+def test_a_station_without_a_mark_is_refused(target: Database) -> None:
     with undone(target), pytest.raises(TargetError, match="archive_station"):
         store(target, [BEGINS_US[2]], station=77)

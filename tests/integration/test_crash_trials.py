@@ -19,7 +19,7 @@ from loadstone.placements.place import parse
 from loadstone.results.folder import read_result
 from loadstone.results.record import DurabilityRecord, TrialResult
 from loadstone.spec.model import Experiment, Failure, TargetSpec
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS, target_class
 from loadstone.workloads.base import Acknowledgement
 from loadstone.workloads.oltp.workload import OrderEntry
@@ -84,7 +84,7 @@ def test_kills_are_survived_and_the_planted_loss_is_named(
     planted: list[Acknowledgement] = []
 
     def lost(
-        self: OrderEntry, target: Target, acknowledged: Sequence[Acknowledgement]
+        self: OrderEntry, target: Database, acknowledged: Sequence[Acknowledgement]
     ) -> list[Acknowledgement]:
         """Before the last look, somebody deletes an order that was acknowledged.
 

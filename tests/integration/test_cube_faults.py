@@ -21,7 +21,7 @@ from loadstone.experiments.observer import Observer
 from loadstone.results.record import CheckResult, Status
 from loadstone.results.trial_files import read_result
 from loadstone.spec.model import Experiment
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.base import Measured
 from loadstone.workloads.cube import cycle
@@ -50,7 +50,7 @@ SEED, GRIDS = 27, 8
 """Among so few grids of this seed one asks for expenses below a parent."""
 Statement = Callable[[str], str]
 """Of an engine."""
-Plant = Callable[[pytest.MonkeyPatch, Target], None]
+Plant = Callable[[pytest.MonkeyPatch, Database], None]
 """Into a trial that is about to begin."""
 
 
@@ -72,7 +72,7 @@ def changed_once(table: str) -> Statement:
 def before_the_trial(statement: Statement) -> Plant:
     """Done to the tables of the outline, which a reset keeps."""
 
-    def plant(_patch: pytest.MonkeyPatch, target: Target) -> None:
+    def plant(_patch: pytest.MonkeyPatch, target: Database) -> None:
         target.execute(f"{statement(target.engine)};")
 
     return plant
@@ -81,7 +81,7 @@ def before_the_trial(statement: Statement) -> Plant:
 def after(step: str, statement: Statement) -> Plant:
     """Done at the end of a step, in its own time."""
 
-    def plant(patch: pytest.MonkeyPatch, target: Target) -> None:
+    def plant(patch: pytest.MonkeyPatch, target: Database) -> None:
         made = getattr(cycle, step)
 
         def with_fault(*arguments: Any, **options: Any) -> Work:
@@ -93,12 +93,12 @@ def after(step: str, statement: Statement) -> Plant:
     return plant
 
 
-def a_lost_reject(patch: pytest.MonkeyPatch, _target: Target) -> None:
+def a_lost_reject(patch: pytest.MonkeyPatch, _target: Database) -> None:
     """Whoever wrote them, the engine or the driver's parser."""
     made = PlanningCube.check
 
     def with_fault(
-        self: PlanningCube, target: Target, before: Mapping[str, float], measured: Measured
+        self: PlanningCube, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         assert measured.folder is not None
         (path,) = measured.folder.glob("rejects-1*.csv")
@@ -244,7 +244,7 @@ def conducted(
     waiting = iter(trials)
     with pytest.MonkeyPatch.context() as all_along, pytest.MonkeyPatch.context() as in_one:
 
-        def prepare(_self: PlanningCube, target: Target) -> None:
+        def prepare(_self: PlanningCube, target: Database) -> None:
             in_one.undo()
             for plant in next(waiting):
                 plant(in_one, target)

@@ -18,7 +18,7 @@ from loadstone.load.profiles import connection_of
 from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
 from loadstone.spec.model import StorageSpec, TargetSpec, default_server
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
 
 SERVERS = ("postgresql", "mariadb")
@@ -35,7 +35,7 @@ PLACE = "loop:ext4,size=64MB"
 
 
 @contextmanager
-def opened(engine: str, server_of: ServerOf, folder: Path) -> Iterator[Target]:
+def opened(engine: str, server_of: ServerOf, folder: Path) -> Iterator[Database]:
     skip_without(engine)
     if engine in SERVERS:
         yield server_of(engine, default_server(engine))
@@ -44,7 +44,7 @@ def opened(engine: str, server_of: ServerOf, folder: Path) -> Iterator[Target]:
             yield target
 
 
-def steps_made(target: Target, folder: Path, *statements: str, limit_s: float) -> list[StepRun]:
+def steps_made(target: Database, folder: Path, *statements: str, limit_s: float) -> list[StepRun]:
     """Runs queries one after the other, in one session; each is kept as an answer."""
     steps = [
         {"operation": f"q{place}", "kind": "query", "statements": [sql], "answer": f"q{place}"}

@@ -12,7 +12,7 @@ from stepped import shared_cache
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
 from loadstone.spec.model import Experiment
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.dss.workload import DecisionSupport
 
 CHANGE = (
@@ -31,9 +31,9 @@ def test_a_row_changed_by_hand_is_caught(
     monkeypatch: pytest.MonkeyPatch,
     scale: float,
 ) -> None:
-    prepared: list[Target] = []
+    prepared: list[Database] = []
 
-    def prepare(_self: DecisionSupport, target: Target) -> None:
+    def prepare(_self: DecisionSupport, target: Database) -> None:
         prepared.append(target)
         if len(prepared) == 2:
             target.execute(CHANGE)

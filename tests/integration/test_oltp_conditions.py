@@ -6,7 +6,7 @@ import order_entry
 import pytest
 from order_entry import ENGINES, in_dialect, undone
 
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.oltp.conditions import CONDITIONS, check_conditions
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 
@@ -113,7 +113,7 @@ FINGERPRINTS: dict[str, dict[str, str]] = {}
 @pytest.fixture(scope="module", params=ENGINES)
 def target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Target]:
+) -> Iterator[Database]:
     """An engine with a loaded order-entry database."""
     if not order_entry.available(request.param):
         pytest.skip(f"no {request.param} here")
@@ -123,17 +123,17 @@ def target(
         yield target
 
 
-def damage(target: Target, script: str) -> None:
+def damage(target: Database, script: str) -> None:
     target.execute(in_dialect(script, target.dialect))
 
 
-def failing(target: Target) -> set[str]:
+def failing(target: Database) -> set[str]:
     results = check_conditions(target.query, target.dialect)
     assert len(results) == 12
     return {result.name.split()[-1] for result in results if not result.passed}
 
 
-def detail(target: Target, clause: str) -> str:
+def detail(target: Database, clause: str) -> str:
     results = check_conditions(target.query, target.dialect)
     result = next(each for each in results if each.name == f"consistency {clause}")
     assert not result.passed
@@ -147,7 +147,7 @@ def test_every_condition_has_a_damage():
     assert set().union(*(expected for _, expected in DAMAGES.values())) == clauses
 
 
-def test_a_loaded_database_passes(target: Target):
+def test_a_loaded_database_passes(target: Database):
     assert failing(target) == set()
 
 

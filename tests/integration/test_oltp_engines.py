@@ -13,7 +13,7 @@ from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan, run_plan
 from loadstone.results.record import Fingerprint
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
 from loadstone.workloads.oltp.parameters import OrderEntryParameters
 from loadstone.workloads.oltp.workload import OrderEntry
@@ -35,7 +35,7 @@ QUICK = [engine for engine in ENGINES if engine != "postgresql"]
 @pytest.fixture(scope="module", params=long_but(QUICK, ENGINES))
 def target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Target]:
+) -> Iterator[Database]:
     """An engine with order entry as the driver loaded it."""
     if not order_entry.available(request.param):
         pytest.skip(f"no {request.param} here")
@@ -50,13 +50,13 @@ def target(
         yield target
 
 
-def run(target: Target, own: OrderEntry) -> Measured:
+def run(target: Database, own: OrderEntry) -> Measured:
     target.restore(LOADED, target.spec)
     own.prepare(target)
     profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "0.2s", "measure": "60s"})
     plan = run_plan(
         profile,
-        own.driver_workload(LoadContext(SEED, target.dialect, Path())),
+        own.driver_workload(LoadContext(SEED, target, Path())),
         own.pacing(),
         target.connection(),
         SEED,
@@ -67,47 +67,47 @@ def run(target: Target, own: OrderEntry) -> Measured:
     return replace(log.of_workload(begin, end, None), users=USERS)
 
 
-def test_one_seed_makes_the_same_data_on_every_engine(target: Target):
+def test_one_seed_makes_the_same_data_on_every_engine(target: Database):
     target.restore(LOADED, target.spec)
-    found = target.fingerprint(workload().fingerprint_tables(target.dialect))
+    found = workload().fingerprint(target)
     FINGERPRINTS[target.engine] = found
     for other in FINGERPRINTS.values():
         assert (other.rows, other.sums, other.digest) == (found.rows, found.sums, found.digest)
 
 
 @pytest.fixture(scope="module")
-def finished(target: Target) -> tuple[OrderEntry, Measured]:
+def finished(target: Database) -> tuple[OrderEntry, Measured]:
     """A run, with the data that it left."""
     own = workload()
     return own, run(target, own)
 
 
-def failed(target: Target, own: OrderEntry, measured: Measured) -> dict[str, str]:
+def failed(target: Database, own: OrderEntry, measured: Measured) -> dict[str, str]:
     results = own.check(target, measured.begin.counters, measured)
     return {each.name: each.detail for each in results if not each.passed}
 
 
-def assert_good(target: Target, own: OrderEntry, measured: Measured) -> None:
+def assert_good(target: Database, own: OrderEntry, measured: Measured) -> None:
     assert failed(target, own, measured) == {}
     assert min(measured.total_operations.values()) > 0
     assert measured.total_errors == 0
     assert (measured.server_cpu_s is not None) == target.in_process
 
 
-def test_a_run_passes_all_its_checks(target: Target, finished):
+def test_a_run_passes_all_its_checks(target: Database, finished):
     assert_good(target, *finished)
 
 
-def a_counter_ran_ahead(_: Target) -> str:
+def a_counter_ran_ahead(_: Database) -> str:
     return "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 1"
 
 
-def a_line_took_no_stock(target: Target) -> str:
+def a_line_took_no_stock(target: Database) -> str:
     item = target.query("SELECT max(s_i_id) FROM stock WHERE s_w_id = 1 AND s_order_cnt > 0")[0][0]
     return f"UPDATE stock SET s_order_cnt = s_order_cnt - 1 WHERE s_w_id = 1 AND s_i_id = {item}"
 
 
-def a_payment_is_lost_with_all_its_traces(target: Target) -> str:
+def a_payment_is_lost_with_all_its_traces(target: Database) -> str:
     cents = target.dialect.cents("h_amount")
     customer, paid = target.query(
         f"SELECT h_c_id, {cents} FROM history WHERE h_w_id = 1 AND h_d_id = 1 AND h_c_w_id = 1 "
@@ -123,7 +123,7 @@ def a_payment_is_lost_with_all_its_traces(target: Target) -> str:
             WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = {customer}"""
 
 
-def a_payment_was_too_large(_: Target) -> str:
+def a_payment_was_too_large(_: Database) -> str:
     return """
         INSERT INTO history
             SELECT c_id, c_d_id, c_w_id, c_d_id, c_w_id, c_since, 500001 * {cent}, 'x'
@@ -135,7 +135,7 @@ def a_payment_was_too_large(_: Target) -> str:
             WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 1"""
 
 
-DAMAGES: dict[Callable[[Target], str], set[str]] = {
+DAMAGES: dict[Callable[[Database], str], set[str]] = {
     a_counter_ran_ahead: {"consistency 3.3.2.2", "new-orders are all there"},
     a_line_took_no_stock: {"stock matches the orders"},
     a_payment_is_lost_with_all_its_traces: {"payments are all there"},
@@ -144,17 +144,17 @@ DAMAGES: dict[Callable[[Target], str], set[str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__)
-def test_damage_after_a_run_is_found(target: Target, finished, damage):
+def test_damage_after_a_run_is_found(target: Database, finished, damage):
     with undone(target):
         target.execute(in_dialect(damage(target), target.dialect))
         assert set(failed(target, *finished)) == DAMAGES[damage]
 
 
-def test_damage_undone_passes_again(target: Target, finished):
+def test_damage_undone_passes_again(target: Database, finished):
     assert failed(target, *finished) == {}
 
 
-def test_a_run_of_procedures_passes_all_its_checks(target: Target):
+def test_a_run_of_procedures_passes_all_its_checks(target: Database):
     own = workload(style="procedures")
     if not own.needs() <= target.capabilities:
         pytest.skip(f"{target.engine} has no procedures")

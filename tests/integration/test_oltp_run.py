@@ -15,7 +15,8 @@ from loadstone.load.profiles import load_plan, run_plan
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import CheckResult
 from loadstone.spec.model import ProfileSpec, TargetSpec
-from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.postgresql import PostgreSQL
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
 from loadstone.workloads.oltp.conditions import check_conditions
@@ -36,7 +37,7 @@ class Loaded:
     driver_facts: Mapping[str, float]
 
 
-def build(target: Target, sessions: int) -> tuple[dict[str, float], Mapping[str, float]]:
+def build(target: Database, sessions: int) -> tuple[dict[str, float], Mapping[str, float]]:
     said: dict[str, float] = {}
 
     def run_driver(request: LoadRequest) -> Mapping[str, float]:
@@ -74,7 +75,7 @@ def run(
     workload.prepare(target)
     plan = run_plan(
         profile,
-        workload.driver_workload(LoadContext(SEED, target.dialect, Path())),
+        workload.driver_workload(LoadContext(SEED, target, Path())),
         workload.pacing(),
         target.connection(),
         seed=SEED,

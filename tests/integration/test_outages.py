@@ -16,7 +16,7 @@ from machine import need
 from loadstone.errors import TargetError
 from loadstone.journal import open_journals
 from loadstone.spec.model import StorageSpec
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 
 COUNT = "SELECT count(*) FROM item"
 MORE = "INSERT INTO item SELECT id + {0}, quantity, name FROM item WHERE id <= 5000"
@@ -24,7 +24,7 @@ MOST_INSERTS = 2000
 
 
 @pytest.fixture
-def target(any_server: Target) -> Target:
+def target(any_server: Database) -> Database:
     """A server with the rows that it had at first, in a plain folder."""
     any_server.restore(START, any_server.spec)
     return any_server
@@ -42,7 +42,7 @@ def servers(folder: str) -> list[psutil.Process]:
     return found
 
 
-def test_a_paused_server_answers_nobody_until_it_goes_on(target: Target) -> None:
+def test_a_paused_server_answers_nobody_until_it_goes_on(target: Database) -> None:
     folder = target.inventory()["data_folder"]
     running = servers(folder)
     with ThreadPoolExecutor(1) as pool:
@@ -56,7 +56,7 @@ def test_a_paused_server_answers_nobody_until_it_goes_on(target: Target) -> None
     assert psutil.STATUS_STOPPED not in {each.status() for each in servers(folder)}
 
 
-def test_a_killed_server_comes_back_with_all_that_was_committed(target: Target) -> None:
+def test_a_killed_server_comes_back_with_all_that_was_committed(target: Database) -> None:
     target.query(MORE.format(10_000))
     folder = target.inventory()["data_folder"]
     with target.outage("kill"):
@@ -67,7 +67,7 @@ def test_a_killed_server_comes_back_with_all_that_was_committed(target: Target) 
     target.check_alive()
 
 
-def test_a_full_disk_refuses_rows_and_takes_them_again(target: Target) -> None:
+def test_a_full_disk_refuses_rows_and_takes_them_again(target: Database) -> None:
     need("loop:ext4")
     storage = StorageSpec(data="loop:ext4,size=1GB")
     target.restore(START, target.spec.model_copy(update={"storage": storage}))
@@ -82,7 +82,7 @@ def test_a_full_disk_refuses_rows_and_takes_them_again(target: Target) -> None:
     target.restore(START, target.spec)
 
 
-def test_a_disk_that_others_use_is_not_filled(target: Target) -> None:
+def test_a_disk_that_others_use_is_not_filled(target: Database) -> None:
     with (
         pytest.raises(TargetError, match="others use it too") as caught,
         target.outage("full-disk"),

@@ -14,7 +14,7 @@ from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.spec.model import ProcessSpec
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.mariadb import processes as of_mariadb
 from loadstone.targets.postgresql import processes as of_postgresql
 from loadstone.targets.served import fingerprint_of
@@ -28,11 +28,11 @@ RECOVERED = {
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as another user")
 
 
-def data_of(target: Target) -> Path:
+def data_of(target: Database) -> Path:
     return Path(target.inventory()["data_folder"])
 
 
-def main_process(target: Target) -> psutil.Process:
+def main_process(target: Database) -> psutil.Process:
     found = [
         each
         for each in PROCESSES[target.engine].all_of(data_of(target))
@@ -42,7 +42,7 @@ def main_process(target: Target) -> psutil.Process:
     return found[0]
 
 
-def test_server_runs_as_an_ordinary_user_behind_a_private_socket(any_server: Target) -> None:
+def test_server_runs_as_an_ordinary_user_behind_a_private_socket(any_server: Database) -> None:
     server = main_process(any_server)
     assert server.uids().real != 0
     socket = Path(any_server.connection().host)
@@ -54,7 +54,7 @@ def test_server_runs_as_an_ordinary_user_behind_a_private_socket(any_server: Tar
     assert os.getsid(server.pid) != os.getsid(0), "Ctrl-C on the terminal would reach it"
 
 
-def test_crash_loses_nothing_that_was_committed(any_server: Target) -> None:
+def test_crash_loses_nothing_that_was_committed(any_server: Database) -> None:
     any_server.restore(START, any_server.spec)
     data = data_of(any_server)
     any_server.execute("UPDATE item SET quantity = quantity + 1 WHERE id <= 100")
@@ -68,7 +68,7 @@ def test_crash_loses_nothing_that_was_committed(any_server: Target) -> None:
     assert RECOVERED[any_server.engine] in log.read_text()
 
 
-def test_restore_after_a_crash(any_server: Target) -> None:
+def test_restore_after_a_crash(any_server: Database) -> None:
     any_server.restore(START, any_server.spec)
     before = any_server.fingerprint(TABLES)
     any_server.execute("DELETE FROM item")
@@ -77,7 +77,7 @@ def test_restore_after_a_crash(any_server: Target) -> None:
     assert any_server.fingerprint(TABLES) == before
 
 
-def test_server_killed_by_somebody_else(any_server: Target) -> None:
+def test_server_killed_by_somebody_else(any_server: Database) -> None:
     any_server.restore(START, any_server.spec)
     any_server.check_alive()
     server = main_process(any_server)
@@ -90,7 +90,7 @@ def test_server_killed_by_somebody_else(any_server: Target) -> None:
     assert any_server.fingerprint(TABLES).rows["item"] > 0
 
 
-def test_fingerprint_is_alike_on_every_engine(any_server: Target) -> None:
+def test_fingerprint_is_alike_on_every_engine(any_server: Database) -> None:
     """Negative differences, sums beyond 64 bits, texts: what would tell engines apart."""
     any_server.restore(START, any_server.spec)
     any_server.execute("CREATE TABLE many AS SELECT * FROM item WHERE id < 10")
@@ -126,7 +126,7 @@ def test_own_data_folder_with_a_path_too_long_for_a_socket(
     assert not socket.exists()
 
 
-def halt(target: Target) -> None:
+def halt(target: Database) -> None:
     """Stops all its processes: they must be ended nonetheless."""
     for process in PROCESSES[target.engine].all_of(data_of(target)):
         process.send_signal(signal.SIGSTOP)
@@ -147,7 +147,7 @@ def test_data_folder_must_be_open_to_the_server(
 
 
 @pytest.mark.parametrize("times", long_but([2], [2, 5]))
-def test_restores_are_equal(any_server: Target, times: int) -> None:
+def test_restores_are_equal(any_server: Database, times: int) -> None:
     any_server.restore(START, any_server.spec)
     first = any_server.fingerprint(TABLES)
     assert first.rows == {"item": ROWS}
@@ -162,12 +162,12 @@ def test_restores_are_equal(any_server: Target, times: int) -> None:
         assert tables_named(any_server, "litter") == 0
 
 
-def tables_named(target: Target, name: str) -> int:
+def tables_named(target: Database, name: str) -> int:
     sql = f"SELECT count(*) FROM information_schema.tables WHERE table_name = '{name}'"
     return int(target.query(sql)[0][0])
 
 
-def test_several_snapshots(any_server: Target) -> None:
+def test_several_snapshots(any_server: Database) -> None:
     any_server.restore(START, any_server.spec)
     before = any_server.fingerprint(TABLES)
     any_server.execute("DELETE FROM item WHERE id > 1000")
@@ -207,14 +207,14 @@ def test_snapshot_needs_free_space(make_target: MakeTarget, open_folder: Path, e
         subprocess.run(["umount", str(mount)], check=True)
 
 
-def test_processors_and_open_files_of_the_server(any_server: Target) -> None:
+def test_processors_and_open_files_of_the_server(any_server: Database) -> None:
     spec = any_server.spec.model_copy(update={"process": ProcessSpec(cpus="0", nofile=2048)})
     readings = {each.factor: each.read_back for each in any_server.restore(START, spec)}
     assert readings == {"host.server.cpus": "0", "host.server.nofile": 2048}
     assert main_process(any_server).cpu_affinity() == [0]
 
 
-def test_cpu_seconds_of_the_server(any_server: Target) -> None:
+def test_cpu_seconds_of_the_server(any_server: Database) -> None:
     any_server.restore(START, any_server.spec)
     before = any_server.server_cpu_s()
     assert before is not None

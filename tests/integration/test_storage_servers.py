@@ -15,7 +15,8 @@ from machine import apart, assert_as_before, listing, need
 from loadstone.errors import TargetError
 from loadstone.journal import Journal
 from loadstone.spec.model import Level, StorageSpec, TargetSpec
-from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.registry import target_class
 
 ENGINES = ["postgresql", "mariadb"]
@@ -45,7 +46,7 @@ def target(
     engine: str,
     own_machine: None,  # noqa: ARG001
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Target]:
+) -> Iterator[Database]:
     """A server with a snapshot of a table; all is as before when it is closed.
 
     Each test puts the data where it wants them, whatever became of the server before.
@@ -73,7 +74,7 @@ def power_losses(pytestconfig: pytest.Config) -> range:
 
 
 def on(
-    target: Target,
+    target: Database,
     data: str | None,
     log: str | None = None,
     settings: dict[str, Level] | None = None,
@@ -82,19 +83,19 @@ def on(
     return spec.model_copy(update={"storage": StorageSpec(data=data, log=log)})
 
 
-def commit(target: Target, first: int) -> None:
+def commit(target: Database, first: int) -> None:
     """Makes commits that the server acknowledges, each of one row."""
     for number in range(first, first + COMMITS):
         target.query(f"INSERT INTO item (id, quantity) VALUES ({number}, 0)")
 
 
-def found(target: Target, first: int) -> int:
+def found(target: Database, first: int) -> int:
     last = first + COMMITS
     rows = target.query(f"SELECT count(*) FROM item WHERE id >= {first} AND id < {last}")
     return int(rows[0][0])
 
 
-def test_data_and_log_move_and_stay_the_same(target: Target) -> None:
+def test_data_and_log_move_and_stay_the_same(target: Database) -> None:
     start = target.fingerprint(TABLES)
     readings = target.restore(START, on(target, "loop:xfs,size=1GB", "tmpfs:size=512MB"))
     assert {each.factor: each.read_back for each in readings} == {
@@ -118,7 +119,7 @@ def test_data_and_log_move_and_stay_the_same(target: Target) -> None:
     assert target.query("SELECT 1") == [(1,)]
 
 
-def test_a_power_loss_takes_no_acknowledged_commit(target: Target, power_losses: range) -> None:
+def test_a_power_loss_takes_no_acknowledged_commit(target: Database, power_losses: range) -> None:
     spec = on(target, "volatile:ext4,size=2GB", "volatile:xfs,size=1GB")
     for number in power_losses:
         target.restore(START, spec)
@@ -140,7 +141,7 @@ def test_a_power_loss_takes_no_acknowledged_commit(target: Target, power_losses:
     scope="module",
 )
 def test_a_power_loss_takes_what_was_never_flushed(
-    target: Target, engine: str, unsafe: str
+    target: Database, engine: str, unsafe: str
 ) -> None:
     if unsafe == "nobarrier":
         spec = on(target, "volatile:ext4,nobarrier,size=2GB")
@@ -155,7 +156,7 @@ def test_a_power_loss_takes_what_was_never_flushed(
     assert found(target, 1) == COMMITS, "the start state was made durable before the load"
 
 
-def move_away(target: Target, place: str) -> None:
+def move_away(target: Database, place: str) -> None:
     """A start state with a place for what moves away, to which a table then does."""
     storage = StorageSpec(data="volatile:ext4,size=2GB", archive=place)
     readings = target.restore(START, target.spec.model_copy(update={"storage": storage}))
@@ -169,7 +170,7 @@ def move_away(target: Target, place: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_what_moved_away_survives_a_power_loss(target: Target, power_losses: range) -> None:
+def test_what_moved_away_survives_a_power_loss(target: Database, power_losses: range) -> None:
     for number in power_losses:
         move_away(target, "volatile:xfs,size=1GB")
         commit(target, 10_000)
@@ -180,7 +181,7 @@ def test_what_moved_away_survives_a_power_loss(target: Target, power_losses: ran
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_what_moved_away_loses_its_power_too(target: Target) -> None:
+def test_what_moved_away_loses_its_power_too(target: Database) -> None:
     """After a checkpoint the log brings nothing back that its own place did not flush."""
     move_away(target, "volatile:ext4,nobarrier,size=1GB")
     commit(target, 10_000)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from not_started import not_started
 from pydantic import ValidationError
 
 from loadstone.errors import LoadstoneError, WrongInputError
@@ -17,7 +18,6 @@ from loadstone.experiments.preflight.check import check_experiment
 from loadstone.load.profiles import run_plan
 from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.targets.base import Connection
-from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import LoadContext
@@ -93,7 +93,7 @@ def test_only_the_index_decides_the_data() -> None:
 def test_the_plan_has_its_users_and_its_grid() -> None:
     workload = EventArchive(ArchiveParameters(rate=3000, operators=4))
     profile = workload.loaded(ProfileSpec(warm_up="1s", measure="5s"))
-    context = LoadContext(1, Dialect("postgresql"), Path())
+    context = LoadContext(1, not_started("postgresql"), Path())
     plan = run_plan(
         profile, workload.driver_workload(context), workload.pacing(), Connection("none"), seed=1
     )

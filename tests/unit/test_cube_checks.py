@@ -16,7 +16,7 @@ import pytest
 from loadstone.protocol.steps import ANSWERS
 from loadstone.results.record import CheckResult
 from loadstone.runner.steps.keeping import keep_answer
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
 from loadstone.workloads.base import LoadRequest, Measured, Observation
@@ -122,13 +122,13 @@ def _cache(
 def built(fault: str | None = None, **parameters: Any) -> tuple[Engine, PlanningCube]:
     own = CubeParameters(scale=SCALE, cycles=0, **parameters)
     engine, workload = Engine(duckdb.connect(), fault), PlanningCube(own)
-    workload.build(cast("Target", engine), engine.run, 42)
+    workload.build(cast("Database", engine), engine.run, 42)
     return engine, workload
 
 
 def checked(engine: Engine, workload: PlanningCube, folder: Path) -> dict[str, CheckResult]:
     (folder / "plan.json").write_text('{"data_seed": 42}')
-    found = workload.check(cast("Target", engine), {}, measured(folder))
+    found = workload.check(cast("Database", engine), {}, measured(folder))
     return {check.name: check for check in found}
 
 

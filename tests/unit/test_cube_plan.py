@@ -10,12 +10,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from not_started import not_started
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.protocol.steps import StepRun
 from loadstone.spec.model import Experiment, ProfileSpec
-from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext
 from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.checks import close
@@ -113,7 +113,7 @@ def plan(
 ) -> dict[str, Any]:
     monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path))
     own = CubeParameters(scale=0.001, grids=5, check_grids=2, **parameters)
-    context = LoadContext(1, Dialect(dialect), tmp_path, None, 42)
+    context = LoadContext(1, not_started(dialect), tmp_path, 42)
     planned: dict[str, Any] = PlanningCube(own).driver_workload(context)["parameters"]
     json.dumps(planned)
     return planned

@@ -15,7 +15,7 @@ from loadstone.spec.problems import near
 from loadstone.units import format_duration, is_duration
 
 if TYPE_CHECKING:
-    from loadstone.workloads.base import Workload
+    from loadstone.workloads.base import AnyWorkload
 
 _TEMPLATE = """\
 # An experiment of Loadstone. Run it:       loadstone run FILE
@@ -100,7 +100,7 @@ def experiment_template(name: str, target: str | None = None) -> str:
     )
 
 
-def _profile(cls: type[Workload]) -> str:
+def _profile(cls: type[AnyWorkload]) -> str:
     lines = [line for field, line in _PROFILE.items() if field not in cls.decides]
     return "\n".join(["profile:", *lines] if lines else [_NO_PROFILE])
 

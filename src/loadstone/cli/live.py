@@ -12,13 +12,13 @@ from rich.text import Text
 
 from loadstone.cli.durations import phase_s, whole_s
 from loadstone.spec.plans import TrialPlan
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
 
 class LoadState:
     """The load of one use of the driver, as its frames tell."""
 
-    def __init__(self, workload: Workload | None = None) -> None:
+    def __init__(self, workload: AnyWorkload | None = None) -> None:
         self._flow = workload.flow() if workload else None
         self.unit = workload.rate_unit if workload and self._flow else "operations/s"
         self.backlog = 0.0

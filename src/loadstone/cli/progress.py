@@ -21,7 +21,7 @@ from loadstone.results.durability import crash_text
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_class, workload_of
 
 MARKS = {
@@ -69,7 +69,7 @@ class Watcher(Collector):
         self._number = self._of = 0
         self._step = "starting"
         self._step_began = clock()
-        self._workload: Workload | None = None
+        self._workload: AnyWorkload | None = None
         self._load = LoadState()
 
     def step(self, text: str) -> None:

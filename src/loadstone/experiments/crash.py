@@ -152,7 +152,7 @@ def _recover(target: Target) -> tuple[float | None, str]:
     began = time.monotonic()
     try:
         target.start()
-        target.query("SELECT 1")
+        target.check_ready()
     except InterruptedTrialError:
         raise
     except LoadstoneError as error:

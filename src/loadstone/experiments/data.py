@@ -14,7 +14,7 @@ from loadstone.load.profiles import load_plan
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.base import Target
-from loadstone.workloads.base import LoadRequest, Workload
+from loadstone.workloads.base import AnyWorkload, LoadRequest
 
 
 class DataStates:
@@ -26,7 +26,7 @@ class DataStates:
         self._facts: dict[str, dict[str, float]] = {}
 
     def restored(
-        self, workload: Workload, seed: int, spec: TargetSpec
+        self, workload: AnyWorkload, seed: int, spec: TargetSpec
     ) -> tuple[list[FactorReading], dict[str, float]]:
         """Puts the workload's data back as it was loaded, with the target as a trial wants it.
 
@@ -47,7 +47,7 @@ class DataStates:
         return self._target.restore(key, spec), self._facts[key]
 
     def reloaded(
-        self, workload: Workload, seed: int, spec: TargetSpec
+        self, workload: AnyWorkload, seed: int, spec: TargetSpec
     ) -> tuple[list[FactorReading], dict[str, float]]:
         """Loads the workload's data anew into a target that is empty and as a trial wants it.
 
@@ -69,7 +69,7 @@ class DataStates:
             }
         )
 
-    def _load(self, workload: Workload, seed: int) -> dict[str, float]:
+    def _load(self, workload: AnyWorkload, seed: int) -> dict[str, float]:
         self._observer.step("loading the data")
 
         def run_driver(request: LoadRequest) -> Mapping[str, float]:
@@ -82,7 +82,7 @@ class DataStates:
         return workload.build(self._target, run_driver, seed)
 
 
-def data_key(workload: Workload, seed: int, layout: Mapping[str, Level]) -> str:
+def data_key(workload: AnyWorkload, seed: int, layout: Mapping[str, Level]) -> str:
     """Names the data: equal keys mean equal bytes."""
     what: dict[str, Any] = {
         "workload": workload.name,

@@ -37,7 +37,7 @@ from loadstone.results.statistics import drift, steady_state, usual
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
 from loadstone.targets.registry import target_class
-from loadstone.workloads.base import Measured, Observation, Workload
+from loadstone.workloads.base import AnyWorkload, Measured, Observation
 
 ERROR_SHARE_LIMIT = 0.01
 """More failed operations than this make a trial invalid."""
@@ -50,7 +50,7 @@ class Findings:
     """Filled as the trial goes; whatever is missing at the end is left out of the record."""
 
     plan: TrialPlan
-    workload: Workload
+    workload: AnyWorkload
     path: Path
     started_at: str
     step: str = "reset"

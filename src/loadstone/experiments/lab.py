@@ -74,7 +74,7 @@ class Lab:
         readings, findings.data = obtain(workload, plan.data_seed, plan.target)
         findings.readings += readings
         workload.prepare(target)
-        findings.fingerprint = target.fingerprint(workload.fingerprint_tables(target.dialect))
+        findings.fingerprint = workload.fingerprint(target)
         target.settle(plan.cache)
         host = host_inventory(folder.path, driver=driver_version)
         folder.write_inventory({"host": host, "target": target.inventory()})

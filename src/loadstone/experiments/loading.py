@@ -85,9 +85,7 @@ def running_load(
     plan, workload, target = findings.plan, findings.workload, lab.target
     profile = workload.loaded(profile)
     connection = target.connection()
-    context = LoadContext(
-        plan.seed, target.dialect, folder.path.resolve(), target.server_pid(), plan.data_seed
-    )
+    context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
     driver_plan = run_plan(
         profile, workload.driver_workload(context), workload.pacing(), connection, plan.seed
     )

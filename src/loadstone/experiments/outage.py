@@ -63,7 +63,7 @@ def _await_answer(lab: Lab) -> None:
         lab.interrupts.check()
         try:
             lab.target.start()
-            lab.target.query("SELECT 1")
+            lab.target.check_ready()
         except TargetError:
             if time.monotonic() > give_up_at:
                 raise

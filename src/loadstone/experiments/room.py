@@ -11,7 +11,7 @@ from loadstone.factors.registry import apply_changes
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import LevelPlan, TrialPlan
 from loadstone.targets.registry import target_class
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
 
 MOST_AHEAD = 5000
@@ -43,7 +43,7 @@ def with_room(plan: TrialPlan, sessions: int) -> TrialPlan:
     return plan.model_copy(update={"target": plan.target.with_settings(settings)})
 
 
-def _raised_to(workload: Workload, level: LevelPlan) -> int:
+def _raised_to(workload: AnyWorkload, level: LevelPlan) -> int:
     """The most users of a load that is raised while it runs; 0 of others."""
     lines = [workload.raised_to(level.over, each) for each in level.raised]
     return max((int(line["users"]) for line in lines if line["control"] == "users"), default=0)

@@ -16,7 +16,7 @@ from loadstone.results.folder import TrialFolder
 from loadstone.results.record import TrialResult
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
-from loadstone.workloads.base import Observation, Workload
+from loadstone.workloads.base import AnyWorkload, Observation
 from loadstone.workloads.registry import workload_of
 
 
@@ -102,7 +102,7 @@ def _note(mark: Event | None, load: Load, lab: Lab, findings: Findings) -> None:
         findings.end = _observation(load.driver, target, workload)
 
 
-def _observation(driver: Generator, target: Target, workload: Workload) -> Observation:
+def _observation(driver: Generator, target: Target, workload: AnyWorkload) -> Observation:
     """The counters, at the middle of the time that reading them took.
 
     An engine within the driver locks its file: who reads it from outside waits for the load, and

@@ -11,7 +11,7 @@ from loadstone.errors import WrongInputError
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, FactorInfo, FactorKind, Parts
 from loadstone.spec.model import Level
 from loadstone.spec.problems import dotted, near, problems_of
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
 
 class WorkloadFactor(FactorKind):
@@ -53,7 +53,7 @@ class WorkloadFactor(FactorKind):
             )
 
 
-def _workload(parts: Parts) -> Workload:
+def _workload(parts: Parts) -> AnyWorkload:
     """The workload with its parameters validated."""
     from loadstone.workloads.registry import workload_class
 

@@ -13,7 +13,7 @@ from loadstone.errors import WrongInputError
 from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
 from loadstone.spec.model import CrashDesign, Experiment, SearchDesign
 from loadstone.spec.plans import TrialPlan, Variant
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
 
 
@@ -59,7 +59,7 @@ class TrialFolder:
         return self.plan.crash is not None
 
     @property
-    def workload(self) -> Workload | None:
+    def workload(self) -> AnyWorkload | None:
         """None for one that this Loadstone cannot read: of another release, for instance."""
         try:
             return workload_of(self.plan.workload)

@@ -23,7 +23,7 @@ from loadstone.results.statistics.coincidence import (
     touched,
     usual_limit,
 )
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
 MAX_DEVIATIONS, MAX_RATIO = 8.0, 3.0
 """The slowest operation of a window varies more than its 99th percentile."""
@@ -56,7 +56,7 @@ class _Limits:
 
 
 def stall_report(
-    workload: Workload, frames: Sequence[Frame], happened: Happenings, origin: float
+    workload: AnyWorkload, frames: Sequence[Frame], happened: Happenings, origin: float
 ) -> StallReport | None:
     """Lines up spikes and happenings of the measured phase.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from loadstone.report.model import Watched
 from loadstone.targets.happenings import CHECKPOINT
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
 
-def watched(workload: Workload) -> Watched | None:
+def watched(workload: AnyWorkload) -> Watched | None:
     """The groups of clients of the workload, what it is judged by, and its flow.
 
     Returns:

@@ -11,14 +11,15 @@ from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.spec.problems import near
-from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.database import Database
 from loadstone.targets.local.file_store import FileStore
 from loadstone.targets.own_connection import OwnConnection
 
 EMBEDDED = "embedded"
 
 
-class InProcessTarget(Target):
+class InProcessTarget(Database):
     """An engine without a server. Loadstone's own connection is closed while there is load."""
 
     in_process = True

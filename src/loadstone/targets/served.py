@@ -15,7 +15,8 @@ from loadstone.journal import Entry
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Failure, OutageKind, TargetSpec
 from loadstone.targets.address import Address
-from loadstone.targets.base import Connection, Target, TargetContext
+from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.database import Database
 
 
 class SqlClient(ABC):
@@ -220,7 +221,7 @@ def check_range(
         )
 
 
-class ServedTarget(Target):
+class ServedTarget(Database):
     """A target whose engine is a server: owned by Loadstone, or at an address."""
 
     _server: Server

@@ -6,18 +6,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Event, Tick
-from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.model import LoadedBy, ProfileSpec
 from loadstone.spec.plans import Change
 from loadstone.targets.base import Target
-from loadstone.targets.dialect import Dialect
 from loadstone.units import format_duration
+
+T = TypeVar("T", bound=Target)
+"""What a workload needs its target to be."""
 
 NO_WAITS: dict[str, Any] = {"keying_s": 0.0, "think": {"distribution": "none"}}
 """Of an operation that follows the one before it at once, in a plan's `pacing`."""
@@ -72,16 +74,14 @@ RunDriver = Callable[[LoadRequest], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class LoadContext:
+class LoadContext(Generic[T]):
     """What a workload is told when the load of a trial begins."""
 
     seed: int
     """Of the load."""
-    dialect: Dialect
+    target: T
     folder: Path
     """Of the trial: what the load keeps goes there."""
-    server_pid: int | None = None
-    """The server's first process, if it is Loadstone's."""
     data_seed: int = 0
     """Of the data."""
 
@@ -124,8 +124,8 @@ class Measured:
     after: Mapping[str, float] = field(default_factory=dict)
     """`observe` after the load has ended; empty where that could not be read."""
     loaded: Mapping[str, int] = field(default_factory=dict)
-    """Rows of the tables of `fingerprint_tables`, counted before the caches were brought to their
-    state and the load began."""
+    """Rows of the tables of the fingerprint, counted before the caches were brought to their state
+    and the load began."""
     ticks: tuple[Tick, ...] = ()
     """Of the measured phase, in order."""
     events: tuple[Event, ...] = ()
@@ -181,7 +181,7 @@ class Acknowledgement:
         return f"{self.operation} {', '.join(map(str, self.keys))}"
 
 
-class Workload(ABC):
+class Workload(ABC, Generic[T]):
     """Base of all workloads; a subclass is registered by `workloads.registry`."""
 
     name: ClassVar[str]
@@ -275,25 +275,25 @@ class Workload(ABC):
         """About how large the loaded data is, for plans; None if nothing is known of it."""
         return None
 
-    def growth_bytes(self, profile: ProfileSpec, dialect: Dialect) -> int | None:
-        """About how much a trial adds to the database; None if nothing is known of it.
+    def growth_bytes(self, profile: ProfileSpec, target: type[T]) -> int | None:
+        """About how much a trial adds to the data; None if nothing is known of it.
 
         Args:
             profile: Of the trial.
-            dialect: Of the engine, on which the size of a row depends.
+            target: On which the size of a row may depend.
         """
         return None
 
     @abstractmethod
-    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+    def build(self, target: T, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes schema and data. Returns facts: `load_time_s`, `size_bytes`, `rows`."""
 
     @abstractmethod
-    def prepare(self, target: Target) -> None:
+    def prepare(self, target: T) -> None:
         """What each trial needs beyond the data (procedures of the style in use)."""
 
     @abstractmethod
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext[T]) -> dict[str, Any]:
         """The plan's `workload` object for role `run`."""
 
     @abstractmethod
@@ -301,7 +301,7 @@ class Workload(ABC):
         """The plan's `pacing` with the keying and think times of the workload's origin."""
 
     @abstractmethod
-    def observe(self, target: Target) -> dict[str, float]:
+    def observe(self, target: T) -> dict[str, float]:
         """Reads the data's own counters; cheap enough to run under load."""
 
     @abstractmethod
@@ -314,7 +314,7 @@ class Workload(ABC):
 
     @abstractmethod
     def check(
-        self, target: Target, before: Mapping[str, float], measured: Measured
+        self, target: T, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """Tests the data after the trial; all must pass.
 
@@ -377,9 +377,7 @@ class Workload(ABC):
         """Where a search begins and how it goes up, if the experiment does not say."""
         return SearchSteps(first=1.0 if over == "users" else 100.0)
 
-    def lost(
-        self, target: Target, acknowledged: Sequence[Acknowledgement]
-    ) -> list[Acknowledgement]:
+    def lost(self, target: T, acknowledged: Sequence[Acknowledgement]) -> list[Acknowledgement]:
         """The commits that were acknowledged and are not in the data, after a crash.
 
         Args:
@@ -394,7 +392,7 @@ class Workload(ABC):
             advice="make crash trials with oltp",
         )
 
-    def consistency(self, target: Target) -> list[CheckResult]:
+    def consistency(self, target: T) -> list[CheckResult]:
         """Tests of the data that hold whatever was lost, as long as transactions are atomic.
 
         Args:
@@ -403,13 +401,16 @@ class Workload(ABC):
         return []
 
     @abstractmethod
-    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
-        """Table: SQL expression over a row, summed into the fingerprint.
+    def fingerprint(self, target: T) -> Fingerprint:
+        """What is the same in all trials that begin with the same state, and only in them.
 
         Args:
-            dialect: Of the engine that sums. The value is a 64-bit integer, the same on all engines
-                that hold the same data.
+            target: Running, without load, before `settle`.
         """
+
+
+AnyWorkload = Workload[Any]
+"""Of whoever has a target that fits, and does not look what it is."""
 
 
 def spans(profile: ProfileSpec) -> str:

@@ -6,14 +6,14 @@ planted slowdown is found. All its data is a number.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from loadstone.results.record import CheckResult, MetricValue
+from loadstone.results.record import CheckResult, Fingerprint, MetricValue
 from loadstone.targets.base import Target
-from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import (
     NO_WAITS,
     LoadContext,
@@ -22,6 +22,8 @@ from loadstone.workloads.base import (
     RunDriver,
     Workload,
 )
+
+NOTHING = Fingerprint(rows={}, sums={}, size_bytes=0, digest=hashlib.sha256().hexdigest())
 
 
 class NoopParameters(BaseModel):
@@ -47,7 +49,7 @@ class NoopParameters(BaseModel):
     )
 
 
-class Noop(Workload):
+class Noop(Workload[Target]):
     """Waiting for a service time, with a planted capacity and a planted degradation on demand."""
 
     name = "noop"
@@ -73,7 +75,7 @@ class Noop(Workload):
     def prepare(self, target: Target) -> None:
         """Needs nothing."""
 
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext[Target]) -> dict[str, Any]:
         """The service time and the rate of errors."""
         own = self.parameters
         service_time: dict[str, Any] = {
@@ -117,6 +119,6 @@ class Noop(Workload):
         count = sum(measured.total_operations.values())
         return [CheckResult(name="work was done", passed=count > 0, detail=f"{count} operations")]
 
-    def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
-        """No tables."""
-        return {}
+    def fingerprint(self, target: Target) -> Fingerprint:
+        """Nothing is always the same."""
+        return NOTHING

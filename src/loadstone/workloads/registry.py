@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from loadstone.errors import WrongInputError
 from loadstone.registered import Registered
 from loadstone.spec.model import WorkloadSpec
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
-WORKLOADS: Registered[Workload] = Registered(
+WORKLOADS: Registered[AnyWorkload] = Registered(
     {
         "oltp": "loadstone.workloads.oltp.workload:OrderEntry",
         "archive": "loadstone.workloads.archive.workload:EventArchive",
@@ -20,7 +20,7 @@ WORKLOADS: Registered[Workload] = Registered(
 )
 
 
-def workload_class(name: str) -> type[Workload]:
+def workload_class(name: str) -> type[AnyWorkload]:
     """The workload of that name.
 
     Raises:
@@ -33,7 +33,7 @@ def workload_class(name: str) -> type[Workload]:
     return WORKLOADS[name]
 
 
-def workload_of(spec: WorkloadSpec) -> Workload:
+def workload_of(spec: WorkloadSpec) -> AnyWorkload:
     """The workload with its parameters.
 
     Raises:

@@ -5,26 +5,27 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from loadstone.targets.base import Target
-from loadstone.workloads.base import NO_WAITS, LoadContext, Workload
+from loadstone.targets.database import Database
+from loadstone.workloads.base import NO_WAITS, LoadContext
+from loadstone.workloads.database import DatabaseWorkload
 
 LONGEST_S = 30 * 86400.0
 """For phases that end when their work is done."""
 
 
-class SteppedWorkload(Workload):
+class SteppedWorkload(DatabaseWorkload):
     """What they have in common in the plan and before the load."""
 
     @abstractmethod
-    def planned(self, context: LoadContext) -> dict[str, Any]:
+    def planned(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The plan's parameters that are its own: `rounds`, `time_limit_s` and more."""
 
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The plan's `workload` object, with the text of every statement."""
-        where = {"folder": str(context.folder), "server_pid": context.server_pid}
+        where = {"folder": str(context.folder), "server_pid": context.target.server_pid()}
         return {"name": self.name, "role": "run", "parameters": {**self.planned(context), **where}}
 
-    def prepare(self, target: Target) -> None:
+    def prepare(self, target: Database) -> None:
         """Nothing beyond the data."""
 
     def pacing(self) -> dict[str, Any]:

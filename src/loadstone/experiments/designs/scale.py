@@ -10,7 +10,7 @@ from loadstone.experiments.designs.base import Design, Pair, level_name
 from loadstone.spec.model import Experiment, Level, LevelRange, ProfileSpec, ScaleDesign
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Problem
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
 USERS = "profile.users"
 SCALED = {
@@ -40,7 +40,7 @@ class Scaled:
         """Of the variant at N."""
         return level_name([Change(factor=self.factor, level=self.level(n))])
 
-    def changes(self, n: float, workload: Workload, profile: ProfileSpec) -> list[Change]:
+    def changes(self, n: float, workload: AnyWorkload, profile: ProfileSpec) -> list[Change]:
         """What makes it N; a workload that decides its users knows better what makes so many."""
         if self.factor == USERS and n == int(n):
             return workload.at_users(profile, int(n))

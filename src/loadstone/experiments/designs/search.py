@@ -23,7 +23,7 @@ from loadstone.results.record import TrialResult
 from loadstone.spec.model import Experiment, LoadedBy, SearchDesign
 from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
 from loadstone.spec.problems import Problem
-from loadstone.workloads.base import SearchSteps, Workload
+from loadstone.workloads.base import AnyWorkload, SearchSteps
 
 IMPLIED = "errors < 1 %"
 """A level at which more operations fail does not hold, unless the objective says otherwise."""
@@ -190,7 +190,7 @@ def _soaks_at_most(rules: Rules) -> int:
     return MOST_SOAKS if rules.soak_s else 0
 
 
-def _way(experiment: Experiment, workload: Workload, over: LoadedBy) -> Way:
+def _way(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> Way:
     design = _design(experiment)
     default = workload.default_steps(over)
     first = design.first or _given(experiment, workload, over) or default.first
@@ -204,7 +204,7 @@ def _way(experiment: Experiment, workload: Workload, over: LoadedBy) -> Way:
     return Way(steps, design.precision / 100, design.at_most, whole=over == "users")
 
 
-def _given(experiment: Experiment, workload: Workload, over: LoadedBy) -> float | None:
+def _given(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> float | None:
     """The load that the experiment itself names."""
     profile = experiment.profile
     if over == "rate":
@@ -212,7 +212,7 @@ def _given(experiment: Experiment, workload: Workload, over: LoadedBy) -> float 
     return float(profile.users) if "users" in profile.model_fields_set else None
 
 
-def _objective(design: SearchDesign, workload: Workload) -> tuple[str, ...]:
+def _objective(design: SearchDesign, workload: AnyWorkload) -> tuple[str, ...]:
     terms = parse_objective(design.objective or workload.default_objective)
     texts = [term.text for term in terms]
     counts = any(term.figure == "errors" and term.operation is None for term in terms)
@@ -232,7 +232,7 @@ def _sets_profile(experiment: Experiment) -> bool:
     return any(change.factor == "profile.rate_per_s" for change in changes)
 
 
-def _workload(experiment: Experiment) -> Workload:
+def _workload(experiment: Experiment) -> AnyWorkload:
     from loadstone.workloads.registry import workload_of
 
     return workload_of(experiment.workload)

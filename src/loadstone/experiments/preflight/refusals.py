@@ -17,7 +17,7 @@ from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.spec.plans import Change, Variant
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import explained
-from loadstone.workloads.base import Workload
+from loadstone.workloads.base import AnyWorkload
 
 
 def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
@@ -99,7 +99,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
         )
 
 
-def _way_out(workload: Workload, offered: frozenset[str]) -> str:
+def _way_out(workload: AnyWorkload, offered: frozenset[str]) -> str:
     """The parameters with which a workload fits, as they are written where it says them."""
     fitting = {name: level_text(level) for name, level in workload.fitting(offered).items()}
     if not fitting or not workload.requires <= offered:

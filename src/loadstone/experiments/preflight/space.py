@@ -118,7 +118,7 @@ def growth_bytes(parts: Parts) -> int | None:
     from loadstone.workloads.registry import workload_of
 
     workload, target = workload_of(parts.workload), target_class(parts.target.engine)
-    return workload.growth_bytes(parts.profile, target.dialect)
+    return workload.growth_bytes(parts.profile, target)
 
 
 def _longest_s(experiment: Experiment, profile: ProfileSpec) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loadstone.results.record import CheckResult
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.archive.contents import (
     Contents,
     Rows,
@@ -27,7 +27,7 @@ _SHOWN = 3
 
 
 def check_history(
-    target: Target, parameters: ArchiveParameters
+    target: Database, parameters: ArchiveParameters
 ) -> tuple[list[CheckResult], list[Contents]]:
     """The checks that hold at any time, whatever the driver counted and whatever a crash took.
 

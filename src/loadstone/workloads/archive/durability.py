@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.archive.contents import Rows, by_station, read_contents
 from loadstone.workloads.archive.parameters import INSERT
 from loadstone.workloads.archive.segments import Query, Segment, read_segments
 from loadstone.workloads.base import Acknowledgement
 
 
-def lost_inserts(target: Target, acknowledged: Sequence[Acknowledgement]) -> list[Acknowledgement]:
+def lost_inserts(
+    target: Database, acknowledged: Sequence[Acknowledgement]
+) -> list[Acknowledgement]:
     """Those of which an event is missing, in the order given.
 
     Args:

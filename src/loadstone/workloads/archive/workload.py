@@ -12,8 +12,8 @@ from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.spec.model import LoadedBy, ProfileSpec
 from loadstone.spec.plans import Change
-from loadstone.targets.base import Target
 from loadstone.targets.capabilities import SECOND_PLACE
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import lost_inserts
@@ -27,9 +27,9 @@ from loadstone.workloads.base import (
     Measured,
     RunDriver,
     SearchSteps,
-    Workload,
     spans,
 )
+from loadstone.workloads.database import DatabaseWorkload
 
 BYTES_PER_EVENT = {"postgresql": 100, "mariadb": 100, "sqlite": 60}
 """Row and index, by dialect. PostgreSQL: 55 GB of 541 million events (docs/archive.md). MariaDB: a
@@ -37,7 +37,7 @@ row of 60 bytes in pages 15/16 full, an entry of the index of 24 in pages 2/3 fu
 such events, stored by its own library. DuckDB compresses: how much is not known before."""
 
 
-class EventArchive(Workload):
+class EventArchive(DatabaseWorkload):
     """The event-archive workload."""
 
     name = "archive"
@@ -94,16 +94,16 @@ class EventArchive(Workload):
         """Nothing is loaded."""
         return 0
 
-    def growth_bytes(self, profile: ProfileSpec, dialect: Dialect) -> int | None:
+    def growth_bytes(self, profile: ProfileSpec, target: type[Database]) -> int | None:
         """Of all events that fall due; not known of those of a file, nor compressed."""
         own = self.parameters
-        each_bytes = BYTES_PER_EVENT.get(dialect.name)
+        each_bytes = BYTES_PER_EVENT.get(target.dialect.name)
         if each_bytes is None or own.compress or own.csv is not None:
             return None
         loaded_s = profile.warm_up + profile.ramp / 2 + profile.measure
         return round(own.rate * loaded_s * each_bytes)
 
-    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+    def build(self, target: Database, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes the tables of an empty archive.
 
         Returns:
@@ -120,7 +120,7 @@ class EventArchive(Workload):
             "size_bytes": float(target.size_bytes()),
         }
 
-    def prepare(self, target: Target) -> None:
+    def prepare(self, target: Database) -> None:
         """Makes the view of all segments, the procedure of path `staged`, and the second place."""
         target.execute(CREATE_VIEW)
         if self.parameters.path == "staged":
@@ -128,7 +128,7 @@ class EventArchive(Workload):
         if self.parameters.move:
             target.make_second_place()
 
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The plan's `workload` object."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
 
@@ -194,7 +194,7 @@ class EventArchive(Workload):
             return super().default_steps(over)
         return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
 
-    def observe(self, target: Target) -> dict[str, float]:
+    def observe(self, target: Database) -> dict[str, float]:
         """Events by the stations' marks, size of the database, position of the log if known."""
         (stored,) = target.query("SELECT coalesce(sum(stored), 0) FROM archive_station")[0]
         found = {"events": float(stored), "size_bytes": float(target.size_bytes())}
@@ -222,19 +222,19 @@ class EventArchive(Workload):
         ]
 
     def check(
-        self, target: Target, before: Mapping[str, float], measured: Measured
+        self, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """The history in itself, then the driver's counts against it."""
         checks, contents = check_history(target, self.parameters)
         return [*checks, check_account(contents, measured.facts)]
 
     def lost(
-        self, target: Target, acknowledged: Sequence[Acknowledgement]
+        self, target: Database, acknowledged: Sequence[Acknowledgement]
     ) -> list[Acknowledgement]:
         """Bulk inserts of which an event is missing."""
         return lost_inserts(target, acknowledged)
 
-    def consistency(self, target: Target) -> list[CheckResult]:
+    def consistency(self, target: Database) -> list[CheckResult]:
         """The history in itself: a bulk insert is one transaction with the station's mark."""
         return check_history(target, self.parameters)[0]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from loadstone.errors import ExitCode, LoadstoneError
 from loadstone.protocol.steps import StepRun
 from loadstone.results.record import CheckResult
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.schema import Table
 from loadstone.workloads.cube import cycle as names
 from loadstone.workloads.cube.data.provide import CubeData, first_lines
@@ -133,7 +133,7 @@ def refuse_failed(checks: Sequence[CheckResult]) -> None:
             )
 
 
-def check_held(target: Target, outline: Outline, data: CubeData) -> CheckResult:
+def check_held(target: Database, outline: Outline, data: CubeData) -> CheckResult:
     """Level 0 still has the cells of the files.
 
     Args:

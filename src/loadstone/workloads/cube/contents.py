@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.schema import Table
 from loadstone.workloads.cube.outline.accounts import ACCOUNT, linear
 from loadstone.workloads.cube.outline.model import Outline
@@ -60,7 +60,7 @@ def table_of(table: Table, rows: list[_Row]) -> pa.Table:
     return pa.table(columns, names=[column.name for column in table.columns])
 
 
-def store(target: Target, table: Table, rows: pa.Table) -> None:
+def store(target: Database, table: Table, rows: pa.Table) -> None:
     """Loads rows into a table that is there.
 
     Raises:

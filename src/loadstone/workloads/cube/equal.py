@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from loadstone.results.record import CheckResult
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.schema import Column, ColumnType, Table
 from loadstone.workloads.cube.checks import close
 from loadstone.workloads.cube.contents import store
@@ -56,12 +56,12 @@ def kept(folder: Path) -> Answers:
     return lambda place, hybrid: read_answer(folder, grid_name(place, hybrid=hybrid))
 
 
-def answered_by(target: Target, outline: Outline, grids: Sequence[Grid]) -> Answers:
+def answered_by(target: Database, outline: Outline, grids: Sequence[Grid]) -> Answers:
     """What a target answers now."""
     return lambda place, hybrid: target.query(asked(outline, grids[place], hybrid=hybrid))
 
 
-def check_cells(target: Target, outline: Outline, base: Cells, *, hybrid: bool) -> CheckResult:
+def check_cells(target: Database, outline: Outline, base: Cells, *, hybrid: bool) -> CheckResult:
     """Every cell that is stored equals that of a roll-up in memory, and none is missing.
 
     Args:

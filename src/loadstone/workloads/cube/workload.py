@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from loadstone.protocol.steps import steps_of
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, LoadRequest, Measured, RunDriver, StepInfo
 from loadstone.workloads.cube import grids
@@ -133,7 +133,7 @@ class PlanningCube(SteppedWorkload):
         """About the cells with their parents."""
         return int(self.parameters.scale * _BYTES_AT_1)
 
-    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+    def build(self, target: Database, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Generates the files if they are not there yet, and stores the outline.
 
         Where there are no cycles it also makes the cube by one, which is checked here.
@@ -173,7 +173,7 @@ class PlanningCube(SteppedWorkload):
                 refuse_failed(self._check_once(target, cube, seed))
         return facts
 
-    def _make_once(self, target: Target, run_driver: RunDriver, cube: Cube, seed: int) -> None:
+    def _make_once(self, target: Database, run_driver: RunDriver, cube: Cube, seed: int) -> None:
         parameters = {
             "rounds": [[cube.once()]],
             "time_limit_s": self.parameters.time_limit,
@@ -182,7 +182,7 @@ class PlanningCube(SteppedWorkload):
         target.make_way()
         run_driver(LoadRequest("load", 1, seed, parameters))
 
-    def _check_once(self, target: Target, cube: Cube, seed: int) -> list[CheckResult]:
+    def _check_once(self, target: Database, cube: Cube, seed: int) -> list[CheckResult]:
         own, outline = self.parameters, cube.outline
         of_one = own.model_copy(update={"cycles": 1})
         rates = rates_of(outline, seed)
@@ -193,11 +193,11 @@ class PlanningCube(SteppedWorkload):
             found.append(check_cells(target, after, base, hybrid=own.hybrid))
         return found
 
-    def planned(self, context: LoadContext) -> dict[str, Any]:
+    def planned(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The cycles, the retrieval, and what is asked in it."""
         own, outline = self.parameters, _outline(context.data_seed)
         data = self._data(context.data_seed)
-        cube = Cube(outline, data, own, context.dialect, context.folder)
+        cube = Cube(outline, data, own, context.target.dialect, context.folder)
         retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
         first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval
         asked = grids.drawn(outline, _volume(own.scale, context.data_seed), context.seed, own.grids)
@@ -207,7 +207,7 @@ class PlanningCube(SteppedWorkload):
             "time_limit_s": own.time_limit,
         }
 
-    def observe(self, target: Target) -> dict[str, float]:
+    def observe(self, target: Database) -> dict[str, float]:
         """Nothing: what is asked about the data is asked between the steps."""
         return {}
 
@@ -216,7 +216,7 @@ class PlanningCube(SteppedWorkload):
         return metric_values(measured, self.parameters)
 
     def check(
-        self, target: Target, before: Mapping[str, float], measured: Measured
+        self, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """Each step by what was asked after it, and grids; at small scales every cell.
 

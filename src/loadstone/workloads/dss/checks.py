@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from loadstone.protocol.steps import ANSWERS, StepRun
 from loadstone.results.record import CheckResult
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.answers import Row, difference
 from loadstone.workloads.dss.published import TIED, published
@@ -48,7 +48,7 @@ def check_published(folder: Path, steps: Sequence[StepRun]) -> CheckResult:
 
 
 def check_rows(
-    target: Target, loaded: Mapping[str, int], steps: Sequence[StepRun]
+    target: Database, loaded: Mapping[str, int], steps: Sequence[StepRun]
 ) -> list[CheckResult]:
     """Refreshes inserted and deleted what they should, and nothing else.
 
@@ -118,6 +118,6 @@ def _pairs(steps: Sequence[StepRun], function: str) -> str:
     return f"pair IN ({', '.join(map(str, pairs))})" if pairs else "pair < 0"
 
 
-def _number(target: Target, sql: str) -> int:
+def _number(target: Database, sql: str) -> int:
     ((number,),) = target.query(sql)
     return int(number)

@@ -10,7 +10,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
@@ -102,7 +102,7 @@ class DecisionSupport(SteppedWorkload):
         """About the raw data."""
         return int(self.parameters.scale * _BYTES_AT_1)
 
-    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+    def build(self, target: Database, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Generates the data if they are not there yet, and loads them.
 
         Returns:
@@ -143,15 +143,15 @@ class DecisionSupport(SteppedWorkload):
             "size_bytes": float(target.size_bytes()),
         }
 
-    def planned(self, context: LoadContext) -> dict[str, Any]:
+    def planned(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The runs."""
         own = self.parameters
         return {
-            "rounds": rounds(own, context.seed, context.dialect),
+            "rounds": rounds(own, context.seed, context.target.dialect),
             "time_limit_s": own.time_limit,
         }
 
-    def observe(self, target: Target) -> dict[str, float]:
+    def observe(self, target: Database) -> dict[str, float]:
         """Nothing: a count of rows would run beside the first steps, and warm cold caches."""
         return {}
 
@@ -187,7 +187,7 @@ class DecisionSupport(SteppedWorkload):
         ]
 
     def check(
-        self, target: Target, before: Mapping[str, float], measured: Measured
+        self, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """Answers against the published ones and those of other trials, rows after refreshes."""
         steps = steps_of(measured.events)
@@ -220,7 +220,7 @@ class DecisionSupport(SteppedWorkload):
         """All keys and numbers of the eight tables."""
         return summed(dialect)
 
-    def _compare(self, target: Target, data: DataSet) -> None:
+    def _compare(self, target: Database, data: DataSet) -> None:
         """What was loaded is what is in the files."""
         found = target.fingerprint(summed(target.dialect))
         for table, rows in data.rows.items():

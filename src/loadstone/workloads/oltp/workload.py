@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any, ClassVar
 
 from loadstone.results.record import CheckResult, MetricValue
-from loadstone.targets.base import Target
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import (
     NO_WAITS,
@@ -18,8 +18,8 @@ from loadstone.workloads.base import (
     LoadRequest,
     Measured,
     RunDriver,
-    Workload,
 )
+from loadstone.workloads.database import DatabaseWorkload
 from loadstone.workloads.oltp import accounting, fairness
 from loadstone.workloads.oltp.conditions import check_conditions
 from loadstone.workloads.oltp.durability import lost_commits
@@ -33,7 +33,7 @@ from loadstone.workloads.oltp.tables import TABLES
 _BYTES_PER_WAREHOUSE = 130_000_000
 
 
-class OrderEntry(Workload):
+class OrderEntry(DatabaseWorkload):
     """The order-entry workload."""
 
     name = "oltp"
@@ -57,7 +57,7 @@ class OrderEntry(Workload):
         """As measured on PostgreSQL 18, rounded up."""
         return self.parameters.warehouses * _BYTES_PER_WAREHOUSE
 
-    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
+    def build(self, target: Database, run_driver: RunDriver, seed: int) -> dict[str, float]:
         """Makes the nine tables, loads them through the driver, then adds keys and indexes.
 
         Returns:
@@ -89,12 +89,12 @@ class OrderEntry(Workload):
             "bytes_per_warehouse": size_bytes / own.warehouses,
         }
 
-    def prepare(self, target: Target) -> None:
+    def prepare(self, target: Database) -> None:
         """Installs the procedures of style `procedures`."""
         if self.parameters.style == "procedures":
             target.execute(_script(f"procedures.{target.dialect.name}.sql"))
 
-    def driver_workload(self, context: LoadContext) -> dict[str, Any]:
+    def driver_workload(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The five transactions with their weights."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
 
@@ -115,7 +115,7 @@ class OrderEntry(Workload):
             },
         }
 
-    def observe(self, target: Target) -> dict[str, float]:
+    def observe(self, target: Database) -> dict[str, float]:
         """The sums of the district counters and of the warehouses' takings."""
         return read_counters(target.query, target.dialect)
 
@@ -124,7 +124,7 @@ class OrderEntry(Workload):
         return metric_values(self.parameters, measured)
 
     def check(
-        self, target: Target, before: Mapping[str, float], measured: Measured
+        self, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """The twelve consistency conditions, then the driver's counts against the data."""
         after = read_counters(target.query, target.dialect)
@@ -144,12 +144,12 @@ class OrderEntry(Workload):
         ]
 
     def lost(
-        self, target: Target, acknowledged: Sequence[Acknowledgement]
+        self, target: Database, acknowledged: Sequence[Acknowledgement]
     ) -> list[Acknowledgement]:
         """New-orders, payments and deliveries that are not in the data, or not whole."""
         return lost_commits(target.query, target.dialect, acknowledged)
 
-    def consistency(self, target: Target) -> list[CheckResult]:
+    def consistency(self, target: Database) -> list[CheckResult]:
         """The twelve consistency conditions, the stock, and the tables that nothing adds to."""
         warehouses = self.parameters.warehouses
         return [
