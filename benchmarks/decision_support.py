@@ -20,7 +20,6 @@ from benchmarks.server import SETTINGS, memory_folder
 from benchmarks.table import Aim, Report, median, spread
 from loadstone.journal import Journal
 from loadstone.load.driver import Driver
-from loadstone.load.profiles import connection_of
 from loadstone.protocol.frames import PROTOCOL_VERSION, Event, parse_frame
 from loadstone.protocol.steps import steps_of
 from loadstone.spec.model import TargetSpec
@@ -183,7 +182,7 @@ def _by_runner(target: Database, passes: int) -> Times:
                     "server_pid": target.server_pid(),
                 },
             },
-            "connection": connection_of(target.connection()),
+            "connection": target.connection().plan(),
             "phases": [
                 {"name": name, "kind": "measure", "duration_s": _LONGEST_S, "load": closed(1)}
                 for name in phases

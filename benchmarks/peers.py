@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.server import Server
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql import binaries
 
 DATABASE = "pgbench"
@@ -51,7 +51,7 @@ class Pgbench:
         return _measured([*command, *options, DATABASE], r"actually processed: (\d+)", seconds)
 
     @property
-    def _to(self) -> Connection:
+    def _to(self) -> ServerConnection:
         return replace(self._server.connection, database=DATABASE)
 
 
@@ -83,7 +83,7 @@ class Sysbench:
         return _measured([*self._command, *options, "run"], r"transactions:\s+(\d+)", seconds)
 
 
-def _address(to: Connection) -> list[str]:
+def _address(to: ServerConnection) -> list[str]:
     return ["-h", to.host, "-p", str(to.port), "-U", to.user]
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from benchmarks.driving import drive
 from loadstone.journal import Journal
-from loadstone.load.profiles import connection_of, load_plan
+from loadstone.load.profiles import load_plan
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database
 from loadstone.targets.registry import target_class
 from loadstone.workloads.base import LoadContext, LoadRequest, Workload
@@ -45,13 +46,13 @@ class Server:
         self.version = f"{target.engine} {described['version']}"
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> ServerConnection:
         """To the work database."""
         return self.target.connection()
 
     def plan_connection(self, database: str | None = None) -> dict[str, Any]:
         """The plan's `connection`."""
-        own = connection_of(self.connection)
+        own = self.connection.plan()
         return {**own, "database": database} if database else own
 
     def context(self) -> LoadContext[Database]:

@@ -28,10 +28,11 @@ from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import LoadLog
 from loadstone.protocol.frames import parse_frame
+from loadstone.protocol.programs import DRIVER
 from loadstone.results.frames import read_frames
 from loadstone.results.latency import merge
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import NoConnection, ServerConnection
 
 PACING = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
 
@@ -39,7 +40,7 @@ PACING = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
 def plan_for(parameters: dict[str, Any] | None = None, **profile: Any) -> dict[str, Any]:
     workload = {"name": "noop", "role": "run", "parameters": parameters or {"service_time_us": 200}}
     spec = ProfileSpec.model_validate({"warm_up": "0.2s", "measure": "1s", **profile})
-    return run_plan(spec, workload, PACING, Connection("none"), 42)
+    return run_plan(spec, workload, PACING, NoConnection(), 42)
 
 
 def run(plan: dict[str, Any], processes: int) -> LoadLog:
@@ -165,11 +166,12 @@ def test_control_lines_are_about_the_whole_load() -> None:
 
 
 def test_connections_above_the_limit_of_files_get_more_processes() -> None:
-    plan = {**plan_for(users=1000), "connection": {"protocol": "postgresql"}}
+    plan = plan_for(users=1000)
+    server = ServerConnection("postgresql", "/tmp/socket", "loadstone", "loadstone")
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    enough = processes_for("auto", plan, processors=2)
+    enough = processes_for("auto", plan, server, DRIVER, processors=2)
     assert enough == 1 if limit > 2000 else enough > 1
-    assert processes_for("auto", plan, nofile=420, processors=2) == 3
+    assert processes_for("auto", plan, server, DRIVER, nofile=420, processors=2) == 3
 
 
 def loadstone(*arguments: str) -> subprocess.Popen[str]:

@@ -30,9 +30,9 @@ from loadstone.results.frames import parsed_frames, read_frames
 from loadstone.results.record import Status
 from loadstone.results.samples import read_samples
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import NoConnection
 
-NONE = Connection("none")
+NONE = NoConnection()
 PACING = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}
 
 

@@ -14,7 +14,6 @@ from machine import need
 from runner_process import Runner
 from stepped import skip_without
 
-from loadstone.load.profiles import connection_of
 from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
 from loadstone.spec.model import StorageSpec, TargetSpec, default_server
@@ -58,7 +57,7 @@ def steps_made(target: Database, folder: Path, *statements: str, limit_s: float)
     plan = {
         "version": 3,
         "workload": {"name": "dss", "parameters": parameters},
-        "connection": connection_of(target.connection()),
+        "connection": target.connection().plan(),
         "phases": [{"name": "measure", "kind": "measure", "duration_s": 60.0, "load": load}],
     }
     with Runner(plan) as runner:

@@ -17,7 +17,7 @@ from loadstone.experiments.file import parse_experiment, write_experiment
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.load.profiles import run_plan
 from loadstone.spec.model import Experiment, ProfileSpec
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import NoConnection
 from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import LoadContext
@@ -95,7 +95,7 @@ def test_the_plan_has_its_users_and_its_grid() -> None:
     profile = workload.loaded(ProfileSpec(warm_up="1s", measure="5s"))
     context = LoadContext(1, not_started("postgresql"), Path())
     plan = run_plan(
-        profile, workload.driver_workload(context), workload.pacing(), Connection("none"), seed=1
+        profile, workload.driver_workload(context), workload.pacing(), NoConnection(), seed=1
     )
     assert {phase["load"]["users"]["to"] for phase in plan["phases"]} == {2 + 4 + 3}
     periods = {name: each["every_s"] for name, each in plan["pacing"]["operations"].items()}

@@ -24,7 +24,7 @@ from loadstone.protocol.frames import PROTOCOL_VERSION, Hello, parse_frame
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import CheckResult, Status, TrialResult
 from loadstone.spec.plans import CrashPlan, TrialPlan
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import NoConnection
 from loadstone.workloads.base import Acknowledgement
 from loadstone.workloads.noop import Noop
 
@@ -118,8 +118,8 @@ class FakeTarget:
     def check_ready(self) -> None:
         self._story.append("first answer")
 
-    def connection(self) -> Connection:
-        return Connection(protocol="none")
+    def connection(self) -> NoConnection:
+        return NoConnection()
 
     def probes(self) -> list[Any]:
         return []

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,13 @@ from loadstone.load.crew import Crew
 from loadstone.load.driver import DriverFailedError, Failure, Limits
 from loadstone.load.processes import processes_for
 from loadstone.protocol.frames import PROTOCOL_VERSION
+from loadstone.protocol.programs import DRIVER, RUNNER
+from loadstone.targets.connection import (
+    Connection,
+    InProcessConnection,
+    NoConnection,
+    ServerConnection,
+)
 
 PLAN = {"version": PROTOCOL_VERSION, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)
@@ -233,29 +241,34 @@ def test_each_process_has_its_own_acknowledgements_and_all_are_read(tmp_path: Pa
     assert max(each.t_s for each in read) - min(each.t_s for each in read) < 1e-6
 
 
-def plan_of(users: int, protocol: str, threads: int = 1) -> dict[str, Any]:
+SERVER = ServerConnection("postgresql", "/tmp/socket", "loadstone", "loadstone")
+FILE = InProcessConnection("sqlite", "/tmp/x.db")
+
+
+def plan_of(users: int, threads: int = 1) -> dict[str, Any]:
     load = {"model": "closed", "users": {"from": 1, "to": users}}
-    return {"connection": {"protocol": protocol}, "threads": threads, "phases": [{"load": load}]}
+    return {"threads": threads, "phases": [{"load": load}]}
 
 
 @pytest.mark.parametrize(
-    ("users", "protocol", "threads", "processes"),
+    ("users", "connection", "threads", "processes"),
     [
-        (50_000, "postgresql", 1, 3),
-        (50_000, "mysql", 2, 3),
-        (19_980, "postgresql", 1, 1),
-        (19_981, "postgresql", 1, 2),
-        (39_960, "postgresql", 1, 2),
-        (39_961, "postgresql", 1, 3),
-        (50_000, "none", 1, 1),
-        (50_000, "sqlite", 1, 1),
+        (50_000, SERVER, 1, 3),
+        (50_000, SERVER, 2, 3),
+        (19_980, SERVER, 1, 1),
+        (19_981, SERVER, 1, 2),
+        (39_960, SERVER, 1, 2),
+        (39_961, SERVER, 1, 3),
+        (50_000, NoConnection(), 1, 1),
+        (50_000, FILE, 1, 1),
     ],
 )
 def test_as_many_processes_as_the_limit_of_files_asks_for(
-    users: int, protocol: str, threads: int, processes: int
+    users: int, connection: Connection, threads: int, processes: int
 ) -> None:
-    plan = plan_of(users, protocol, threads)
-    assert processes_for("auto", plan, nofile=20_000, processors=2) == processes
+    plan = plan_of(users, threads)
+    found = processes_for("auto", plan, connection, DRIVER, nofile=20_000, processors=2)
+    assert found == processes
 
 
 @pytest.mark.parametrize(
@@ -274,16 +287,16 @@ def test_as_many_processes_as_the_limit_of_files_asks_for(
 def test_many_sessions_are_shared_by_the_processors_to_spare(
     users: int, host: str, threads: int, processors: int, processes: int
 ) -> None:
-    plan = plan_of(users, "postgresql", threads)
-    plan["connection"]["host"] = host
-    found = processes_for("auto", plan, nofile=10**6, processors=processors)
+    plan, server = plan_of(users, threads), replace(SERVER, host=host)
+    found = processes_for("auto", plan, server, DRIVER, nofile=10**6, processors=processors)
     assert found == processes
-    assert processes_for(2, plan, processors=processors) == 2
+    assert processes_for(2, plan, server, DRIVER, processors=processors) == 2
 
 
 def test_the_given_number_counts_but_an_engine_within_the_driver_is_never_doubled() -> None:
-    assert processes_for(4, plan_of(1, "postgresql")) == 4
-    assert processes_for(4, plan_of(1, "sqlite")) == 1
+    assert processes_for(4, plan_of(1), SERVER, DRIVER) == 4
+    assert processes_for(4, plan_of(1), SERVER, RUNNER) == 1
+    assert processes_for(4, plan_of(1), FILE, DRIVER) == 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -291,7 +304,7 @@ def test_the_given_number_counts_but_an_engine_within_the_driver_is_never_double
 def test_no_process_needs_more_files_than_it_may_open(users: int, threads: int) -> None:
     nofile = 1024
     processes = processes_for(
-        "auto", plan_of(users, "postgresql", threads), nofile=nofile, processors=2
+        "auto", plan_of(users, threads), SERVER, DRIVER, nofile=nofile, processors=2
     )
     parts = processes * threads
     most = sum(users // parts + (index < users % parts) for index in range(threads))

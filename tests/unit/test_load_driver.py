@@ -15,7 +15,8 @@ import pytest
 
 from loadstone.errors import DriverError
 from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits, find_driver
-from loadstone.load.locate import DRIVER, check_driver
+from loadstone.load.locate import check_driver
+from loadstone.protocol.programs import DRIVER
 
 PLAN = {"version": 3, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)

@@ -9,7 +9,7 @@ import pytest
 
 from loadstone.load.profiles import load_plan, pacing_of, phases_of, run_plan
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import InProcessConnection, ServerConnection
 from loadstone.workloads.base import LoadRequest
 
 SPECIFIED = {
@@ -21,7 +21,9 @@ SPECIFIED = {
         }
     },
 }
-CONNECTION = Connection("postgresql", "/tmp/socket", 5432, "loadstone", "loadstone", "s3cret")
+CONNECTION = ServerConnection(
+    "postgresql", "/tmp/socket", "loadstone", "loadstone", 5432, password="s3cret"
+)
 
 
 def profile(**fields: Any) -> ProfileSpec:
@@ -93,7 +95,7 @@ def test_a_load_ends_when_no_work_is_left() -> None:
 
 
 def test_an_engine_in_the_driver_is_a_file_and_its_settings() -> None:
-    connection = Connection("sqlite", database="/data/x.db", settings={"journal_mode": "wal"})
+    connection = InProcessConnection("sqlite", "/data/x.db", {"journal_mode": "wal"})
     plan = run_plan(profile(), {"name": "oltp"}, SPECIFIED, connection, 7)
     assert plan["connection"] == {
         "protocol": "sqlite",

@@ -76,7 +76,13 @@ class DataStates:
             connection = self._target.connection()
             threads = min(request.sessions, os.cpu_count() or 1)
             plan = load_plan(workload.name, request, connection, threads=threads)
-            with Driver(plan, self._observer.frame, password=connection.password) as driver:
+            driver = Driver(
+                plan,
+                self._observer.frame,
+                password=connection.password,
+                program=workload.program(connection),
+            )
+            with driver:
                 return driver.wait().facts
 
         return workload.build(self._target, run_driver, seed)

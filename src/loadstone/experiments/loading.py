@@ -85,6 +85,7 @@ def running_load(
     plan, workload, target = findings.plan, findings.workload, lab.target
     profile = workload.loaded(profile)
     connection = target.connection()
+    program = workload.program(connection)
     context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
     driver_plan = run_plan(
         profile, workload.driver_workload(context), workload.pacing(), connection, plan.seed
@@ -103,9 +104,12 @@ def running_load(
     driver = generator(
         {**driver_plan, **options},
         take,
-        processes=processes_for(profile.processes, driver_plan, processors=_pinned(profile)),
+        processes=processes_for(
+            profile.processes, driver_plan, connection, program, processors=_pinned(profile)
+        ),
         password=connection.password,
         cpus=profile.cpus,
+        program=program,
     )
 
     def stop() -> None:

@@ -19,6 +19,7 @@ from loadstone.load.acknowledgements import file_of
 from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits, OnFrame
 from loadstone.load.merging import BehindError, Merger
 from loadstone.protocol.frames import End, Hello, parse_frame
+from loadstone.protocol.programs import DRIVER, Program
 
 PATIENCE = Limits()
 LEAD_S = 0.05
@@ -268,10 +269,11 @@ def generator(
     processes: int = 1,
     password: str | None = None,
     cpus: str | None = None,
+    program: Program = DRIVER,
 ) -> Generator:
-    """The driver of a plan, or as many as are asked for, not started yet."""
+    """The program that makes the load of a plan, or as many as are asked for, not started yet."""
     if processes == 1:
-        return Driver(plan, on_frame, password=password, cpus=cpus)
+        return Driver(plan, on_frame, password=password, cpus=cpus, program=program)
     return Crew(plan, on_frame, processes=processes, password=password, cpus=cpus)
 
 

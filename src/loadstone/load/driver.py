@@ -28,9 +28,9 @@ from loadstone.load.locate import (
     DriverBinary,
     check_driver,
     find_driver,
-    program_for,
 )
 from loadstone.protocol.frames import End, FrameError, Hello, parse_frame, parse_line
+from loadstone.protocol.programs import DRIVER, Program
 
 __all__ = [
     "Driver",
@@ -105,7 +105,8 @@ class Driver:
             `wait`.
         password: Handed over in the driver's environment, and nowhere else.
         cpus: Processors that it may run on, as a list (`0-3,8`); default: those of Loadstone.
-        binary: The driver; default: `find_driver`, with the version handshake.
+        program: What makes the load.
+        binary: Where it is; default: `find_driver`, with the version handshake.
         limits: Patience of the parent.
     """
 
@@ -116,10 +117,11 @@ class Driver:
         *,
         password: str | None = None,
         cpus: str | None = None,
+        program: Program = DRIVER,
         binary: Path | None = None,
         limits: Limits = Limits(),
     ) -> None:
-        self.binary = check_driver(binary or find_driver(program_for(plan)))
+        self.binary = check_driver(binary or find_driver(program))
         self.hello: Hello | None = None
         self.end: End | None = None
         self._plan = _with_password(plan, password)

@@ -8,40 +8,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from loadstone.errors import DriverError
 from loadstone.protocol.frames import PROTOCOL_VERSION
+from loadstone.protocol.programs import DRIVER, Program
 
 _VERSION = re.compile(r"^loadstone-\w+ (?P<version>\S+) \(protocol (?P<protocol>\d+)\)\s*$")
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program that makes load."""
-
-    name: str
-    variable: str
-    """Of the environment: its path, if another than the installed one is wanted."""
-
-
-DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER")
-RUNNER = Program("loadstone-runner", "LOADSTONE_RUNNER")
-"""In Python, for engines that live in its process, and for few and long statements."""
-_RUNS_IN_PROCESS = frozenset({"duckdb", "chdb", "spark"})
-"""Protocols of engines that live in the runner."""
-_RUNS_STREAMS = frozenset({"cube", "dss"})
-"""Workloads of few and long statements, whatever the engine."""
-
-
-def program_for(plan: Mapping[str, Any]) -> Program:
-    """What makes the load of a plan, by its workload and the protocol of its connection."""
-    protocol = str((plan.get("connection") or {}).get("protocol"))
-    name = str((plan.get("workload") or {}).get("name"))
-    return RUNNER if name in _RUNS_STREAMS or protocol in _RUNS_IN_PROCESS else DRIVER
 
 
 @dataclass(frozen=True)

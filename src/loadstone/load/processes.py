@@ -9,13 +9,10 @@ from math import ceil
 from typing import Any, Literal
 
 from loadstone.host.place import is_here
-from loadstone.load.locate import RUNNER, program_for
+from loadstone.protocol.programs import Program
 from loadstone.spec.model import MOST_PROCESSES
+from loadstone.targets.connection import Connection
 
-FILES_OF_SESSION = {"postgresql": 1, "mysql": 1, "none": 0}
-"""Open files of a session, by the protocol of its connection."""
-IN_PROCESS = frozenset({"sqlite", "duckdb", "chdb", "spark"})
-"""Protocols whose engine lives in the driver: a second process would be a second engine."""
 _FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4
 """What the driver keeps for itself."""
 SESSIONS_OF_PROCESSOR = 1000
@@ -27,6 +24,8 @@ _SHARE_BESIDE_SERVER = 4
 def processes_for(
     asked: int | Literal["auto"],
     plan: Mapping[str, Any],
+    connection: Connection,
+    program: Program,
     *,
     nofile: int | None = None,
     processors: int | None = None,
@@ -35,25 +34,29 @@ def processes_for(
 
     Args:
         asked: Of the profile.
-        plan: Of the whole load: sessions, worker threads and protocol.
+        plan: Of the whole load: sessions and worker threads.
+        connection: That each session opens.
+        program: That makes the load.
         nofile: Files that a process may open; default: the hard limit of this one, which the
             driver raises its own to.
         processors: That this process may use; default: as it is.
     """
-    protocol = plan["connection"]["protocol"]
-    if protocol in IN_PROCESS or program_for(plan) is RUNNER:
+    if not (connection.divisible and program.shares):
         return 1
     if asked != "auto":
         return asked
     limit = _hard_limit() if nofile is None else nofile
     usable = len(os.sched_getaffinity(0)) if processors is None else processors
-    return min(MOST_PROCESSES, max(_by_files(plan, limit), _by_processors(plan, usable)))
+    return min(
+        MOST_PROCESSES,
+        max(_by_files(plan, connection, limit), _by_processors(plan, connection, usable)),
+    )
 
 
-def _by_files(plan: Mapping[str, Any], limit: int) -> int:
+def _by_files(plan: Mapping[str, Any], connection: Connection, limit: int) -> int:
     """So many that none needs more files than it may open."""
-    protocol, threads = plan["connection"]["protocol"], int(plan.get("threads", 1))
-    needed = sessions_of(plan) * FILES_OF_SESSION[protocol]
+    threads = int(plan.get("threads", 1))
+    needed = sessions_of(plan) * connection.files
     room = limit - _FILES_OF_PROCESS - _FILES_OF_THREAD * threads
     of_thread = room // threads
     if needed <= room or of_thread < 1:
@@ -62,9 +65,9 @@ def _by_files(plan: Mapping[str, Any], limit: int) -> int:
     return ceil(needed / (threads * of_thread))
 
 
-def _by_processors(plan: Mapping[str, Any], usable: int) -> int:
+def _by_processors(plan: Mapping[str, Any], connection: Connection, usable: int) -> int:
     """So many that the processors that are to spare share a load of many sessions."""
-    beside = is_here(str(plan["connection"].get("host", "")))
+    beside = is_here(connection.host)
     to_spare = usable // _SHARE_BESIDE_SERVER if beside else usable - 1
     worth = ceil(sessions_of(plan) / SESSIONS_OF_PROCESSOR)
     return max(1, min(to_spare, worth) // int(plan.get("threads", 1)))

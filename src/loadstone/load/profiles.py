@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loadstone.load.processes import IN_PROCESS
 from loadstone.protocol.frames import PROTOCOL_VERSION
 from loadstone.spec.model import ProfileSpec
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import Connection
 from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadRequest
 
 RETRY = {"max_attempts": 50, "backoff_base_s": 0.001, "backoff_cap_s": 0.1}
@@ -43,7 +42,7 @@ def run_plan(
         "threads": profile.threads,
         "tick_s": 1.0,
         "workload": dict(workload),
-        "connection": connection_of(connection),
+        "connection": connection.plan(),
         "retry": RETRY,
         "pacing": pacing_of(profile, pacing),
         "phases": phases_of(profile),
@@ -68,7 +67,7 @@ def load_plan(
         "threads": min(threads, request.sessions),
         "tick_s": 1.0,
         "workload": {"name": name, "role": request.role, "parameters": request.parameters},
-        "connection": connection_of(connection),
+        "connection": connection.plan(),
         "retry": RETRY,
         "pacing": _NO_PACING,
         "phases": [{"name": request.role, "kind": "prepare", "load": load}],
@@ -109,25 +108,6 @@ def pacing_of(profile: ProfileSpec, specified: Mapping[str, Any]) -> dict[str, A
         "cap": THINK_TIME_CAP,
     }
     return {"default": {"keying_s": 0.0, "think": think}}
-
-
-def connection_of(connection: Connection) -> dict[str, Any]:
-    """The plan's `connection`, without a password."""
-    if connection.protocol == "none":
-        return {"protocol": "none"}
-    if connection.protocol in IN_PROCESS:
-        return {
-            "protocol": connection.protocol,
-            "database": connection.database,
-            "settings": dict(connection.settings),
-        }
-    return {
-        "protocol": connection.protocol,
-        "host": connection.host,
-        "port": connection.port,
-        "user": connection.user,
-        "database": connection.database,
-    }
 
 
 def _load(profile: ProfileSpec, *, rising: bool) -> dict[str, Any]:

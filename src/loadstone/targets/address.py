@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from loadstone.errors import WrongInputError
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.protocol}://{user}@{host}:{self.port}/{database}"
 
-    def connection(self, database: str | None = None) -> Connection:
+    def connection(self, database: str | None = None) -> ServerConnection:
         """To this database of the server, or to the one that was named.
 
         Raises:
             WrongInputError: If the password is not where it was said to be.
         """
-        return Connection(
+        return ServerConnection(
             protocol=self.protocol,
             host=self.host,
             port=self.port,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,24 +12,11 @@ from loadstone.journal import Journal
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Notice
 from loadstone.spec.model import Failure, Level, OutageKind, ProfileSpec, TargetSpec
+from loadstone.targets.connection import Connection, NoConnection
 
 if TYPE_CHECKING:
     from loadstone.probes.marks import Mark, SampleTable
     from loadstone.targets.happenings import ServerLog
-
-
-@dataclass(frozen=True)
-class Connection:
-    """How the driver reaches the target. `password` is handed over in the environment only."""
-
-    protocol: str
-    host: str = ""
-    port: int = 0
-    user: str = ""
-    database: str = ""
-    password: str | None = field(default=None, repr=False)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings of each session of an engine that lives in the driver."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +216,7 @@ class Target:
     # -- use -----------------------------------------------------------------------------------
     def connection(self) -> Connection:
         """For the load generator."""
-        return Connection(protocol="none")
+        return NoConnection()
 
     # -- observation ---------------------------------------------------------------------------
     def probes(self) -> list[Probe]:

@@ -15,7 +15,8 @@ from loadstone.journal import Entry
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Failure, OutageKind, TargetSpec
 from loadstone.targets.address import Address
-from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database
 
 
@@ -98,7 +99,7 @@ class Server(ABC):
         """Raises a TargetError if an owned server has ended."""
 
     @abstractmethod
-    def connection(self) -> Connection:
+    def connection(self) -> ServerConnection:
         """To the work database."""
 
     @abstractmethod
@@ -151,7 +152,7 @@ class AddressServer(Server):
     def check_alive(self) -> None:
         """Whether it lives is its owner's business; the driver counts errors."""
 
-    def connection(self) -> Connection:
+    def connection(self) -> ServerConnection:
         """To the work database."""
         return self._address.connection()
 
@@ -266,7 +267,7 @@ class ServedTarget(Database):
         """Looks whether an owned server still runs."""
         self._server.check_alive()
 
-    def connection(self) -> Connection:
+    def connection(self) -> ServerConnection:
         """To the work database."""
         return self._server.connection()
 

@@ -12,10 +12,12 @@ from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Event, Tick
+from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.model import LoadedBy, ProfileSpec
 from loadstone.spec.plans import Change
 from loadstone.targets.base import Target
+from loadstone.targets.connection import Connection
 from loadstone.units import format_duration
 
 T = TypeVar("T", bound=Target)
@@ -295,6 +297,10 @@ class Workload(ABC, Generic[T]):
     @abstractmethod
     def driver_workload(self, context: LoadContext[T]) -> dict[str, Any]:
         """The plan's `workload` object for role `run`."""
+
+    def program(self, connection: Connection) -> Program:
+        """What makes its load: the one that the target's connection names."""
+        return connection.program
 
     @abstractmethod
     def pacing(self) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from loadstone.protocol.programs import RUNNER, Program
+from loadstone.targets.connection import Connection
 from loadstone.targets.database import Database
 from loadstone.workloads.base import NO_WAITS, LoadContext
 from loadstone.workloads.database import DatabaseWorkload
@@ -27,6 +29,10 @@ class SteppedWorkload(DatabaseWorkload):
 
     def prepare(self, target: Database) -> None:
         """Nothing beyond the data."""
+
+    def program(self, connection: Connection) -> Program:
+        """The runner, whatever the engine: its statements are few and long."""
+        return RUNNER
 
     def pacing(self) -> dict[str, Any]:
         """Each step follows the last at once."""

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
+from loadstone.protocol.programs import RUNNER
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import Connection, SettingInfo
+from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb import ddl, settings
 from loadstone.targets.chdb.database import Database
+from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
@@ -104,10 +106,11 @@ class ChDB(InProcessTarget):
         )
         return int(size)
 
-    def connection(self) -> Connection:
+    def connection(self) -> InProcessConnection:
         """The folder, and the settings with which the runner opens sessions."""
-        return Connection(
+        return InProcessConnection(
             protocol="chdb",
+            program=RUNNER,
             database=str(self.store.database),
             settings=settings.written_all(self._settings),
         )

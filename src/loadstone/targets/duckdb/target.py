@@ -10,9 +10,11 @@ import duckdb
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
+from loadstone.protocol.programs import RUNNER
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import Connection, SettingInfo
+from loadstone.targets.base import SettingInfo
+from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.duckdb import ddl, settings
 from loadstone.targets.duckdb.database import Database, connect
@@ -114,10 +116,11 @@ class DuckDB(InProcessTarget):
         wal = self.store.database.with_name(self.file_name + ".wal")
         return int(size) + (wal.stat().st_size if wal.exists() else 0)
 
-    def connection(self) -> Connection:
+    def connection(self) -> InProcessConnection:
         """The file, and the settings with which the runner opens it."""
-        return Connection(
+        return InProcessConnection(
             protocol="duckdb",
+            program=RUNNER,
             database=str(self.store.database),
             settings=settings.written_all(self._settings),
         )

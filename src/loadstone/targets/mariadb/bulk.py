@@ -7,13 +7,15 @@ from functools import partial
 from pathlib import Path
 
 from loadstone.errors import TargetError
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.local.at_once import at_once
 from loadstone.targets.mariadb.client import connect, said
 from loadstone.targets.schema import Table
 
 
-def load(connection: Connection, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+def load(
+    connection: ServerConnection, table: Table, files: Sequence[Path], *, sessions: int
+) -> None:
     """Sends files into a table, so many at a time.
 
     Raises:
@@ -22,7 +24,7 @@ def load(connection: Connection, table: Table, files: Sequence[Path], *, session
     at_once([partial(_send, connection, table, path) for path in files], sessions)
 
 
-def _send(connection: Connection, table: Table, path: Path) -> None:
+def _send(connection: ServerConnection, table: Table, path: Path) -> None:
     import pymysql
 
     columns = ", ".join(column.name for column in table.columns)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.mariadb.script import statements
 from loadstone.targets.served import SqlClient
 
@@ -22,7 +22,7 @@ _LOST = (0, 2006, 2013, 2055)
 
 
 def connect(
-    connection: Connection, *, timeout_s: int = 10, local_infile: bool = False
+    connection: ServerConnection, *, timeout_s: int = 10, local_infile: bool = False
 ) -> pymysql.connections.Connection[Any]:
     """Connects in autocommit mode.
 
@@ -68,7 +68,7 @@ def connect(
 class Client(SqlClient):
     """One connection that is opened when it is needed, shared by threads one at a time."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._to = connection
         self._lock = threading.RLock()
         self._connection: pymysql.connections.Connection[Any] | None = None

@@ -17,7 +17,7 @@ from loadstone.host.processes import wait_ended
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.placements.account import Account
 from loadstone.spec.model import Level
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.local.server_process import ServerProcess
 from loadstone.targets.mariadb import processes, values
 from loadstone.targets.mariadb.binaries import Binaries
@@ -75,9 +75,11 @@ class Instance:
         self.socket = Path()
         """Set by the owner before the first start."""
 
-    def connection(self, database: str) -> Connection:
+    def connection(self, database: str) -> ServerConnection:
         """How to reach the server: by its Unix socket, in a folder that only its account enters."""
-        return Connection(protocol="mysql", host=str(self.socket), user=USER, database=database)
+        return ServerConnection(
+            protocol="mysql", host=str(self.socket), user=USER, database=database
+        )
 
     def make_folders(self) -> None:
         """Makes the folders that are missing, and empties the one for temporary files."""

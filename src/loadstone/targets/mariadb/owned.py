@@ -13,7 +13,8 @@ from loadstone.placements import tree
 from loadstone.placements.account import server_account
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Failure, Level, OutageKind, StorageSpec, TargetSpec
-from loadstone.targets.base import Connection, TargetContext
+from loadstone.targets.base import TargetContext
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.local import copies, kept
 from loadstone.targets.local.copies import Restored
 from loadstone.targets.local.outages import Service
@@ -182,7 +183,7 @@ class OwnedServer(Server):
             self._opened().check_alive()
 
     # -- use -----------------------------------------------------------------------------------
-    def connection(self) -> Connection:
+    def connection(self) -> ServerConnection:
         """By the Unix socket."""
         return self._opened().connection(DATABASE)
 

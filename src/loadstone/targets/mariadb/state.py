@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from loadstone.errors import TargetError
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.mariadb.client import Client, identifier
 
 _READERS = 2
@@ -50,7 +50,7 @@ def purge(client: Client) -> None:
     client.query("SET GLOBAL innodb_max_purge_lag_wait = 0")
 
 
-def warm(connection: Connection) -> int:
+def warm(connection: ServerConnection) -> int:
     """Reads every index of every table, the clustered ones last, as far as they fit.
 
     Returns:
@@ -133,7 +133,7 @@ def _status(client: Client, name: str) -> int:
     return int(client.query("SHOW GLOBAL STATUS LIKE %s", (name,))[0][1])
 
 
-def _run(connection: Connection, sql: str) -> None:
+def _run(connection: ServerConnection, sql: str) -> None:
     client = Client(connection)
     try:
         client.query(sql)

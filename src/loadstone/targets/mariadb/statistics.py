@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.mariadb import counters
 from loadstone.targets.mariadb.client import Client
 from loadstone.targets.probing import CountersProbe
@@ -24,7 +24,7 @@ class StatisticsProbe(CountersProbe):
     name = "mariadb"
     rare = counters.RARE
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         super().__init__()
         self._client = Client(connection)
         self._levels: dict[str, float] = {}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loadstone.targets import probing
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.mariadb.client import MINE, Client
 
 _IDLE = "'Sleep', 'Daemon', 'Connect', 'Binlog Dump', 'Slave_IO', 'Slave_SQL', 'Slave_worker'"
@@ -56,7 +56,7 @@ class WaitsProbe(probing.WaitsProbe):
 
     name = "mariadb-waits"
 
-    def __init__(self, connection: Connection, server_pid: ServerPid) -> None:
+    def __init__(self, connection: ServerConnection, server_pid: ServerPid) -> None:
         """Makes nothing yet.
 
         Args:

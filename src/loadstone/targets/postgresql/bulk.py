@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.local.at_once import at_once
 from loadstone.targets.postgresql.client import as_target_error, connect
 from loadstone.targets.schema import Table
@@ -14,7 +14,9 @@ from loadstone.targets.schema import Table
 _BLOCK_BYTES = 1 << 20
 
 
-def load(connection: Connection, table: Table, files: Sequence[Path], *, sessions: int) -> None:
+def load(
+    connection: ServerConnection, table: Table, files: Sequence[Path], *, sessions: int
+) -> None:
     """Copies files into a table, so many at a time.
 
     Raises:
@@ -23,7 +25,7 @@ def load(connection: Connection, table: Table, files: Sequence[Path], *, session
     at_once([partial(_copy, connection, table, path) for path in files], sessions)
 
 
-def _copy(connection: Connection, table: Table, path: Path) -> None:
+def _copy(connection: ServerConnection, table: Table, path: Path) -> None:
     columns = ", ".join(column.name for column in table.columns)
     command = f"COPY {table.name} ({columns}) FROM STDIN (FORMAT csv, HEADER true)"
     with (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql.script import statements
 from loadstone.targets.served import SqlClient
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def connect(
-    connection: Connection, application: str = "loadstone", *, timeout_s: int = 10
+    connection: ServerConnection, application: str = "loadstone", *, timeout_s: int = 10
 ) -> psycopg.Connection[tuple[Any, ...]]:
     """Connects in autocommit mode.
 
@@ -53,7 +53,7 @@ def connect(
 class Client(SqlClient):
     """One connection that is opened when it is needed, shared by threads one at a time."""
 
-    def __init__(self, connection: Connection, application: str = "loadstone") -> None:
+    def __init__(self, connection: ServerConnection, application: str = "loadstone") -> None:
         self._to = connection
         self._application = application
         self._lock = threading.RLock()

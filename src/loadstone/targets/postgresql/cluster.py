@@ -16,7 +16,7 @@ from loadstone.host.processes import wait_ended
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.placements.account import Account
 from loadstone.spec.model import Failure, Level
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.local.server_process import ServerProcess
 from loadstone.targets.postgresql import processes, values
 from loadstone.targets.postgresql.binaries import Binaries
@@ -41,9 +41,9 @@ class Cluster:
         self.server = ServerProcess("PostgreSQL", account, log)
         self._entry: Entry | None = None
 
-    def connection(self, database: str) -> Connection:
+    def connection(self, database: str) -> ServerConnection:
         """How to reach the server: by its Unix socket, which only its account may enter."""
-        return Connection(
+        return ServerConnection(
             protocol="postgresql",
             host=str(self.socket),
             port=PORT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql.client import Client
 
 _READERS = 2
@@ -19,7 +19,7 @@ def analyse(client: Client) -> None:
     client.query("CHECKPOINT")
 
 
-def warm(connection: Connection) -> None:
+def warm(connection: ServerConnection) -> None:
     """Reads every table and index of the database, as far as they fit into shared buffers.
 
     With the extension pg_prewarm where it is installed. Without it, tables are read by row address,
@@ -99,12 +99,12 @@ def _read_index(table: str, columns: str) -> str:
     return f"SELECT count(*) FROM (SELECT 1 FROM {table} ORDER BY {columns}) AS ordered"
 
 
-def _run(connection: Connection, queries: list[str]) -> None:
+def _run(connection: ServerConnection, queries: list[str]) -> None:
     with ThreadPoolExecutor(_READERS) as pool:
         list(pool.map(lambda query: _run_one(connection, query), queries))
 
 
-def _run_one(connection: Connection, query: str) -> None:
+def _run_one(connection: ServerConnection, query: str) -> None:
     client = Client(connection, _APPLICATION)
     try:
         for name in ("seqscan", "bitmapscan", "sort", "incremental_sort"):

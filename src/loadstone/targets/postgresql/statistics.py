@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from loadstone.errors import TargetError
 from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql import counters
 from loadstone.targets.postgresql.client import as_target_error, connect
 from loadstone.targets.postgresql.waits import PROBE_NAME
@@ -26,7 +26,7 @@ class StatisticsProbe(CountersProbe):
         {"checkpoints_timed", "checkpoints_requested", "deadlocks", "conflicts", "wal_files"}
     )
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         super().__init__()
         self._to = connection
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
 from loadstone.targets import probing
-from loadstone.targets.base import Connection
+from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql.client import as_target_error, connect
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class WaitsProbe(probing.WaitsProbe):
 
     name = "postgresql-waits"
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         super().__init__()
         self._to = connection
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
+from loadstone.protocol.programs import RUNNER
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import Connection, SettingInfo
+from loadstone.targets.base import SettingInfo
+from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
@@ -112,10 +114,11 @@ class Spark(InProcessTarget):
         """Size of the files of all tables."""
         return folder.size_bytes(self.store.database)
 
-    def connection(self) -> Connection:
+    def connection(self) -> InProcessConnection:
         """The folder, and the settings with which the runner starts its JVM."""
-        return Connection(
+        return InProcessConnection(
             protocol="spark",
+            program=RUNNER,
             database=str(self.store.database),
             settings=self._written(),
         )

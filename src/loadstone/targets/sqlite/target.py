@@ -11,7 +11,8 @@ from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import Connection, SettingInfo, TargetContext
+from loadstone.targets.base import SettingInfo, TargetContext
+from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
@@ -111,13 +112,13 @@ class SQLite(InProcessTarget):
         """Size of the database, without WAL and journal."""
         return fingerprint.size_bytes(self.data)
 
-    def connection(self) -> Connection:
+    def connection(self) -> InProcessConnection:
         """The file, and what each connection of the driver sets."""
         session = self._session()
         # Read back as a number of pages, which the driver would not take for "on"; it is anyway.
         if session.get("cache_spill") == "1":
             del session["cache_spill"]
-        return Connection(
+        return InProcessConnection(
             protocol="sqlite",
             database=str(self.store.database),
             settings={
