@@ -120,7 +120,7 @@ def _stored(
     log = drive(
         {
             **plan(
-                workload.driver_workload(server.context()),
+                workload.plan(server.context()),
                 closed(workload.parameters.users),
                 connection=server.plan_connection(),
                 measure_s=measure_s,

@@ -94,7 +94,7 @@ def _run(server: Server, style: str, seed: int) -> tuple[float, float]:
 
 def _plan(server: Server, workload: OrderEntry, seed: int) -> dict[str, Any]:
     return plan(
-        workload.driver_workload(server.context()),
+        workload.plan(server.context()),
         closed(8),
         connection=server.plan_connection(),
         measure_s=SECONDS,

@@ -6,8 +6,8 @@ from typing import Any
 
 from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import TOLD
-from loadstone.workloads.base import Measured, Observation
 from loadstone.workloads.dss.queries import NUMBERS, operation
+from loadstone.workloads.measured import Measured, Observation
 
 REFRESHES = ("rf1", "rf2")
 

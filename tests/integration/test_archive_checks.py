@@ -16,7 +16,7 @@ from loadstone.workloads.archive.contents import by_station
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.tables import index_name, segment_name
 from loadstone.workloads.archive.workload import EventArchive
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement
 
 ONCE, ACCOUNT = "every event is stored once", "events add up"
 MARKS = "stations know what is stored"
@@ -190,16 +190,16 @@ def acknowledged(station: int, first: int, last: int) -> Acknowledgement:
 def test_acknowledged_inserts_that_are_gone_are_told(target: Database) -> None:
     workload = EventArchive(PARAMETERS)
     noted = [acknowledged(1, 1, 80), acknowledged(1, 81, 180), acknowledged(1, 181, EVENTS)]
-    assert workload.lost(target, noted) == []
-    assert workload.lost(target, [acknowledged(1, EVENTS, EVENTS + 1)]) != []
-    assert workload.lost(target, [acknowledged(9, 1, 1)]) != []
+    assert workload.durability.lost(target, noted) == []
+    assert workload.durability.lost(target, [acknowledged(1, EVENTS, EVENTS + 1)]) != []
+    assert workload.durability.lost(target, [acknowledged(9, 1, 1)]) != []
     with undone(target):
         target.query(f"DELETE FROM {SECOND} WHERE station = 1 AND seq = 90")
-        assert workload.lost(target, noted) == [noted[1]]
+        assert workload.durability.lost(target, noted) == [noted[1]]
 
 
 def test_a_history_is_consistent_whatever_the_driver_counted(target: Database) -> None:
-    assert all(each.passed for each in EventArchive(PARAMETERS).consistency(target))
+    assert all(each.passed for each in EventArchive(PARAMETERS).durability.consistency(target))
 
 
 def test_time_ranges_come_from_the_rows(target: Database) -> None:

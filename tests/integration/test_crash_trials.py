@@ -21,8 +21,8 @@ from loadstone.results.record import DurabilityRecord, TrialResult
 from loadstone.spec.model import Experiment, Failure, TargetSpec
 from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS, target_class
-from loadstone.workloads.base import Acknowledgement
-from loadstone.workloads.oltp.workload import OrderEntry
+from loadstone.workloads.durability import Acknowledgement
+from loadstone.workloads.oltp.durability import OrderAudit
 
 NO_POWER_LOSS = support.unavailable(parse("volatile:ext4"))
 needs_power_loss = pytest.mark.skipif(NO_POWER_LOSS is not None, reason=str(NO_POWER_LOSS))
@@ -80,11 +80,11 @@ def record_of(result: TrialResult) -> DurabilityRecord:
 def test_kills_are_survived_and_the_planted_loss_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
-    whole = OrderEntry.lost
+    whole = OrderAudit.lost
     planted: list[Acknowledgement] = []
 
     def lost(
-        self: OrderEntry, target: Database, acknowledged: Sequence[Acknowledgement]
+        self: OrderAudit, target: Database, acknowledged: Sequence[Acknowledgement]
     ) -> list[Acknowledgement]:
         """Before the last look, somebody deletes an order that was acknowledged.
 
@@ -105,7 +105,7 @@ def test_kills_are_survived_and_the_planted_loss_is_named(
         return whole(self, target, acknowledged)
 
     looks: list[int] = []
-    monkeypatch.setattr(OrderEntry, "lost", lost)
+    monkeypatch.setattr(OrderAudit, "lost", lost)
     results = crash(tmp_path, crashes=kills)
     *others, last = map(record_of, results)
     for record in others:

@@ -23,12 +23,12 @@ from loadstone.results.trial_files import read_result
 from loadstone.spec.model import Experiment
 from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
-from loadstone.workloads.base import Measured
 from loadstone.workloads.cube import cycle
 from loadstone.workloads.cube.outline.accounts import COSTS, DISCOUNTS, EXPENSES, accounts
 from loadstone.workloads.cube.sql.tables import KEYS
 from loadstone.workloads.cube.sql.work import Work, one_by_one
 from loadstone.workloads.cube.workload import PlanningCube
+from loadstone.workloads.measured import Measured
 
 CELLS = "every cell equals an independent roll-up"
 ANSWERS = "answers equal an independent reading"

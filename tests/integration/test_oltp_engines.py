@@ -14,7 +14,8 @@ from loadstone.load.profiles import load_plan, run_plan
 from loadstone.results.record import Fingerprint
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.database import Database
-from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
+from loadstone.workloads.base import LoadContext, LoadRequest
+from loadstone.workloads.measured import Measured, Observation
 from loadstone.workloads.oltp.parameters import OrderEntryParameters
 from loadstone.workloads.oltp.workload import OrderEntry
 
@@ -56,7 +57,7 @@ def run(target: Database, own: OrderEntry) -> Measured:
     profile = ProfileSpec.model_validate({"users": USERS, "warm_up": "0.2s", "measure": "60s"})
     plan = run_plan(
         profile,
-        own.driver_workload(LoadContext(SEED, target, Path())),
+        own.plan(LoadContext(SEED, target, Path())),
         own.pacing(),
         target.connection(),
         SEED,

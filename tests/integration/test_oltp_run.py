@@ -18,7 +18,8 @@ from loadstone.spec.model import ProfileSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.postgresql import PostgreSQL
-from loadstone.workloads.base import LoadContext, LoadRequest, Measured, Observation
+from loadstone.workloads.base import LoadContext, LoadRequest
+from loadstone.workloads.measured import Measured, Observation
 from loadstone.workloads.oltp.conditions import check_conditions
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.parameters import OrderEntryParameters
@@ -75,7 +76,7 @@ def run(
     workload.prepare(target)
     plan = run_plan(
         profile,
-        workload.driver_workload(LoadContext(SEED, target, Path())),
+        workload.plan(LoadContext(SEED, target, Path())),
         workload.pacing(),
         target.connection(),
         seed=SEED,

@@ -12,7 +12,7 @@ from loadstone.protocol.frames import parse_frame
 from loadstone.workloads.archive.metrics import METRICS, metric_values
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
-from loadstone.workloads.base import Measured, Observation
+from loadstone.workloads.measured import Measured, Observation
 
 MS = 1_000_000
 INSERTS_MS = {9: 900.0, 10: 2000.0, 11: 1500.0, 12: 300.0}

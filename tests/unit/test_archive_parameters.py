@@ -94,9 +94,7 @@ def test_the_plan_has_its_users_and_its_grid() -> None:
     workload = EventArchive(ArchiveParameters(rate=3000, operators=4))
     profile = workload.loaded(ProfileSpec(warm_up="1s", measure="5s"))
     context = LoadContext(1, not_started("postgresql"), Path())
-    plan = run_plan(
-        profile, workload.driver_workload(context), workload.pacing(), NoConnection(), seed=1
-    )
+    plan = run_plan(profile, workload.plan(context), workload.pacing(), NoConnection(), seed=1)
     assert {phase["load"]["users"]["to"] for phase in plan["phases"]} == {2 + 4 + 3}
     periods = {name: each["every_s"] for name, each in plan["pacing"]["operations"].items()}
     assert periods["insert"] == 1.0
@@ -105,9 +103,9 @@ def test_the_plan_has_its_users_and_its_grid() -> None:
 
 def test_a_running_load_is_raised_by_whole_stations() -> None:
     workload = EventArchive(ArchiveParameters(rate=15_000, operators=1))
-    assert workload.raised_to("rate", 30_000) == {"control": "users", "users": 3 + 30}
-    assert workload.raised_to("rate", 33_300) == {"control": "users", "users": 3 + 34}
-    (change,) = workload.at_rate(ProfileSpec(), 45_000.0)
+    assert workload.search.raised_to("rate", 30_000) == {"control": "users", "users": 3 + 30}
+    assert workload.search.raised_to("rate", 33_300) == {"control": "users", "users": 3 + 34}
+    (change,) = workload.search.at_rate(ProfileSpec(), 45_000.0)
     assert (change.factor, change.level) == ("workload.rate", 45_000.0)
 
 
@@ -116,7 +114,7 @@ def test_so_many_users_are_so_many_stations_of_the_rate_they_are_built_for(
     users: int, each: float
 ) -> None:
     workload = EventArchive(ArchiveParameters(events_per_s=each, rate=each))
-    (change,) = workload.at_users(ProfileSpec(), users)
+    (change,) = workload.search.at_users(ProfileSpec(), users)
     assert change.factor == "workload.rate"
     made = ArchiveParameters.model_validate({"events_per_s": each, "rate": change.level})
     assert made.stations == users
@@ -125,9 +123,9 @@ def test_so_many_users_are_so_many_stations_of_the_rate_they_are_built_for(
 
 def test_a_search_over_users_begins_with_one_station() -> None:
     workload = EventArchive(ArchiveParameters())
-    assert workload.default_steps("users").first == 1
-    assert workload.default_steps("users").method == "bisection"
-    assert workload.default_steps("rate").first == 15_000
+    assert workload.search.steps("users").first == 1
+    assert workload.search.steps("users").method == "bisection"
+    assert workload.search.steps("rate").first == 15_000
 
 
 @pytest.mark.parametrize(
@@ -175,7 +173,7 @@ def test_a_file_to_replay_must_be_here_before_a_run(tmp_path: Path) -> None:
 
 def test_every_operation_belongs_to_one_group() -> None:
     workload = EventArchive(ArchiveParameters())
-    grouped = [name for operations in workload.groups().values() for name in operations]
+    grouped = [name for operations in workload.charts().groups.values() for name in operations]
     assert sorted(grouped) == sorted(workload.pacing()["operations"])
 
 

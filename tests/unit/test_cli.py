@@ -129,7 +129,11 @@ LIBRARIES = {
         (["plan noop"], {"numpy", "pydantic"}),
         (["list"], {"pydantic", "sqlalchemy"}),
         (
-            ["run noop --measure 100ms --warm-up 0s --quiet", "show noop-run", "report noop-run"],
+            [
+                "run noop --param service_time_us=1000 --measure 100ms --warm-up 0s --quiet",
+                "show noop-run",
+                "report noop-run",
+            ],
             {"numpy", "pyarrow", "pydantic", "sqlalchemy"},
         ),
     ],

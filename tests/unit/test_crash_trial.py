@@ -25,7 +25,7 @@ from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import CheckResult, Status, TrialResult
 from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.connection import NoConnection
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement, CommitAudit
 from loadstone.workloads.noop import Noop
 
 AFTER_S = 0.05
@@ -131,8 +131,8 @@ class FakeTarget:
         return None
 
 
-class Told(Noop):
-    """A workload that is told what is lost."""
+class Told(CommitAudit[Any]):
+    """An audit that is told what is lost."""
 
     story: Story
     missing: frozenset[int] = frozenset()
@@ -149,6 +149,12 @@ class Told(Noop):
         return [CheckResult(name="whole", passed=self.consistent, detail="")]
 
 
+class Audited(Noop):
+    """A workload of which a crash trial can be made."""
+
+    Durability = Told
+
+
 class Stage:
     """Runs one crash trial and keeps its story."""
 
@@ -162,8 +168,8 @@ class Stage:
         monkeypatch.setattr(Lab, "reset", lambda *_: self.story.append("start state"))
         monkeypatch.setattr("loadstone.experiments.trial.workload_of", lambda _: self.workload())
 
-    def workload(self) -> Told:
-        return Told(Noop.Parameters())
+    def workload(self) -> Audited:
+        return Audited(Noop.Parameters())
 
     def set(self, **fields: object) -> None:
         for name, value in fields.items():

@@ -19,7 +19,7 @@ from loadstone.runner.steps.keeping import keep_answer
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
-from loadstone.workloads.base import LoadRequest, Measured, Observation
+from loadstone.workloads.base import LoadRequest
 from loadstone.workloads.cube import expected as reading
 from loadstone.workloads.cube.checks import FailedCheckError
 from loadstone.workloads.cube.cycle import answer_name, outline_answer
@@ -29,6 +29,7 @@ from loadstone.workloads.cube.parameters import CubeParameters
 from loadstone.workloads.cube.rollup import Cells, Numbers
 from loadstone.workloads.cube.sql.tables import OUTLINE_TABLES
 from loadstone.workloads.cube.workload import PlanningCube
+from loadstone.workloads.measured import Measured, Observation
 
 SCALE = 0.001
 OUTLINE = outline_of(42)

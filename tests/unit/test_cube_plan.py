@@ -114,7 +114,7 @@ def plan(
     monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path))
     own = CubeParameters(scale=0.001, grids=5, check_grids=2, **parameters)
     context = LoadContext(1, not_started(dialect), tmp_path, 42)
-    planned: dict[str, Any] = PlanningCube(own).driver_workload(context)["parameters"]
+    planned: dict[str, Any] = PlanningCube(own).plan(context)["parameters"]
     json.dumps(planned)
     return planned
 

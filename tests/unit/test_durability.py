@@ -13,7 +13,7 @@ from loadstone.errors import DriverError
 from loadstone.load.acknowledgements import read_acknowledgements
 from loadstone.results.durability import GRAVITY, crash_notices, upper_bound, verdict
 from loadstone.results.record import DurabilityRecord
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement
 
 
 def crash(**fields: object) -> DurabilityRecord:

@@ -11,7 +11,7 @@ from loadstone.experiments.findings import Findings
 from loadstone.results.record import Fingerprint, Status
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
-from loadstone.workloads.base import Observation
+from loadstone.workloads.measured import Observation
 from loadstone.workloads.registry import workload_of
 
 NOOP: dict[str, Any] = {

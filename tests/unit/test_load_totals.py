@@ -17,7 +17,7 @@ from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, add_up
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import GeneratorHealth
 from loadstone.spec.model import ProfileSpec
-from loadstone.workloads.base import Observation
+from loadstone.workloads.measured import Observation
 
 OPERATIONS = st.lists(
     st.tuples(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import TargetError
-from loadstone.workloads.base import Measured, Observation
+from loadstone.workloads.measured import Measured, Observation
 from loadstone.workloads.oltp import accounting, fairness
 from loadstone.workloads.oltp.ledger import Ledger, LineTotals
 from loadstone.workloads.oltp.metrics import METRICS, metric_values

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement
 from loadstone.workloads.oltp.durability import lost_commits
 
 DIALECT = Dialect("sqlite", scaled_decimals=True)

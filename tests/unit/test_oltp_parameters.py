@@ -81,7 +81,7 @@ def test_least_shares_of_clause_5_2_3_allow_12_86():
 
 def test_the_plan_has_what_the_driver_knows_and_nothing_else():
     workload = OrderEntry(OrderEntryParameters(warehouses=3, style="procedures", load_sessions=7))
-    assert workload.driver_workload(LoadContext(1, not_started("postgresql"), Path())) == {
+    assert workload.plan(LoadContext(1, not_started("postgresql"), Path())) == {
         "name": "oltp",
         "role": "run",
         "parameters": {

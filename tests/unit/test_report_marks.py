@@ -25,7 +25,7 @@ from loadstone.spec.model import OutageKind, ProfileSpec, RunDesign, WorkloadSpe
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
-from loadstone.workloads.base import Flow
+from loadstone.workloads.charts import Charts, Flow
 from loadstone.workloads.noop import Noop
 
 
@@ -172,17 +172,15 @@ class Judged(Noop):
 
     name = "judged"
 
-    def judged_by(self) -> tuple[str, ...]:
-        return ("insert",)
+    drawn = Charts(
+        judged=("insert",),
+        flow=Flow("events_offered", "events_stored", "events_lost", "events_buffered"),
+        slow_after_s=1.0,
+        marks=("segment-switch",),
+    )
 
-    def flow(self) -> Flow:
-        return Flow("events_offered", "events_stored", "events_lost", "events_buffered")
-
-    def slow_after_s(self) -> float | None:
-        return 1.0
-
-    def marks(self) -> tuple[str, ...]:
-        return ("segment-switch",)
+    def charts(self) -> Charts:
+        return self.drawn
 
 
 def test_watched_is_what_the_workload_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,9 +188,7 @@ def test_watched_is_what_the_workload_says(monkeypatch: pytest.MonkeyPatch) -> N
     assert watched(judged) == sample_archive.WATCHED.model_copy(
         update={"groups": {"insert": ["insert"]}}
     ), "an operation is a group of its own"
-    monkeypatch.setattr(Judged, "flow", Noop.flow)
-    monkeypatch.setattr(Judged, "marks", Noop.marks)
-    monkeypatch.setattr(Judged, "slow_after_s", Noop.slow_after_s)
+    monkeypatch.setattr(Judged, "drawn", Charts(judged=("insert",)))
     assert watched(judged) == Watched(
         groups={"insert": ["insert"]}, operations=["insert"], threshold_ms=None
     )

@@ -20,6 +20,7 @@ from loadstone.report.terminal_stalls import stall_table
 from loadstone.results.record import OutageRecord, Status
 from loadstone.results.trial_files import empty_result
 from loadstone.workloads.base import Workload
+from loadstone.workloads.charts import Charts
 from loadstone.workloads.noop import Noop
 
 SECONDS = 200
@@ -109,8 +110,8 @@ def test_what_took_time_ends_with_its_event(tmp_path: Path) -> None:
 class Ruled(Noop):
     """A workload with a rule of its own."""
 
-    def slow_after_s(self) -> float:
-        return 1.0
+    def charts(self) -> Charts:
+        return Charts(slow_after_s=1.0)
 
 
 def test_a_workload_may_have_a_rule_of_its_own(tmp_path: Path) -> None:

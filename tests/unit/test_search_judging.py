@@ -17,7 +17,7 @@ from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import LevelReason, LevelRecord
 from loadstone.spec.model import LoadedBy
 from loadstone.spec.plans import LevelPlan
-from loadstone.workloads.base import Flow
+from loadstone.workloads.charts import Flow
 
 MS = 1_000_000
 FLOW = Flow("offered", "stored", "lost", "waiting")

@@ -19,7 +19,7 @@ from loadstone.experiments.designs.ascent import (
 )
 from loadstone.experiments.designs.book import MOST_SOAKS, Book, Rules, Sought
 from loadstone.results.record import LevelReason, LevelRecord
-from loadstone.workloads.base import SearchSteps
+from loadstone.workloads.search import SearchSteps
 
 Truth = Callable[[Sought], bool]
 

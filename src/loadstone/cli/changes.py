@@ -135,7 +135,7 @@ def _open_load(draft: Draft, rate: float) -> None:
     """A search over the rate of a workload that has none of its own needs an open load."""
     workload, profile = WORKLOADS.get(draft.workload), draft.data.get("profile")
     closed = not isinstance(profile, dict) or profile.get("load", "closed") == "closed"
-    if workload is not None and workload.search_over != "rate" and closed:
+    if workload is not None and workload.Search.over != "rate" and closed:
         draft.put(("profile", "load"), "open", "--over")
         draft.put(("profile", "rate_per_s"), rate, "--from")
 

@@ -19,8 +19,8 @@ class LoadState:
     """The load of one use of the driver, as its frames tell."""
 
     def __init__(self, workload: AnyWorkload | None = None) -> None:
-        self._flow = workload.flow() if workload else None
-        self.unit = workload.rate_unit if workload and self._flow else "operations/s"
+        self._flow = workload.charts().flow if workload else None
+        self.unit = workload.search.rate_unit if workload and self._flow else "operations/s"
         self.backlog = 0.0
         self.lost = 0
         self.phase = ""

@@ -23,7 +23,7 @@ from loadstone.results.record import DurabilityRecord
 from loadstone.spec.model import Failure, ProfileSpec
 from loadstone.spec.plans import CrashPlan
 from loadstone.targets.base import Target
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement
 
 ACKNOWLEDGEMENTS_FILE = "acknowledgements.jsonl"
 CLOCK_TOLERANCE_S = 0.001
@@ -170,8 +170,8 @@ def _examined(
     lost: list[Acknowledgement] = []
     problem = ""
     try:
-        lost = findings.workload.lost(target, acknowledged)
-        findings.checks = findings.workload.consistency(target)
+        lost = findings.workload.durability.lost(target, acknowledged)
+        findings.checks = findings.workload.durability.consistency(target)
     except InterruptedTrialError:
         raise
     except TargetError as error:

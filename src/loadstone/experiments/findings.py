@@ -37,7 +37,8 @@ from loadstone.results.statistics import drift, steady_state, usual
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
 from loadstone.targets.registry import target_class
-from loadstone.workloads.base import AnyWorkload, Measured, Observation
+from loadstone.workloads.base import AnyWorkload
+from loadstone.workloads.measured import Measured, Observation
 
 ERROR_SHARE_LIMIT = 0.01
 """More failed operations than this make a trial invalid."""
@@ -185,7 +186,7 @@ class Findings:
             return []
         found = self.workload.measure(measured)
         found += self._price(found)
-        response = self.load.measured().response(self.workload.judged_by())
+        response = self.load.measured().response(self.workload.charts().judged)
         if response is not None and not self.workload.steps():
             found += [
                 _milliseconds("response_p50_ms", "response time, median", response.p50_s),

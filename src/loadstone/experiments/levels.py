@@ -53,13 +53,13 @@ def judge_of(findings: Findings) -> Judge:
     Raises:
         WrongInputError: If the trial is none of a search.
     """
-    plan, workload = findings.plan, findings.workload
+    plan, charts = findings.plan, findings.workload.charts()
     assert plan.level is not None  # noqa: S101 - asked of trials of a search only
     return Judge(
         plan.level,
-        judged=workload.judged_by(),
-        flow=workload.flow(),
-        is_open=plan.profile.load == "open" and workload.flow() is None,
+        judged=charts.judged,
+        flow=charts.flow,
+        is_open=plan.profile.load == "open" and charts.flow is None,
     )
 
 

@@ -88,7 +88,7 @@ def running_load(
     program = workload.program(connection)
     context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
     driver_plan = run_plan(
-        profile, workload.driver_workload(context), workload.pacing(), connection, plan.seed
+        profile, workload.plan(context), workload.pacing(), connection, plan.seed
     )
     marks: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
     ended = threading.Event()

@@ -45,7 +45,7 @@ def raise_load(load: Load, lab: Lab, findings: Findings) -> None:
     assert level is not None  # noqa: S101
     for place, each in enumerate([level.level, *level.raised]):
         if place:
-            _control(load.driver, findings.workload.raised_to(level.over, each))
+            _control(load.driver, findings.workload.search.raised_to(level.over, each))
         lab.observer.step(f"at {amount(each, level.unit)}")
         from_s = load.driver.clock_s() + max(profile.warm_up, _LEAST_SETTLING_S)
         to_s = from_s + profile.measure

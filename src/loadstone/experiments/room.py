@@ -45,5 +45,5 @@ def with_room(plan: TrialPlan, sessions: int) -> TrialPlan:
 
 def _raised_to(workload: AnyWorkload, level: LevelPlan) -> int:
     """The most users of a load that is raised while it runs; 0 of others."""
-    lines = [workload.raised_to(level.over, each) for each in level.raised]
+    lines = [workload.search.raised_to(level.over, each) for each in level.raised]
     return max((int(line["users"]) for line in lines if line["control"] == "users"), default=0)

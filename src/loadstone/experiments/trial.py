@@ -16,7 +16,8 @@ from loadstone.results.folder import TrialFolder
 from loadstone.results.record import TrialResult
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
-from loadstone.workloads.base import AnyWorkload, Observation
+from loadstone.workloads.base import AnyWorkload
+from loadstone.workloads.measured import Observation
 from loadstone.workloads.registry import workload_of
 
 

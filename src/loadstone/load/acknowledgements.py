@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import DriverError
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement
 
 
 def file_of(path: Path, process: int) -> Path:

@@ -16,7 +16,7 @@ from loadstone.load.windows import Stretch, Window, judged_response, median_s, w
 from loadstone.results.record import LevelReason, LevelRecord, WorstFigure
 from loadstone.results.statistics.hold import rise_of
 from loadstone.spec.plans import LevelPlan
-from loadstone.workloads.base import Flow
+from loadstone.workloads.charts import Flow
 
 OFFERED_SHARE = 0.98
 """A rate was offered if at least this share of it became due."""

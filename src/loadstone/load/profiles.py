@@ -31,7 +31,7 @@ def run_plan(
 
     Args:
         profile: How load arrives.
-        workload: The plan's `workload` object (`Workload.driver_workload`).
+        workload: The plan's `workload` object (`Workload.plan`).
         pacing: Keying and think times of the workload's origin (`Workload.pacing`).
         connection: How the driver reaches the target; its password is not part of the plan.
         seed: Of the load.

@@ -19,7 +19,7 @@ from loadstone.results.record import (
     OperationSummary,
     PhaseTiming,
 )
-from loadstone.workloads.base import Measured, Observation
+from loadstone.workloads.measured import Measured, Observation
 
 MEASURE = "measure"
 

@@ -13,7 +13,7 @@ from loadstone.load.totals import LoadTotals, add_up
 from loadstone.protocol.frames import Tick
 from loadstone.results.latency import merge, percentiles, summarize_latency
 from loadstone.results.record import LatencySummary
-from loadstone.workloads.base import Flow
+from loadstone.workloads.charts import Flow
 
 _LEAST_OF_A_WINDOW = 0.5
 """A rest shorter than this share of a window belongs to the one before it."""

@@ -72,8 +72,9 @@ def stall_report(
     ticks = _whole_ticks(frames)
     if len(ticks) < FEWEST_WINDOWS:
         return None
-    windows = _windows(ticks, workload.judged_by())
-    limits = _limits(windows, workload.slow_after_s())
+    charts = workload.charts()
+    windows = _windows(ticks, charts.judged)
+    limits = _limits(windows, charts.slow_after_s)
     slow = _slow(windows, limits)
     marks = happened.within((float(windows.edges_s[0]), float(windows.edges_s[-1])))
     by_kind: dict[str, list[Span]] = {}
@@ -83,7 +84,7 @@ def stall_report(
     kinds = coincidences(windows.edges_s, slow, by_kind, tolerance_s=tolerance_s)
     covers = {kind: touched(windows.edges_s, by_kind[kind], tolerance_s) for kind in by_kind}
     return StallReport(
-        operations=list(workload.judged_by()),
+        operations=list(charts.judged),
         p99_limit_ms=_milliseconds(limits.p99_s),
         max_limit_ms=_milliseconds(limits.max_s),
         own_rule=limits.own,

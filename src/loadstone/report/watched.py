@@ -13,17 +13,16 @@ def watched(workload: AnyWorkload) -> Watched | None:
     Returns:
         None if it names no groups: there is no such graph.
     """
-    groups = workload.groups()
-    if not groups:
+    charts = workload.charts()
+    if not charts.lines:
         return None
-    flow, slow_after_s = workload.flow(), workload.slow_after_s()
-    marks = workload.marks()
+    flow, slow_after_s = charts.flow, charts.slow_after_s
     return Watched(
-        groups={name: list(operations) for name, operations in groups.items()},
-        operations=list(workload.judged_by()),
+        groups={name: list(operations) for name, operations in charts.lines.items()},
+        operations=list(charts.judged),
         threshold_ms=None if slow_after_s is None else slow_after_s * 1e3,
         offered=f"{flow.offered}_per_s" if flow else None,
         lost=f"{flow.lost}_per_s" if flow else None,
         backlog=flow.backlog if flow else None,
-        marks=[*marks, CHECKPOINT] if marks else [],
+        marks=[*charts.marks, CHECKPOINT] if charts.marks else [],
     )

@@ -14,14 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue
 from loadstone.targets.base import Target
-from loadstone.workloads.base import (
-    NO_WAITS,
-    LoadContext,
-    Measured,
-    MetricSpec,
-    RunDriver,
-    Workload,
-)
+from loadstone.workloads.base import LoadContext, Workload
+from loadstone.workloads.measured import Measured, MetricSpec
 
 NOTHING = Fingerprint(rows={}, sums={}, size_bytes=0, digest=hashlib.sha256().hexdigest())
 
@@ -64,18 +58,7 @@ class Noop(Workload[Target]):
     headline = "operations_per_s"
     parameters: NoopParameters
 
-    def data_key(self) -> dict[str, Any]:
-        """Nothing: there is no data."""
-        return {}
-
-    def build(self, target: Target, run_driver: RunDriver, seed: int) -> dict[str, float]:
-        """Makes nothing."""
-        return {}
-
-    def prepare(self, target: Target) -> None:
-        """Needs nothing."""
-
-    def driver_workload(self, context: LoadContext[Target]) -> dict[str, Any]:
+    def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
         """The service time and the rate of errors."""
         own = self.parameters
         service_time: dict[str, Any] = {
@@ -95,14 +78,6 @@ class Noop(Workload[Target]):
             parameters["slower_after_s"] = own.slower_after_s
             parameters["slower_per_min"] = own.slower_per_min
         return {"name": self.name, "role": "run", "parameters": parameters}
-
-    def pacing(self) -> dict[str, Any]:
-        """No waits of its own."""
-        return {"default": NO_WAITS}
-
-    def observe(self, target: Target) -> dict[str, float]:
-        """Has no counters."""
-        return {}
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """Operations a second and what one cost the driver."""

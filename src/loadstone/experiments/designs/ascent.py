@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor, isclose, log, log10
 
-from loadstone.workloads.base import SearchSteps
+from loadstone.workloads.search import SearchSteps
 
 DOUBLING = 2.0
 ONWARD = 1.1

@@ -43,7 +43,7 @@ class Scaled:
     def changes(self, n: float, workload: AnyWorkload, profile: ProfileSpec) -> list[Change]:
         """What makes it N; a workload that decides its users knows better what makes so many."""
         if self.factor == USERS and n == int(n):
-            return workload.at_users(profile, int(n))
+            return workload.search.at_users(profile, int(n))
         return [Change(factor=self.factor, level=self.level(n))]
 
 

@@ -23,7 +23,8 @@ from loadstone.results.record import TrialResult
 from loadstone.spec.model import Experiment, LoadedBy, SearchDesign
 from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
 from loadstone.spec.problems import Problem
-from loadstone.workloads.base import AnyWorkload, SearchSteps
+from loadstone.workloads.base import AnyWorkload
+from loadstone.workloads.search import SearchSteps
 
 IMPLIED = "errors < 1 %"
 """A level at which more operations fail does not hold, unless the objective says otherwise."""
@@ -173,14 +174,14 @@ def rules_of(experiment: Experiment) -> Rules:
     workload = _workload(experiment)
     return Rules(
         over=over,
-        unit="users" if over == "users" else workload.rate_unit,
+        unit="users" if over == "users" else workload.search.rate_unit,
         way=_way(experiment, workload, over),
         objective=_objective(design, workload),
         window_s=design.window,
         failures=design.failures,
         shortest_s=profile.measure,
         longest_s=max(profile.measure, design.longest or 2 * profile.measure),
-        soak_s=workload.default_soak_s if design.soak is None else design.soak,
+        soak_s=workload.search.soak_s if design.soak is None else design.soak,
         confirm=design.confirm,
         raises=design.approach == "raise",
     )
@@ -192,7 +193,7 @@ def _soaks_at_most(rules: Rules) -> int:
 
 def _way(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> Way:
     design = _design(experiment)
-    default = workload.default_steps(over)
+    default = workload.search.steps(over)
     first = design.first or _given(experiment, workload, over) or default.first
     coarse = design.coarse or default.coarse or design.fine or first
     steps = SearchSteps(
@@ -208,12 +209,12 @@ def _given(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> flo
     """The load that the experiment itself names."""
     profile = experiment.profile
     if over == "rate":
-        return workload.rate_given(profile)
+        return workload.search.rate_given(profile)
     return float(profile.users) if "users" in profile.model_fields_set else None
 
 
 def _objective(design: SearchDesign, workload: AnyWorkload) -> tuple[str, ...]:
-    terms = parse_objective(design.objective or workload.default_objective)
+    terms = parse_objective(design.objective or workload.search.objective)
     texts = [term.text for term in terms]
     counts = any(term.figure == "errors" and term.operation is None for term in terms)
     return tuple(texts if counts else [*texts, IMPLIED])
@@ -223,12 +224,12 @@ def _over(experiment: Experiment) -> LoadedBy:
     design = _design(experiment)
     if design.over is not None:
         return design.over
-    return "rate" if experiment.profile.load == "open" else _workload(experiment).search_over
+    return "rate" if experiment.profile.load == "open" else _workload(experiment).search.over
 
 
 def _sets_profile(experiment: Experiment) -> bool:
     """Whether the rate is that of the profile, not a parameter of the workload."""
-    changes = _workload(experiment).at_rate(experiment.profile, 1.0)
+    changes = _workload(experiment).search.at_rate(experiment.profile, 1.0)
     return any(change.factor == "profile.rate_per_s" for change in changes)
 
 
@@ -244,9 +245,9 @@ def _variant(
     """The configuration of a level; its step is from the first one."""
     workload = _workload(experiment)
     if rules.over == "users":
-        changes = workload.at_users(experiment.profile, int(level))
+        changes = workload.search.at_users(experiment.profile, int(level))
     else:
-        changes = workload.at_rate(experiment.profile, level)
+        changes = workload.search.at_rate(experiment.profile, level)
     name = f"{rules.over}={_text(level)}"
     first = before[0].name if before else None
     if first in (None, name):

@@ -54,7 +54,7 @@ def _general_reasons(experiment: Experiment) -> list[str]:
     from loadstone.workloads.registry import workload_class
 
     workload, target = experiment.workload.name, experiment.target
-    if not workload_class(workload).tells_lost_commits:
+    if workload_class(workload).Durability is None:
         return [f"workload {workload} cannot tell which commits a crash has lost"]
     if at_address(target):
         return [

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadstone.results.record import CheckResult
 from loadstone.targets.database import Database
+from loadstone.workloads.archive.checks import check_history
 from loadstone.workloads.archive.contents import Rows, by_station, read_contents
-from loadstone.workloads.archive.parameters import INSERT
+from loadstone.workloads.archive.parameters import INSERT, ArchiveParameters
 from loadstone.workloads.archive.segments import Query, Segment, read_segments
-from loadstone.workloads.base import Acknowledgement
+from loadstone.workloads.durability import Acknowledgement, CommitAudit
+
+
+class ArchiveAudit(CommitAudit[Database]):
+    """What a crash left of a history."""
+
+    parameters: ArchiveParameters
+
+    def lost(
+        self, target: Database, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """Bulk inserts of which an event is missing."""
+        return lost_inserts(target, acknowledged)
+
+    def consistency(self, target: Database) -> list[CheckResult]:
+        """The history in itself: a bulk insert is one transaction with the station's mark."""
+        return check_history(target, self.parameters)[0]
 
 
 def lost_inserts(

@@ -11,7 +11,7 @@ from loadstone.protocol.frames import Event, Tick
 from loadstone.results.latency import count_above, merge, summarize_latency
 from loadstone.results.record import LatencySummary, MetricValue
 from loadstone.workloads.archive.parameters import INSERT, VISIBLE
-from loadstone.workloads.base import Measured, MetricSpec
+from loadstone.workloads.measured import Measured, MetricSpec
 
 HEADLINE = "events_stored_per_s"
 SWITCHED, CLOSED = "segment-switch", "segment-close"

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import resources
-from math import ceil
 from time import monotonic
 from typing import Any, ClassVar
 
-from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, MetricValue, Notice
-from loadstone.spec.model import LoadedBy, ProfileSpec
-from loadstone.spec.plans import Change
+from loadstone.spec.model import ProfileSpec
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.checks import check_account, check_history
-from loadstone.workloads.archive.durability import lost_inserts
+from loadstone.workloads.archive.durability import ArchiveAudit
 from loadstone.workloads.archive.metrics import HEADLINE, METRICS, SWITCHED, metric_values
 from loadstone.workloads.archive.parameters import GROUPS, INSERT, ArchiveParameters
+from loadstone.workloads.archive.search import ArchiveSearch
 from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
-from loadstone.workloads.base import (
-    Acknowledgement,
-    Flow,
-    LoadContext,
-    Measured,
-    RunDriver,
-    SearchSteps,
-    spans,
-)
+from loadstone.workloads.base import LoadContext, RunDriver, spans
+from loadstone.workloads.charts import Charts, Flow
 from loadstone.workloads.database import DatabaseWorkload
+from loadstone.workloads.measured import Measured
 
 BYTES_PER_EVENT = {"postgresql": 100, "mariadb": 100, "sqlite": 60}
 """Row and index, by dialect. PostgreSQL: 55 GB of 541 million events (docs/archive.md). MariaDB: a
@@ -50,11 +42,8 @@ class EventArchive(DatabaseWorkload):
     decides = frozenset(
         {"load", "users", "rate_per_s", "arrival", "sessions", "queue", "think_time", "backlog"}
     )
-    tells_lost_commits = True
-    search_over = "rate"
-    rate_unit = "events/s"
-    default_objective = ("p99 < 1000 ms", "loss = 0")
-    default_soak_s = 600.0
+    Search = ArchiveSearch
+    Durability = ArchiveAudit
     parameters: ArchiveParameters
 
     def needs(self) -> frozenset[str]:
@@ -128,7 +117,7 @@ class EventArchive(DatabaseWorkload):
         if self.parameters.move:
             target.make_second_place()
 
-    def driver_workload(self, context: LoadContext[Database]) -> dict[str, Any]:
+    def plan(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The plan's `workload` object."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
 
@@ -136,63 +125,18 @@ class EventArchive(DatabaseWorkload):
         """The period of each operation."""
         return self.parameters.pacing()
 
-    def at_rate(self, profile: ProfileSpec, rate: float) -> list[Change]:
-        """More stations, as the rate needs them.
+    def charts(self) -> Charts:
+        """Bulk inserts are judged, and events are what is offered.
 
-        Raises:
-            WrongInputError: If they replay a file, whose own times say when its events come.
+        A bulk insert over the threshold counts as buffering.
         """
-        if self.parameters.csv is not None:
-            raise WrongInputError(
-                f"no rate can be searched for with csv {self.parameters.csv!r}: the times in the "
-                "file say how many events come in a second",
-                advice="leave csv out, or run it: rate / events_per_s stations replay the file",
-            )
-        return [Change(factor="workload.rate", level=rate)]
-
-    def at_users(self, profile: ProfileSpec, users: int) -> list[Change]:
-        """So many stations, each of the rate that it is built for."""
-        return [Change(factor="workload.rate", level=self.parameters.rate_of(users))]
-
-    def rate_given(self, profile: ProfileSpec) -> float | None:
-        """That of the events, unless it is the default."""
-        own = self.parameters
-        return own.rate if "rate" in own.model_fields_set else None
-
-    def raised_to(self, over: LoadedBy, level: float) -> dict[str, Any]:
-        """A running load is raised by whole stations, each of the rate that it began with.
-
-        Rather one too many than less than the level.
-        """
-        own = self.parameters
-        stations = level if over == "users" else level * own.stations / own.rate
-        return {"control": "users", "users": own.users - own.stations + ceil(stations - 1e-9)}
-
-    def flow(self) -> Flow:
-        """Events, not bulk inserts, are what is offered."""
-        return Flow("events_offered", "events_stored", "events_lost", "events_buffered")
-
-    def judged_by(self) -> tuple[str, ...]:
-        """The bulk inserts."""
-        return (INSERT,)
-
-    def groups(self) -> Mapping[str, tuple[str, ...]]:
-        """Who acts on the archive."""
-        return GROUPS
-
-    def slow_after_s(self) -> float:
-        """A bulk insert over the threshold counts as buffering."""
-        return self.parameters.threshold
-
-    def marks(self) -> tuple[str, ...]:
-        """The switches."""
-        return (SWITCHED,)
-
-    def default_steps(self, over: LoadedBy) -> SearchSteps:
-        """Over rates, the steps of CERN's own tests."""
-        if over == "users":
-            return super().default_steps(over)
-        return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
+        return Charts(
+            judged=(INSERT,),
+            flow=Flow("events_offered", "events_stored", "events_lost", "events_buffered"),
+            groups=GROUPS,
+            slow_after_s=self.parameters.threshold,
+            marks=(SWITCHED,),
+        )
 
     def observe(self, target: Database) -> dict[str, float]:
         """Events by the stations' marks, size of the database, position of the log if known."""
@@ -227,16 +171,6 @@ class EventArchive(DatabaseWorkload):
         """The history in itself, then the driver's counts against it."""
         checks, contents = check_history(target, self.parameters)
         return [*checks, check_account(contents, measured.facts)]
-
-    def lost(
-        self, target: Database, acknowledged: Sequence[Acknowledgement]
-    ) -> list[Acknowledgement]:
-        """Bulk inserts of which an event is missing."""
-        return lost_inserts(target, acknowledged)
-
-    def consistency(self, target: Database) -> list[CheckResult]:
-        """The history in itself: a bulk insert is one transaction with the station's mark."""
-        return check_history(target, self.parameters)[0]
 
     def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
         """The catalogue of segments; the history itself is empty before a trial."""

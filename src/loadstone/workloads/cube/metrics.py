@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
 from loadstone.results.record import MetricValue
-from loadstone.workloads.base import Measured, MetricSpec, StepInfo
+from loadstone.workloads.base import StepInfo
 from loadstone.workloads.cube.cycle import (
     AGGREGATE,
     AGGREGATE_ALLOCATED,
@@ -31,6 +31,7 @@ from loadstone.workloads.cube.cycle import (
     steps_of_cycle,
 )
 from loadstone.workloads.cube.parameters import CubeParameters
+from loadstone.workloads.measured import Measured, MetricSpec
 
 Answer = list[tuple[str | None, ...]]
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from loadstone.protocol.steps import steps_of
 from loadstone.results.record import MetricValue
-from loadstone.workloads.base import Measured, MetricSpec, StepInfo
+from loadstone.workloads.base import StepInfo
 from loadstone.workloads.dss import figures, refresh
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.queries import NUMBERS, operation, title
 from loadstone.workloads.dss.steps import PowerRun, ThroughputRun
+from loadstone.workloads.measured import Measured, MetricSpec
 
 HEADLINE = "composite"
 POWER = MetricSpec("power", "power", "queries/h x scale", higher_is_better=True)

@@ -12,7 +12,7 @@ from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import LoadContext, Measured, RunDriver, StepInfo
+from loadstone.workloads.base import LoadContext, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.checks import check_published, check_rows
 from loadstone.workloads.dss.data import DataSet, provide, summed
@@ -31,6 +31,7 @@ from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.rounds import rounds, steps_planned, users
 from loadstone.workloads.dss.steps import PowerRun
 from loadstone.workloads.dss.tables import tables
+from loadstone.workloads.measured import Measured
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
 
 _BYTES_AT_1 = 1.0e9

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loadstone.results.record import CheckResult
-from loadstone.workloads.base import Measured
+from loadstone.workloads.measured import Measured
 from loadstone.workloads.oltp.ledger import Ledger
 from loadstone.workloads.oltp.parameters import DELIVERY, NEW_ORDER, PAYMENT
 from loadstone.workloads.oltp.population import (

@@ -10,13 +10,19 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from loadstone.results.record import CheckResult
+from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import Acknowledgement
-from loadstone.workloads.oltp.parameters import DELIVERY, NEW_ORDER, PAYMENT
+from loadstone.workloads.durability import Acknowledgement, CommitAudit
+from loadstone.workloads.oltp import accounting
+from loadstone.workloads.oltp.conditions import check_conditions
+from loadstone.workloads.oltp.ledger import read_ledger
+from loadstone.workloads.oltp.parameters import DELIVERY, NEW_ORDER, PAYMENT, OrderEntryParameters
 from loadstone.workloads.oltp.population import (
     DELIVERED_PER_DISTRICT,
     ORDERS_PER_DISTRICT,
     Query,
+    check_fixed_tables,
 )
 
 Key = tuple[int, ...]
@@ -30,6 +36,27 @@ _UNDELIVERED = f"""SELECT DISTINCT ol_w_id, ol_d_id, ol_o_id FROM order_line
     WHERE ol_o_id > {DELIVERED_PER_DISTRICT} AND ol_delivery_d IS NULL"""
 _LOADED_CENTS = 1000
 """What the one payment of each customer that the load writes amounts to (clause 4.3.3.1)."""
+
+
+class OrderAudit(CommitAudit[Database]):
+    """What a crash left of orders, payments and deliveries."""
+
+    parameters: OrderEntryParameters
+
+    def lost(
+        self, target: Database, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """New-orders, payments and deliveries that are not in the data, or not whole."""
+        return lost_commits(target.query, target.dialect, acknowledged)
+
+    def consistency(self, target: Database) -> list[CheckResult]:
+        """The twelve consistency conditions, the stock, and the tables that nothing adds to."""
+        warehouses = self.parameters.warehouses
+        return [
+            *check_conditions(target.query, target.dialect),
+            accounting.check_stock(read_ledger(target.query, target.dialect, warehouses)),
+            check_fixed_tables(target.query, warehouses),
+        ]
 
 
 def lost_commits(

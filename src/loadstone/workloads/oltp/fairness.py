@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
 from loadstone.results.record import CheckResult
-from loadstone.workloads.base import Measured
+from loadstone.workloads.measured import Measured
 from loadstone.workloads.oltp.parameters import NEW_ORDER, OrderEntryParameters
 
 ALPHA = 1e-6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadstone.results.record import MetricValue
-from loadstone.workloads.base import Measured, MetricSpec
+from loadstone.workloads.measured import Measured, MetricSpec
 from loadstone.workloads.oltp.parameters import NEW_ORDER, OrderEntryParameters
 
 HEADLINE = "new_orders_per_min"

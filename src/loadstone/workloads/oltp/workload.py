@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any, ClassVar
 
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.base import (
-    NO_WAITS,
-    THINK_TIME_CAP,
-    Acknowledgement,
-    LoadContext,
-    LoadRequest,
-    Measured,
-    RunDriver,
-)
+from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadContext, LoadRequest, RunDriver
 from loadstone.workloads.database import DatabaseWorkload
+from loadstone.workloads.measured import Measured
 from loadstone.workloads.oltp import accounting, fairness
 from loadstone.workloads.oltp.conditions import check_conditions
-from loadstone.workloads.oltp.durability import lost_commits
+from loadstone.workloads.oltp.durability import OrderAudit
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.ledger import read_counters, read_ledger
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
@@ -42,7 +35,7 @@ class OrderEntry(DatabaseWorkload):
     Parameters = OrderEntryParameters
     metrics = METRICS
     headline = HEADLINE
-    tells_lost_commits = True
+    Durability = OrderAudit
     parameters: OrderEntryParameters
 
     def needs(self) -> frozenset[str]:
@@ -94,7 +87,7 @@ class OrderEntry(DatabaseWorkload):
         if self.parameters.style == "procedures":
             target.execute(_script(f"procedures.{target.dialect.name}.sql"))
 
-    def driver_workload(self, context: LoadContext[Database]) -> dict[str, Any]:
+    def plan(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The five transactions with their weights."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
 
@@ -141,21 +134,6 @@ class OrderEntry(DatabaseWorkload):
             fairness.check_mix(self.parameters, measured),
             fairness.check_rollbacks(measured),
             *([pace] if pace else []),
-        ]
-
-    def lost(
-        self, target: Database, acknowledged: Sequence[Acknowledgement]
-    ) -> list[Acknowledgement]:
-        """New-orders, payments and deliveries that are not in the data, or not whole."""
-        return lost_commits(target.query, target.dialect, acknowledged)
-
-    def consistency(self, target: Database) -> list[CheckResult]:
-        """The twelve consistency conditions, the stock, and the tables that nothing adds to."""
-        warehouses = self.parameters.warehouses
-        return [
-            *check_conditions(target.query, target.dialect),
-            accounting.check_stock(read_ledger(target.query, target.dialect, warehouses)),
-            check_fixed_tables(target.query, warehouses),
         ]
 
     def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
