@@ -12,11 +12,11 @@ from machine import need
 from sample_trials import plan_of
 
 from loadstone.experiments.data import DataStates
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.outcome import Outcome
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
 from loadstone.report.happenings import Happenings
@@ -80,11 +80,13 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(
             [Site(target, DataStates(target, observer))], journal, Interrupts(), observer, 20.0,
             HostState(journal),
         )  # fmt: skip
-        findings = Findings(plan, workload_of(workload), folder.path, folder.started_at)
+        own = workload_of(workload)
+        outcome = Outcome(plan, own, folder.path, folder.started_at)
         try:
             target.open()
-            lab.reset(folder, findings)
-            with running_load(folder, lab, findings, profile, tick_s=TICK_S) as load:
+            lab.restored(plan, own)
+            lab.start_state(plan, own, folder)
+            with running_load(outcome, folder, lab, profile, tick_s=TICK_S) as load:
                 plant(load, lab, planted_s)
                 load.sampler.stop()
                 load.driver.wait()
@@ -97,7 +99,7 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(
     stalls = stall_report(workload_of(workload), frames, happened, 0.0)
     assert stalls is not None
     kinds = {kind.kind: kind for kind in stalls.kinds}
-    phase = findings.load.phases()[-1]
+    phase = outcome.load.log.phases()[-1]
     begun = phase.from_s
     marked = [each.t_s for each in marks(happened, (begun, phase.to_s)) if each.kind == CHECKPOINT]
     assert marked == pytest.approx(planted_s, abs=1.5)

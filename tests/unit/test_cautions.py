@@ -9,8 +9,9 @@ import pytest
 from sample_frames import hello, tick
 
 from loadstone.experiments.designs import design_of, stages_of
-from loadstone.experiments.findings import Findings
+from loadstone.experiments.outcome import Outcome
 from loadstone.experiments.preflight.cautions import cautions
+from loadstone.experiments.record import record_of
 from loadstone.protocol.frames import parse_frame
 from loadstone.spec.model import Experiment
 from loadstone.workloads.registry import workload_of
@@ -69,7 +70,7 @@ def test_a_trial_that_measured_so_long_says_it_in_its_record(
     tmp_path: Path, measure: str, expected: bool
 ) -> None:
     plan = stages_of(experiment(measure)).next([])[0]
-    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
     phase = {"phase": "measure", "phase_kind": "measure"}
     for frame in (
         hello(),
@@ -77,6 +78,6 @@ def test_a_trial_that_measured_so_long_says_it_in_its_record(
         tick([], 0),
         {"frame": "event", "t_s": 1.0, "kind": "phase-end", **phase},
     ):
-        findings.load.add(parse_frame(frame))
-    found = {notice.code for notice in findings.result([], 20.0).notices}
+        outcome.load.log.add(parse_frame(frame))
+    found = {notice.code for notice in record_of(outcome, [], 20.0).notices}
     assert ("autovacuum-off" in found) == expected

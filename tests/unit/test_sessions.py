@@ -10,8 +10,9 @@ import pytest
 from loadstone.experiments.conduct import _hopeless
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.designs.search import rules_of
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.levels import refusals
+from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.record import record_of
 from loadstone.experiments.room import MOST_AHEAD, sessions_named, with_room
 from loadstone.experiments.searching import outcome_of
 from loadstone.load.driver import DriverFailedError, Failure
@@ -113,11 +114,11 @@ def test_a_load_that_is_raised_has_room_for_its_levels(at_most: int, connections
 def result(level: float, *, holds: bool, crowded: bool = False) -> TrialResult:
     plan = search_plan(level)
     assert plan.level is not None
-    findings = Findings(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
+    outcome = Outcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
     if crowded:
         said = "the driver gave up: cannot open session 300: sorry, too many clients already"
-        findings.failed(DriverFailedError(Failure.CROWDED, said))
-    found = findings.result([], 20.0)
+        outcome.fail(DriverFailedError(Failure.CROWDED, said))
+    found = record_of(outcome, [], 20.0)
     if not holds:
         return found
     record = LevelRecord(
@@ -149,9 +150,9 @@ def test_an_outcome_says_that_the_limit_is_that_of_the_sessions() -> None:
 
 def test_a_load_that_could_not_be_raised_does_not_hold_its_level() -> None:
     plan = search_plan(16, approach="raise", at_most=64)
-    findings = Findings(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
-    assert refusals(findings) == []
-    findings.load.add(Event(t_s=1.0, kind="refused", detail="cannot open session 20: too many"))
-    (level,) = findings.result([], 20.0).levels
+    outcome = Outcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
+    assert refusals(outcome.load.log) == []
+    outcome.load.log.add(Event(t_s=1.0, kind="refused", detail="cannot open session 20: too many"))
+    (level,) = record_of(outcome, [], 20.0).levels
     assert not level.holds
     assert level.reasons[0].text == "the load could not be raised: cannot open session 20: too many"

@@ -41,21 +41,22 @@ def experiment_s(experiment: Experiment, plans: Sequence[TrialPlan] = ()) -> flo
 def trial_load_s(plan: TrialPlan) -> float:
     """Length of the load of a trial, which a failure may end early, in seconds."""
     profile = until_failure(plan)
-    return profile.warm_up + profile.ramp + profile.measure
+    return profile.warm_up + profile.ramp + profile.measured_s
 
 
-def phase_s(plan: TrialPlan, kind: str) -> float | None:
-    """Length of a phase of that kind, if it is known, in seconds."""
+def phase_s(plan: TrialPlan, name: str) -> float | None:
+    """Length of the phase of that name, if it is known, in seconds."""
     profile = until_failure(plan)
-    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp, "measure": profile.measure}
-    return lengths.get(kind)
+    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp}
+    lengths |= {phase.name: phase.measure or profile.measure for phase in profile.measured}
+    return lengths.get(name)
 
 
 def until_failure(plan: TrialPlan) -> ProfileSpec:
     """The profile of a trial as far as a crash lets it come."""
     if plan.crash is None:
         return plan.profile
-    return plan.profile.model_copy(update={"measure": plan.crash.after_s})
+    return plan.profile.model_copy(update={"measure": plan.crash.after_s, "phases": []})
 
 
 def whole_s(seconds: float) -> str:

@@ -24,7 +24,6 @@ class LoadState:
         self.backlog = 0.0
         self.lost = 0
         self.phase = ""
-        self.kind = ""
         self.phase_began = 0.0
         self.rate_per_s = 0.0
         self.p95_ms: float | None = None
@@ -41,7 +40,6 @@ class LoadState:
             return
         if frame.get("frame") == "event" and frame.get("kind") == "phase-begin":
             self.phase = str(frame.get("phase", ""))
-            self.kind = str(frame.get("phase_kind", ""))
             self.phase_began = now
             self._ticked = False
         elif frame.get("frame") == "tick":
@@ -100,7 +98,7 @@ class LoadState:
 
     def _progress_s(self, now: float, plan: TrialPlan | None) -> tuple[float, float | None]:
         """Seconds since the phase began, and its length, if that is known."""
-        return now - self.phase_began, None if plan is None else phase_s(plan, self.kind)
+        return now - self.phase_began, None if plan is None else phase_s(plan, self.phase)
 
     def _figures(self) -> list[str]:
         if not self._ticked:

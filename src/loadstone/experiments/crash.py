@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from pathlib import Path
+from dataclasses import dataclass
 
 from loadstone.errors import InterruptedTrialError, LoadstoneError, TargetError
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
+from loadstone.experiments.outcome import Outcome
 from loadstone.load.acknowledgements import read_acknowledgements
-from loadstone.load.crew import Generator
 from loadstone.load.driver import DriverFailedError
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import DurabilityRecord
-from loadstone.spec.model import Failure, ProfileSpec
-from loadstone.spec.plans import CrashPlan
+from loadstone.results.record import CheckResult, DurabilityRecord
+from loadstone.spec.model import ProfileSpec
+from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
+from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.durability import Acknowledgement
 
 ACKNOWLEDGEMENTS_FILE = "acknowledgements.jsonl"
@@ -35,61 +35,48 @@ _FINISH_S = 1.0
 _EXAMPLES = 5
 
 
-def crash(folder: TrialFolder, lab: Lab, findings: Findings, plan: CrashPlan) -> None:
-    """Lets the server fail under load, and finds out what it lost.
+@dataclass(frozen=True)
+class Failed:
+    """What was acknowledged when the server failed."""
 
-    A server that does not recover, or whose data cannot be read any more, is a finding.
+    plan: CrashPlan
+    at_s: float
+    """On the trial's clock."""
+    acknowledged: list[Acknowledgement]
+    in_doubt: int
+    """Operations under way: they may be there or not."""
+    storage: str
+    """Where the data lay, for a power loss."""
+
+
+def fail_under_load(outcome: Outcome, folder: TrialFolder, lab: Lab, plan: CrashPlan) -> Failed:
+    """Runs the load until the moment of the plan, and lets the server fail then.
 
     Raises:
         LoadstoneError: If it did not come to the failure.
     """
-    lab.observer.step("running the load")
-    findings.step = "load"
     path = folder.path / ACKNOWLEDGEMENTS_FILE
-    crashed_at_s, origins_s = _fail_under_load(folder, lab, findings, plan, path)
-    before, after = _split(read_acknowledgements(path, origins_s), crashed_at_s)
-    record = DurabilityRecord(
-        failure=plan.failure,
-        crashed_at_s=crashed_at_s,
-        acknowledged=len(before),
-        in_doubt=len(after) + _broken_off(lab.target, findings),
-        storage=_storage(findings, plan),
-    )
-    lab.observer.step("recovering")
-    findings.step = "recovery"
-    recovery_s, problem = _recover(lab.target)
-    record = record.model_copy(update={"recovery_s": recovery_s, "problem": problem})
-    findings.durability = record
-    if recovery_s is not None:
-        lab.observer.step("looking for what was acknowledged")
-        findings.step = "checks"
-        findings.durability = _examined(record, before, lab.target, findings)
-
-
-def _fail_under_load(
-    folder: TrialFolder, lab: Lab, findings: Findings, plan: CrashPlan, path: Path
-) -> tuple[float, tuple[float, ...]]:
-    """Runs the load until the moment of the plan, and lets the server fail then.
-
-    Returns:
-        The moment, on the trial's clock, and the origins of the driver processes' times.
-    """
     options = {"acknowledgements": str(path.resolve()), "finish_s": _FINISH_S}
-    profile = lasting(findings.plan.profile, plan)
-    with running_load(folder, lab, findings, profile, **options) as load:
+    profile = lasting(outcome.plan.profile, plan)
+    with running_load(outcome, folder, lab, profile, **options) as load:
         _wait_for_moment(load, lab, plan.after_s)
         load.sampler.stop()
-        crashed_at_s = _fail(load.driver, lab.target, plan.failure)
+        at_s = load.driver.clock_s() - CLOCK_TOLERANCE_S
+        lab.target.crash_under_load(plan.failure, load.driver.kill)
         load.driver.stop()
         with contextlib.suppress(DriverFailedError):
             load.driver.wait()
     lab.interrupts.check()
-    return crashed_at_s, load.driver.origins_s
+    acknowledged = read_acknowledgements(path, load.driver.origins_s)
+    before = [each for each in acknowledged if each.t_s <= at_s]
+    after = len(acknowledged) - len(before)
+    broken_off = _broken_off(outcome, lab.target)
+    return Failed(plan, at_s, before, after + broken_off, _storage(outcome.plan, plan))
 
 
 def lasting(profile: ProfileSpec, plan: CrashPlan) -> ProfileSpec:
     """The profile with a measured phase that the failure ends."""
-    return profile.model_copy(update={"measure": plan.after_s + _SPARE_S})
+    return profile.model_copy(update={"measure": plan.after_s + _SPARE_S, "phases": []})
 
 
 def _wait_for_moment(load: Load, lab: Lab, after_s: float) -> None:
@@ -108,47 +95,24 @@ def _wait_for_moment(load: Load, lab: Lab, after_s: float) -> None:
     lab.interrupts.check()
 
 
-def _fail(driver: Generator, target: Target, failure: Failure) -> float:
-    """Lets the target fail. Returns when, on the driver's clock: the moment before it did."""
-    if target.in_process:
-        # While the driver's connections are open, closing this one writes nothing of theirs.
-        target.stop()
-    at_s = driver.clock_s() - CLOCK_TOLERANCE_S
-    if not target.in_process:
-        target.crash(failure)
-    elif failure == "kill":
-        driver.kill()
-        target.crash(failure)
-    else:
-        target.crash(failure)
-        driver.kill()
-    return at_s
-
-
-def _split(
-    acknowledged: list[Acknowledgement], at_s: float
-) -> tuple[list[Acknowledgement], list[Acknowledgement]]:
-    before = [each for each in acknowledged if each.t_s <= at_s]
-    return before, [each for each in acknowledged if each.t_s > at_s]
-
-
-def _broken_off(target: Target, findings: Findings) -> int:
+def _broken_off(outcome: Outcome, target: Target) -> int:
     """Operations that began and were not heard of again."""
-    if target.in_process:
-        profile = findings.workload.loaded(findings.plan.profile)
+    if target.in_process:  # the generator died with it
+        profile = outcome.workload.loaded(outcome.plan.profile)
         return profile.users if profile.load == "closed" else profile.sessions
-    return sum(
-        operation.errors.get("connection", 0)
-        for operation in findings.load.overall().operations.values()
+    operations = outcome.load.log.overall().operations.values()
+    return sum(operation.errors.get("connection", 0) for operation in operations)
+
+
+def recovered(failed: Failed, target: Target) -> DurabilityRecord:
+    """Starts the server and waits for its first answer; that there is none is a finding."""
+    record = DurabilityRecord(
+        failure=failed.plan.failure,
+        crashed_at_s=failed.at_s,
+        acknowledged=len(failed.acknowledged),
+        in_doubt=failed.in_doubt,
+        storage=failed.storage,
     )
-
-
-def _recover(target: Target) -> tuple[float | None, str]:
-    """Starts the server and waits for its first answer.
-
-    Returns:
-        Seconds that took, or why there was none.
-    """
     began = time.monotonic()
     try:
         target.start()
@@ -156,44 +120,43 @@ def _recover(target: Target) -> tuple[float | None, str]:
     except InterruptedTrialError:
         raise
     except LoadstoneError as error:
-        return None, str(error)
-    return time.monotonic() - began, ""
+        return record.model_copy(update={"problem": str(error)})
+    return record.model_copy(update={"recovery_s": time.monotonic() - began})
 
 
-def _examined(
-    record: DurabilityRecord,
-    acknowledged: list[Acknowledgement],
-    target: Target,
-    findings: Findings,
-) -> DurabilityRecord:
-    """The record with what the data say."""
+def examined(
+    failed: Failed, record: DurabilityRecord, workload: AnyWorkload, target: Target
+) -> tuple[DurabilityRecord, list[CheckResult]]:
+    """The record with what the data say, and the checks of the data.
+
+    That the data cannot be read is a finding.
+    """
     lost: list[Acknowledgement] = []
+    checks: list[CheckResult] = []
     problem = ""
     try:
-        lost = findings.workload.durability.lost(target, acknowledged)
-        findings.checks = findings.workload.durability.consistency(target)
+        lost = workload.durability.lost(target, failed.acknowledged)
+        checks = workload.durability.consistency(target)
     except InterruptedTrialError:
         raise
     except TargetError as error:
         problem = f"the data cannot be read: {error}"
-    span_s = record.crashed_at_s - min(each.t_s for each in lost) if lost else None
-    return record.model_copy(
-        update={
-            "lost": len(lost),
-            "lost_span_s": span_s,
-            "conditions_failed": [each.name for each in findings.checks if not each.passed],
-            "examples": [_example(each, record.crashed_at_s) for each in lost[:_EXAMPLES]],
-            "problem": problem,
-        }
-    )
+    found = {
+        "lost": len(lost),
+        "lost_span_s": failed.at_s - min(each.t_s for each in lost) if lost else None,
+        "conditions_failed": [each.name for each in checks if not each.passed],
+        "examples": [_example(each, failed.at_s) for each in lost[:_EXAMPLES]],
+        "problem": problem,
+    }
+    return record.model_copy(update=found), checks
 
 
 def _example(lost: Acknowledgement, crashed_at_s: float) -> str:
     return f"{lost}, acknowledged {1e3 * (crashed_at_s - lost.t_s):.1f} ms before the failure"
 
 
-def _storage(findings: Findings, plan: CrashPlan) -> str:
-    storage = findings.plan.target.storage
+def _storage(trial: TrialPlan, plan: CrashPlan) -> str:
+    storage = trial.target.storage
     if plan.failure != "power-loss":
         return ""
     apart = "".join(f", {role} on {text}" for role, text in storage.named.items() if role != "data")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from loadstone.experiments.data import DataStates
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.outcome import Restored, StartState
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
 from loadstone.load.locate import driver_version
@@ -18,6 +18,7 @@ from loadstone.results.folder import TrialFolder
 from loadstone.spec.model import TargetSpec
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target
+from loadstone.workloads.base import AnyWorkload
 
 
 @dataclass(frozen=True)
@@ -62,24 +63,21 @@ class Lab:
         """The speeds measured under the host settings of a trial: others change the machine."""
         return self.speeds.setdefault(json.dumps(plan.host, sort_keys=True), [])
 
-    def reset(self, folder: TrialFolder, findings: Findings) -> None:
-        """Brings host and target into the start state of a trial, and records what that is."""
-        plan, workload = findings.plan, findings.workload
-        findings.step = "target"
-        target = self.enter(plan.target)
-        findings.step = "host"
-        findings.readings = self.host.apply(plan.host, plan.target)
-        findings.step = "reset"
+    def restored(self, plan: TrialPlan, workload: AnyWorkload) -> Restored:
+        """Puts the data of the trial into the present target, with its settings in force."""
         obtain = self.data.reloaded if plan.reload else self.data.restored
-        readings, findings.data = obtain(workload, plan.data_seed, plan.target)
-        findings.readings += readings
-        workload.prepare(target)
-        findings.fingerprint = workload.fingerprint(target)
-        target.settle(plan.cache)
+        return Restored(*obtain(workload, plan.data_seed, plan.target))
+
+    def start_state(
+        self, plan: TrialPlan, workload: AnyWorkload, folder: TrialFolder
+    ) -> StartState:
+        """Makes the target ready for load, and records what the trial starts from."""
+        workload.prepare(self.target)
+        fingerprint = workload.fingerprint(self.target)
+        self.target.settle(plan.cache)
         host = host_inventory(folder.path, driver=driver_version)
-        folder.write_inventory({"host": host, "target": target.inventory()})
-        findings.counters = workload.observe(target)
-        target.make_way()
+        folder.write_inventory({"host": host, "target": self.target.inventory()})
+        return StartState(fingerprint, workload.observe(self.target))
 
     def enter(self, spec: TargetSpec) -> Target:
         """Makes the target of a trial the present one; all others stand still."""

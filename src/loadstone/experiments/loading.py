@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from loadstone.errors import LoadstoneError
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
+from loadstone.experiments.outcome import Outcome
 from loadstone.host import cpulist
 from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.crew import Generator, generator
@@ -69,20 +69,20 @@ class Load:
 
 @contextmanager
 def running_load(
-    folder: TrialFolder, lab: Lab, findings: Findings, profile: ProfileSpec, **options: Any
+    outcome: Outcome, folder: TrialFolder, lab: Lab, profile: ProfileSpec, **options: Any
 ) -> Iterator[Load]:
     """Runs the load under the eyes of the probes for as long as the block lasts.
 
     The first signal of the user lets the driver finish what is in flight and end.
 
     Args:
+        outcome: Of the trial; its `load` takes up what the driver says.
         folder: Keeps frames and samples.
         lab: The target and who watches.
-        findings: Take up what the driver says.
         profile: How load arrives.
         **options: Further fields of the driver's plan.
     """
-    plan, workload, target = findings.plan, findings.workload, lab.target
+    plan, workload, target = outcome.plan, outcome.workload, lab.target
     profile = workload.loaded(profile)
     connection = target.connection()
     program = workload.program(connection)
@@ -96,7 +96,7 @@ def running_load(
     def take(frame: dict[str, Any]) -> None:
         folder.write_frame(frame)
         value = parse_frame(frame)
-        findings.load.add(value)
+        outcome.load.log.add(value)
         if isinstance(value, Event) and value.phase_kind == MEASURE:
             marks.put(value)
         lab.observer.frame(frame)
@@ -126,7 +126,7 @@ def running_load(
         driver.wait_hello()
         if profile.cpus is not None:
             readings = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in driver.pids]
-            findings.readings += readings[:1]
+            outcome.load.generator = readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
         host = HostProbe(target.data_folder())
         probes = [host, OwnProbe(), *target.probes()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from loadstone.errors import TargetError
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load
 from loadstone.results.record import OutageRecord
@@ -17,7 +16,7 @@ _PATIENCE_S = 60.0
 _WORDS = {"pause": "pausing", "kill": "killing", "full-disk": "filling the disk of"}
 
 
-def suffer(load: Load, lab: Lab, findings: Findings, outage: OutageSpec, begin_s: float) -> None:
+def suffer(load: Load, lab: Lab, outage: OutageSpec, begin_s: float) -> OutageRecord:
     """Waits for the moment, puts the server out of service and brings it back.
 
     The server is not looked at meanwhile: that it does not answer is what is asked for.
@@ -25,9 +24,11 @@ def suffer(load: Load, lab: Lab, findings: Findings, outage: OutageSpec, begin_s
     Args:
         load: Runs.
         lab: Whose target it is.
-        findings: Take up when it was.
         outage: What happens.
         begin_s: When the measured load began, on the trial's clock.
+
+    Returns:
+        When it was.
 
     Raises:
         TargetError: If the load ends before, or the server does not come back.
@@ -43,12 +44,9 @@ def suffer(load: Load, lab: Lab, findings: Findings, outage: OutageSpec, begin_s
         to_s = load.driver.clock_s()
         lab.observer.step("bringing the server back")
     _await_answer(lab)
-    findings.outages.append(
-        OutageRecord(
-            kind=outage.kind, from_s=from_s, to_s=to_s, back_s=load.driver.clock_s() - to_s
-        )
-    )
+    back_s = load.driver.clock_s() - to_s
     lab.observer.step("running the load")
+    return OutageRecord(kind=outage.kind, from_s=from_s, to_s=to_s, back_s=back_s)
 
 
 def _await_answer(lab: Lab) -> None:

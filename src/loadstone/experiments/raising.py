@@ -7,10 +7,10 @@ trials.
 
 from __future__ import annotations
 
-from loadstone.experiments.findings import Findings
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.levels import judge_of, refusals, stretch
 from loadstone.experiments.loading import Load
+from loadstone.experiments.outcome import Outcome, Raised
 from loadstone.experiments.searching import amount
 from loadstone.load.crew import Generator
 from loadstone.spec.model import ProfileSpec
@@ -31,7 +31,7 @@ def lasting(plan: TrialPlan) -> ProfileSpec:
     return profile.model_copy(update={"measure": levels * each_s + _SPARE_S})
 
 
-def raise_load(load: Load, lab: Lab, findings: Findings) -> None:
+def raise_load(load: Load, lab: Lab, outcome: Outcome) -> None:
     """Raises the load through the levels of the trial, and ends it.
 
     Each level settles for the time of the warm-up before it is measured.
@@ -39,22 +39,22 @@ def raise_load(load: Load, lab: Lab, findings: Findings) -> None:
     Args:
         load: Runs, at its first level, in the measured phase.
         lab: Whose target is looked at.
-        findings: Take up when each level was measured.
+        outcome: Of the trial; its `load` takes up when each level was measured.
     """
-    level, profile = findings.plan.level, findings.plan.profile
+    level, profile = outcome.plan.level, outcome.plan.profile
     assert level is not None  # noqa: S101
     for place, each in enumerate([level.level, *level.raised]):
         if place:
-            _control(load.driver, findings.workload.search.raised_to(level.over, each))
+            _control(load.driver, outcome.workload.search.raised_to(level.over, each))
         lab.observer.step(f"at {amount(each, level.unit)}")
         from_s = load.driver.clock_s() + max(profile.warm_up, _LEAST_SETTLING_S)
         to_s = from_s + profile.measure
         if not _runs_until(load, lab, to_s + _LAST_TICK_S):
             return
-        findings.raised.append((each, from_s, to_s))
-        against = refusals(findings)
-        measured = stretch(findings, from_s, to_s)
-        if not judge_of(findings).verdict(measured, each, others=against).holds:
+        outcome.load.raised.append(Raised(each, from_s, to_s))
+        against = refusals(outcome.load.log)
+        measured = stretch(outcome, from_s, to_s)
+        if not judge_of(outcome).verdict(measured, each, others=against).holds:
             break
     load.driver.stop()
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from loadstone.errors import InterruptedTrialError, LoadstoneError
-from loadstone.experiments.crash import crash
-from loadstone.experiments.findings import Findings
+from loadstone.experiments.crash import examined, fail_under_load, recovered
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.outage import suffer
+from loadstone.experiments.outcome import Outcome, Reading, Watched
 from loadstone.experiments.raising import lasting, raise_load
+from loadstone.experiments.record import record_of
 from loadstone.load.crew import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import TrialResult
-from loadstone.spec.plans import TrialPlan
+from loadstone.results.record import CheckResult, TrialResult
+from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.measured import Observation
@@ -27,80 +28,88 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
     Raises:
         DiskFullError: If there was no space for the record.
     """
-    findings = Findings(plan, workload_of(plan.workload), folder.path, folder.started_at)
+    outcome = Outcome(plan, workload_of(plan.workload), folder.path, folder.started_at)
     with folder, lab.journal.copied_to(folder.path / "journal.jsonl"):
         try:
-            lab.reset(folder, findings)
+            _reset(outcome, folder, lab)
             if plan.crash is not None:
-                crash(folder, lab, findings, plan.crash)
+                _crash(outcome, folder, lab, plan.crash)
             else:
-                _measure(folder, lab, findings)
+                _measure(outcome, folder, lab)
         except InterruptedTrialError:
-            findings.interrupted = True
+            outcome.interrupted = True
         except (LoadstoneError, OSError) as error:
-            findings.failed(error)
+            outcome.fail(error)
         with lab.interrupts.shielded():
             folder.keep_log(lab.target.log_path())
-            result = findings.result(lab.speeds_of(plan), lab.disturbance)
+            result = record_of(outcome, lab.speeds_of(plan), lab.disturbance)
             folder.write_result(result)
     return result
 
 
-def _measure(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
+def _reset(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
+    """Brings host and target into the start state of the trial."""
+    plan, workload = outcome.plan, outcome.workload
+    outcome.step = "target"
+    target = lab.enter(plan.target)
+    outcome.step = "host"
+    outcome.host = lab.host.apply(plan.host, plan.target)
+    outcome.step = "reset"
+    outcome.restored = lab.restored(plan, workload)
+    outcome.start = lab.start_state(plan, workload, folder)
+    target.make_way()
+
+
+def _measure(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
     """Runs the whole load between two looks at the machine's speed, then checks the data."""
-    lab.observer.step("measuring the machine")
-    findings.step = "machine"
-    findings.speed_before = machine_speed(folder.path)
-    lab.speeds_of(findings.plan).append(findings.speed_before)
+    _look_at_machine(outcome, lab)
 
     lab.observer.step("running the load")
-    findings.step = "load"
-    _load(folder, lab, findings)
+    outcome.step = "load"
+    _load(outcome, folder, lab)
 
     lab.observer.step("checking the data")
-    findings.step = "checks"
-    findings.check(lab.target)
+    outcome.step = "checks"
+    outcome.counters_after = outcome.workload.observe(lab.target)
+    outcome.checks = _checks(outcome, lab.target)
 
+    _look_at_machine(outcome, lab)
+
+
+def _look_at_machine(outcome: Outcome, lab: Lab) -> None:
     lab.observer.step("measuring the machine")
-    findings.step = "machine"
-    findings.speed_after = machine_speed(folder.path)
-    lab.speeds_of(findings.plan).append(findings.speed_after)
+    outcome.step = "machine"
+    outcome.speeds.append(machine_speed(outcome.folder))
+    lab.speeds_of(outcome.plan).append(outcome.speeds[-1])
 
 
-def _load(folder: TrialFolder, lab: Lab, findings: Findings) -> None:
-    level = findings.plan.level
-    raises = level is not None and bool(level.raised)
-    profile = lasting(findings.plan) if raises else findings.plan.profile
-    with running_load(folder, lab, findings, profile) as load:
+def _load(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
+    plan = outcome.plan
+    raises = plan.level is not None and bool(plan.level.raised)
+    profile = lasting(plan) if raises else plan.profile
+    with running_load(outcome, folder, lab, profile) as load:
         if raises:
-            _note(load.next_mark(lab), load, lab, findings)
-            raise_load(load, lab, findings)
-        _watch(load, lab, findings)
-        load.sampler.stop()
-        measured = findings.load.measured()
-        findings.waits = load.sampler.waits(measured.from_s, measured.to_s)
-        findings.notices += load.sampler.notices()
-        findings.stolen_percent = load.host.stolen_percent(measured.from_s, measured.to_s)
+            _note(load.next_mark(lab), load, lab, outcome)
+            raise_load(load, lab, outcome)
+        while (mark := load.next_mark(lab)) is not None:
+            _note(mark, load, lab, outcome)
+        outcome.load.watched = _watched(outcome, load)
         load.driver.wait()
     lab.interrupts.check()
 
 
-def _watch(load: Load, lab: Lab, findings: Findings) -> None:
-    """Reads the counters of data and server when the measured phase begins and ends."""
-    while (mark := load.next_mark(lab)) is not None:
-        _note(mark, load, lab, findings)
-
-
-def _note(mark: Event | None, load: Load, lab: Lab, findings: Findings) -> None:
-    target, workload = lab.target, findings.workload
+def _note(mark: Event | None, load: Load, lab: Lab, outcome: Outcome) -> None:
+    """Reads the counters of data and server when a measured phase begins and ends."""
+    run, target = outcome.load, lab.target
     if mark is not None and mark.kind == "phase-begin":
-        findings.begin = _observation(load.driver, target, workload)
-        findings.server_cpu_begin_s = target.server_cpu_s()
-        if findings.plan.outage is not None:
-            suffer(load, lab, findings, findings.plan.outage, mark.t_s)
+        begin = _observation(load.driver, target, outcome.workload)
+        run.begins[mark.phase] = Reading(begin, target.server_cpu_s())
+        if outcome.plan.outage is not None and not run.outages:
+            run.outages.append(suffer(load, lab, outcome.plan.outage, mark.t_s))
     elif mark is not None and mark.kind == "phase-end":
-        findings.server_cpu_end_s = target.server_cpu_s()
-        findings.end = _observation(load.driver, target, workload)
+        server_cpu_s = target.server_cpu_s()
+        end = _observation(load.driver, target, outcome.workload)
+        run.ends[mark.phase] = Reading(end, server_cpu_s)
 
 
 def _observation(driver: Generator, target: Target, workload: AnyWorkload) -> Observation:
@@ -112,3 +121,47 @@ def _observation(driver: Generator, target: Target, workload: AnyWorkload) -> Ob
     before = driver.clock_s()
     counters = {} if target.in_process else workload.observe(target)
     return Observation((before + driver.clock_s()) / 2, counters)
+
+
+def _watched(outcome: Outcome, load: Load) -> Watched:
+    """Ends the probes, and asks them for what they saw."""
+    load.sampler.stop()
+    log = outcome.load.log
+    whole = log.measured()
+    spans = [(each.name, each.from_s, each.to_s) for each in log.measured_phases()]
+    return Watched(
+        {
+            phase: load.sampler.waits(from_s, to_s)
+            for phase, from_s, to_s in [(None, whole.from_s, whole.to_s), *spans]
+        },
+        load.sampler.notices(),
+        load.host.stolen_percent(whole.from_s, whole.to_s),
+    )
+
+
+def _checks(outcome: Outcome, target: Target) -> list[CheckResult]:
+    """The workload's tests of the data; none if the load was not measured to its end."""
+    measured = outcome.measured()
+    if measured is None:
+        return []
+    return outcome.workload.check(target, measured.before, measured)
+
+
+def _crash(outcome: Outcome, folder: TrialFolder, lab: Lab, plan: CrashPlan) -> None:
+    """Lets the server fail under load, and finds out what it lost.
+
+    A server that does not recover, or whose data cannot be read any more, is a finding.
+    """
+    lab.observer.step("running the load")
+    outcome.step = "load"
+    failed = fail_under_load(outcome, folder, lab, plan)
+    lab.observer.step("recovering")
+    outcome.step = "recovery"
+    outcome.durability = recovered(failed, lab.target)
+    if outcome.durability.recovery_s is None:
+        return
+    lab.observer.step("looking for what was acknowledged")
+    outcome.step = "checks"
+    outcome.durability, outcome.checks = examined(
+        failed, outcome.durability, outcome.workload, lab.target
+    )

@@ -76,20 +76,23 @@ def load_plan(
 
 def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
     """The plan's phases. The ramp comes first, so that the warm-up ends at the measured load."""
-    lengths = (
-        ("ramp", "ramp", profile.ramp),
-        ("warm-up", "warm-up", profile.warm_up),
-        ("measure", "measure", profile.measure),
-    )
+    phases = [
+        ("ramp", "ramp", profile.ramp, _load(profile, rising=True)),
+        ("warm-up", "warm-up", profile.warm_up, _load(profile)),
+        *(
+            (each.name, "measure", each.measure or profile.measure, _load(profile, each.share))
+            for each in profile.measured
+        ),
+    ]
     return [
         {
             "name": name,
             "kind": kind,
             "duration_s": duration_s,
             "backlog": profile.backlog,
-            "load": _load(profile, rising=kind == "ramp"),
+            "load": load,
         }
-        for name, kind, duration_s in lengths
+        for name, kind, duration_s, load in phases
         if duration_s > 0
     ]
 
@@ -110,16 +113,15 @@ def pacing_of(profile: ProfileSpec, specified: Mapping[str, Any]) -> dict[str, A
     return {"default": {"keying_s": 0.0, "think": think}}
 
 
-def _load(profile: ProfileSpec, *, rising: bool) -> dict[str, Any]:
+def _load(profile: ProfileSpec, share: float = 1.0, *, rising: bool = False) -> dict[str, Any]:
     if profile.rate_per_s is None:
-        return {
-            "model": "closed",
-            "users": {"from": 1 if rising else profile.users, "to": profile.users},
-        }
-    low = min(1.0, profile.rate_per_s)
+        users = round(profile.users * share)
+        return {"model": "closed", "users": {"from": 1 if rising else users, "to": users}}
+    rate = profile.rate_per_s * share
+    low = min(1.0, rate)
     return {
         "model": "open",
-        "rate_per_s": {"from": low if rising else profile.rate_per_s, "to": profile.rate_per_s},
+        "rate_per_s": {"from": low if rising else rate, "to": rate},
         "arrival": profile.arrival,
         "sessions": profile.sessions,
         "queue": profile.queue,

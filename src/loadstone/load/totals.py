@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import fsum
 
 from loadstone.load.of_process import generator_processes, lags_by_process
 from loadstone.protocol.frames import End, Event, Frame, Hello, OperationTick, Tick
@@ -73,11 +74,13 @@ class LoadTotals:
     """The workload's own."""
     gauges: Mapping[str, float] = field(default_factory=dict)
     """The workload's own: the highest of each."""
+    between_s: float = 0.0
+    """What lies between its parts, if it has several, and is none of it."""
 
     @property
     def duration_s(self) -> float:
         """Its length."""
-        return self.to_s - self.from_s
+        return self.to_s - self.from_s - self.between_s
 
     @property
     def count(self) -> int:
@@ -169,22 +172,38 @@ class LoadLog:
             case End():
                 self.end = frame
 
-    def measured(self) -> LoadTotals:
-        """The measured phase.
+    def measured(self, phase: str | None = None) -> LoadTotals:
+        """The measured load: all of it, or one phase by name.
 
-        Its length is that of the phase with its drain. Operations that were due in it and done
-        after its end are in its counts.
+        The length of a phase includes its drain. Operations that were due in it and done after its
+        end are in its counts.
         """
-        load = add_up((tick for tick in self.ticks if tick.phase_kind == MEASURE), self._names())
-        phases = [phase for phase in self.phases() if phase.kind == MEASURE]
+        load = add_up(self.measured_ticks(phase), self._names())
+        phases = self.measured_phases(phase)
         if not phases or not self.ticks:
             return load
+        from_s, to_s = phases[0].from_s, phases[-1].to_s
         return replace(
             load,
-            from_s=min(phase.from_s for phase in phases),
-            to_s=max(phase.to_s for phase in phases),
-            drained=sum(phase.drained for phase in phases),
+            from_s=from_s,
+            to_s=to_s,
+            between_s=to_s - from_s - fsum(each.to_s - each.from_s for each in phases),
+            drained=sum(each.drained for each in phases),
         )
+
+    def measured_ticks(self, phase: str | None = None) -> list[Tick]:
+        """The ticks of all measured phases, or of one, in order."""
+        return [
+            tick
+            for tick in list(self.ticks)
+            if tick.phase_kind == MEASURE and phase in (None, tick.phase)
+        ]
+
+    def measured_phases(self, phase: str | None = None) -> list[PhaseTiming]:
+        """All measured phases as they ran, or the one of that name."""
+        return [
+            each for each in self.phases() if each.kind == MEASURE and phase in (None, each.name)
+        ]
 
     def overall(self) -> LoadTotals:
         """All phases: what the whole run did to the data."""
@@ -204,12 +223,12 @@ class LoadLog:
             found.append(_timing(begun, max(begun.t_s, self._last_s()), begun))
         return found
 
-    def health(self) -> GeneratorHealth | None:
-        """Whether the generator kept up, over the measured phase; None if nothing was measured."""
-        load = self.measured()
+    def health(self, phase: str | None = None) -> GeneratorHealth | None:
+        """Whether the generator kept up while load was measured; None if nothing was measured."""
+        load = self.measured(phase)
         if load.duration_s <= 0 or self.hello is None:
             return None
-        ticks = [tick for tick in self.ticks if tick.phase_kind == MEASURE]
+        ticks = self.measured_ticks(phase)
         processes = generator_processes(self.hello, ticks, load.duration_s)
         share = load.generator_cpu_s / (load.duration_s * max(1, self.hello.threads))
         lags = lags_by_process(ticks)
@@ -226,26 +245,39 @@ class LoadLog:
             dropped=load.dropped,
             nofile=self.hello.nofile,
             processes=processes,
-            apart_s=max((e.spread_s for e in self.events if e.phase_kind == MEASURE), default=0.0),
+            apart_s=max(
+                (
+                    event.spread_s
+                    for event in self.events
+                    if event.phase_kind == MEASURE and phase in (None, event.phase)
+                ),
+                default=0.0,
+            ),
         )
 
-    def operations(self) -> list[OperationSummary]:
-        """Operations of the measured phase, for the record."""
-        return [operation.summary() for operation in self.measured().operations.values()]
+    def operations(self, phase: str | None = None) -> list[OperationSummary]:
+        """Operations of the measured load, for the record."""
+        return [operation.summary() for operation in self.measured(phase).operations.values()]
 
     def of_workload(
-        self, begin: Observation, end: Observation, server_cpu_s: float | None
+        self,
+        begin: Observation,
+        end: Observation,
+        server_cpu_s: float | None,
+        phase: str | None = None,
     ) -> Measured:
         """What the workload's metrics and checks are computed from.
 
         Args:
-            begin: The data's counters at the begin of the measured phase.
+            begin: The data's counters at the begin of the measured load.
             end: The same at its end.
             server_cpu_s: CPU seconds of the server in between, if known. Of an engine within the
                 driver the ticks tell.
+            phase: The measured phase; None: all.
         """
-        measured, overall = self.measured(), self.overall()
+        measured, overall = self.measured(phase), self.overall()
         return Measured(
+            phase=phase,
             begin=begin,
             end=end,
             duration_s=measured.duration_s,
@@ -258,7 +290,7 @@ class LoadLog:
             total_operations=_counts(overall),
             total_rolled_back=_rolled_back(overall),
             total_errors=overall.errors,
-            ticks=tuple(tick for tick in self.ticks if tick.phase_kind == MEASURE),
+            ticks=tuple(self.measured_ticks(phase)),
             events=tuple(event for event in self.events if event.kind == "workload"),
             counters=measured.counters,
             gauges=measured.gauges,

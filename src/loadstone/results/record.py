@@ -189,6 +189,18 @@ class SteadyStateRecord(Record):
     detail: str = ""
 
 
+class MeasuredPhaseRecord(Record):
+    """A measured phase of a trial that has several, with its own figures."""
+
+    name: str
+    duration_s: float
+    metrics: list[MetricValue] = []
+    operations: list[OperationSummary] = []
+    waits: list[Wait] = []
+    steady_state: SteadyStateRecord | None = None
+    generator: GeneratorHealth | None = None
+
+
 class DriftRecord(Record):
     """The machine's own speed before and after the trial, as figures per probe."""
 
@@ -333,6 +345,11 @@ class TrialResult(Record):
     metrics: list[MetricValue] = []
     operations: list[OperationSummary] = []
     phases: list[PhaseTiming] = []
+    measured: list[MeasuredPhaseRecord] = Field(
+        default=[],
+        description="Of a trial with several measured phases: the figures of each. Those of the "
+        "trial are about all of them.",
+    )
     waits: list[Wait] = []
     checks: list[CheckResult] = []
     factors: list[FactorReading] = []

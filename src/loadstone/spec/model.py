@@ -137,6 +137,18 @@ class TargetSpec(Spec):
         return value
 
 
+class MeasuredPhase(Spec):
+    """A measured phase of its own, with a share of the load."""
+
+    name: str = Field(min_length=1, max_length=60, description="As reports show it: `80 %`.")
+    share: float = Field(
+        default=1.0, ge=0, le=100, description="Of the users or the rate of the profile; 0: idle."
+    )
+    measure: Duration | None = Field(
+        default=None, gt=0, description="Its length; default: that of the profile."
+    )
+
+
 MOST_PROCESSES = 256
 """Driver processes of one load."""
 
@@ -166,6 +178,11 @@ class ProfileSpec(Spec):
     warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
     ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
     measure: Duration = Field(default=60.0, gt=0, description="The measured stretch.")
+    phases: list[MeasuredPhase] = Field(
+        default=[],
+        description="Several measured phases, one after the other, each with its own figures. "
+        "Default: one of `measure` at the whole load.",
+    )
     backlog: Literal["drain", "discard"] = Field(
         default="drain", description="Open: what happens to a backlog at a change of phase."
     )
@@ -187,6 +204,30 @@ class ProfileSpec(Spec):
     def _some(cls, value: int | str) -> int | str:
         if isinstance(value, int) and not 1 <= value <= MOST_PROCESSES:
             raise ValueError(f"between 1 and {MOST_PROCESSES}, or auto; given {value}")
+        return value
+
+    @property
+    def measured(self) -> list[MeasuredPhase]:
+        """The measured phases, in order; one at least."""
+        return self.phases or [MeasuredPhase(name="measure")]
+
+    @property
+    def measured_s(self) -> float:
+        """The length of all measured phases together."""
+        return fsum(phase.measure or self.measure for phase in self.measured)
+
+    @property
+    def most_users(self) -> int:
+        """The most users of any phase."""
+        return max(self.users, *(round(self.users * phase.share) for phase in self.measured))
+
+    @field_validator("phases")
+    @classmethod
+    def _named_apart(cls, value: list[MeasuredPhase]) -> list[MeasuredPhase]:
+        names = [phase.name for phase in value]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"two phases have the name {twice[0]!r}: give each its own")
         return value
 
     @model_validator(mode="after")

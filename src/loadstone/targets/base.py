@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,6 +151,15 @@ class Target:
             TargetError: If there is nothing to fail: no owned system, no volatile device.
         """
         raise TargetError(f"target {self.engine} cannot fail", advice="choose --target postgresql")
+
+    def crash_under_load(self, failure: Failure, kill_load: Callable[[], None]) -> None:
+        """As `crash`, while a generator makes load.
+
+        Args:
+            failure: `kill` or `power-loss`.
+            kill_load: Ends the generator at once: an engine that lives in it fails with it.
+        """
+        self.crash(failure)
 
     def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
         """Puts an owned system out of service for as long as the block lasts.

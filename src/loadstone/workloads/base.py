@@ -175,7 +175,7 @@ class Workload(ABC, Generic[T]):
             profile: Of a configuration.
         """
         loaded = self.loaded(profile)
-        return loaded.users if loaded.load == "closed" else loaded.sessions
+        return loaded.most_users if loaded.load == "closed" else loaded.sessions
 
     def pacing(self) -> dict[str, Any]:
         """The plan's `pacing` with the keying and think times of the workload's origin."""
@@ -200,7 +200,16 @@ class Workload(ABC, Generic[T]):
 
     @abstractmethod
     def measure(self, measured: Measured) -> list[MetricValue]:
-        """The workload's metrics."""
+        """The workload's metrics, of measured load."""
+
+    def summarize(self, whole: Measured, phases: Sequence[Measured]) -> list[MetricValue]:
+        """The metrics of a trial: by default those of all its measured load.
+
+        Args:
+            whole: All measured phases together.
+            phases: Each by itself, in order; one for most trials.
+        """
+        return self.measure(whole)
 
     def notices(self, measured: Measured) -> list[Notice]:
         """What a reader of the metrics should be told besides."""
@@ -258,7 +267,7 @@ AnyWorkload = Workload[Any]
 def spans(profile: ProfileSpec) -> str:
     """How long a load warms up, if it does, and is measured."""
     warm_up = f"warm-up {format_duration(profile.warm_up)}, " if profile.warm_up else ""
-    return f"{warm_up}measured {format_duration(profile.measure)}"
+    return f"{warm_up}measured {format_duration(profile.measured_s)}"
 
 
 def _think(think_time: float | str) -> str:

@@ -41,7 +41,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a finished measured phase gives to the workload's metrics."""
+    """What finished measured load gives to the workload's metrics: a phase, or all of them."""
 
     begin: Observation
     """At the beginning of the measured phase."""
@@ -84,3 +84,5 @@ class Measured:
     """Of the trial, with what the load kept there."""
     data: Mapping[str, float] = field(default_factory=dict)
     """What `build` told of the data."""
+    phase: str | None = None
+    """Name of the measured phase; None: all that the trial has."""

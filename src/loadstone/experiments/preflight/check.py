@@ -79,10 +79,14 @@ def _profile_problems(experiment: Experiment) -> list[Problem]:
     from loadstone.workloads.registry import workload_class
 
     name, profile = experiment.workload.name, experiment.profile
-    return [
+    problems = [
         Problem(("profile", field), decided_by(name))
         for field in sorted(workload_class(name).decides & profile.model_fields_set)
     ]
+    if profile.phases and isinstance(experiment.design, SearchDesign):
+        several = "a search measures one phase at each level: leave profile.phases out"
+        problems.append(Problem(("profile", "phases"), several))
+    return problems
 
 
 def _setting_problems(experiment: Experiment) -> list[Problem]:

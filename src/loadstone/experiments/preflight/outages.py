@@ -53,10 +53,11 @@ def _reasons(experiment: Experiment) -> Iterator[str]:
         return
     for variant in design_of(experiment).variants(experiment):
         parts = apply_changes(experiment, variant.changes)
-        if outage.after + outage.lasts >= parts.profile.measure:
+        measured_s = parts.profile.measured_s
+        if outage.after + outage.lasts >= measured_s:
             yield (
                 f"it ends {format_duration(outage.after + outage.lasts)} after the load was first "
-                f"measured, which lasts {format_duration(parts.profile.measure)} only"
+                f"measured, which lasts {format_duration(measured_s)} only"
             )
         if outage.kind == "full-disk":
             yield from _unfillable(parts.target)

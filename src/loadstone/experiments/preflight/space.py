@@ -107,8 +107,7 @@ def longest_trials(experiment: Experiment, variants: Sequence[Variant]) -> Itera
         return
     for variant in variants:
         parts = apply_changes(experiment, variant.changes)
-        measure_s = _longest_s(experiment, parts.profile)
-        profile = parts.profile.model_copy(update={"measure": measure_s})
+        profile = _longest(experiment, parts.profile)
         yield Parts(parts.workload, parts.target, profile, parts.host)
 
 
@@ -121,11 +120,11 @@ def growth_bytes(parts: Parts) -> int | None:
     return workload.growth_bytes(parts.profile, target)
 
 
-def _longest_s(experiment: Experiment, profile: ProfileSpec) -> float:
+def _longest(experiment: Experiment, profile: ProfileSpec) -> ProfileSpec:
     if not isinstance(experiment.design, SearchDesign):
-        return profile.measure
+        return profile
     rules = rules_of(experiment)
-    return max(rules.longest_s, rules.soak_s)
+    return profile.model_copy(update={"measure": max(rules.longest_s, rules.soak_s)})
 
 
 def _compresses(folder: Path) -> bool:

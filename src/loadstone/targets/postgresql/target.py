@@ -99,7 +99,7 @@ class PostgreSQL(ServedTarget):
     def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:
         """That a server of Loadstone's does not vacuum for as long as others would have to."""
         at_address = address.is_address(spec.server)
-        return [] if at_address else settings.cautions(spec.settings, profile.measure)
+        return [] if at_address else settings.cautions(spec.settings, profile.measured_s)
 
     def open(self) -> None:
         """Makes a cluster, or connects; refuses a database that is not Loadstone's."""

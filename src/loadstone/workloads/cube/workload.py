@@ -89,6 +89,7 @@ class PlanningCube(SteppedWorkload):
             "backlog",
             "warm_up",
             "ramp",
+            "phases",
             "threads",
         }
     )

@@ -62,6 +62,7 @@ class DecisionSupport(SteppedWorkload):
             "warm_up",
             "ramp",
             "measure",
+            "phases",
             "threads",
         }
     )

@@ -1,4 +1,4 @@
-"""What a trial is recorded as, from what was found in it."""
+"""What a trial is recorded as, from what its steps returned."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from loadstone.experiments.designs import stages_of
-from loadstone.experiments.findings import Findings
+from loadstone.experiments.outcome import Outcome, Reading, StartState, Watched
+from loadstone.experiments.record import record_of
 from loadstone.results.record import Fingerprint, Status
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
@@ -34,9 +35,9 @@ def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
     tmp_path: Path, design: str, stolen_percent: float
 ) -> None:
     plan = plan_of(design={"kind": design})
-    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
-    findings.stolen_percent = stolen_percent
-    result = findings.result([], 20.0)
+    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome.load.watched = Watched({}, [], stolen_percent)
+    result = record_of(outcome, [], 20.0)
     assert [level.holds for level in result.levels] == ([False] if design == "search" else [])
     is_disturbed = design == "search" and stolen_percent > 20.0
     assert (result.status is Status.DISTURBED) == is_disturbed
@@ -45,10 +46,12 @@ def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
 
 def test_the_workload_is_told_the_rows_of_the_fingerprint(tmp_path: Path) -> None:
     plan = plan_of()
-    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
-    findings.begin = findings.end = Observation(0.0, {})
-    findings.fingerprint = Fingerprint(rows={"orders": 3}, sums={}, size_bytes=1, digest="d")
-    measured = findings.measured()
+    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    border = Reading(Observation(0.0, {}), None)
+    outcome.load.begins["measure"] = outcome.load.ends["measure"] = border
+    fingerprint = Fingerprint(rows={"orders": 3}, sums={}, size_bytes=1, digest="d")
+    outcome.start = StartState(fingerprint, {})
+    measured = outcome.measured()
     assert measured is not None
     assert measured.loaded == {"orders": 3}
 
@@ -62,7 +65,7 @@ def test_the_record_says_what_the_defaults_were_on_this_machine(
         profile={},
     )
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: range(5))
-    findings = Findings(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
-    parameters = findings.result([], 20.0).parameters
+    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    parameters = record_of(outcome, [], 20.0).parameters
     assert (parameters["load_threads"], parameters["calc_threads"]) == (3, 5)
     assert plan.workload.parameters == {"load_threads": 3}

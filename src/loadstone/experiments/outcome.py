@@ -1,0 +1,166 @@
+"""What the steps of a trial return: its record is made of it, however far the trial came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from loadstone.errors import LoadstoneError
+from loadstone.load.driver import DriverFailedError, Failure
+from loadstone.load.totals import LoadLog
+from loadstone.results.record import (
+    NO_MORE_SESSIONS,
+    CheckResult,
+    DurabilityRecord,
+    FactorReading,
+    Fingerprint,
+    Notice,
+    OutageRecord,
+    Wait,
+)
+from loadstone.spec.plans import TrialPlan
+from loadstone.workloads.base import AnyWorkload
+from loadstone.workloads.measured import Measured, Observation
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A target in its start state."""
+
+    readings: list[FactorReading]
+    data: dict[str, float]
+    """What `build` told of the data."""
+
+
+@dataclass(frozen=True)
+class StartState:
+    """What is the same in all trials that are compared."""
+
+    fingerprint: Fingerprint
+    counters: dict[str, float]
+    """`observe` before the load began."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Counters of data and server at a border of a measured phase."""
+
+    observation: Observation
+    server_cpu_s: float | None
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A level of a search that the load of a trial was raised to."""
+
+    level: float
+    from_s: float
+    to_s: float
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What the probes saw while load was measured."""
+
+    waits: Mapping[str | None, list[Wait]]
+    """By measured phase; of all of them under None."""
+    notices: list[Notice]
+    stolen_percent: float
+    """The most CPU time that other guests took for a stretch of the measured load."""
+
+
+@dataclass
+class LoadRun:
+    """The load of a trial as it goes: what the generator says, and what is read beside it."""
+
+    log: LoadLog = field(default_factory=LoadLog)
+    generator: list[FactorReading] = field(default_factory=list)
+    """How it runs, read back."""
+    begins: dict[str, Reading] = field(default_factory=dict)
+    """By measured phase."""
+    ends: dict[str, Reading] = field(default_factory=dict)
+    raised: list[Raised] = field(default_factory=list)
+    outages: list[OutageRecord] = field(default_factory=list)
+    watched: Watched = Watched({}, [], 0.0)
+
+    def measured(self, phase: str | None = None) -> Measured | None:
+        """What a measured phase gave, or all of them; None if one did not run to its end."""
+        phases = [each for each in self.begins if phase in (None, each)]
+        if not phases or not self.ends.keys() >= set(phases):
+            return None
+        first, last = self.begins[phases[0]], self.ends[phases[-1]]
+        return self.log.of_workload(
+            first.observation, last.observation, self._server_cpu_s(phases), phase
+        )
+
+    def _server_cpu_s(self, phases: list[str]) -> float | None:
+        """None as well of a server that was started again: it counts from zero."""
+        if any(outage.restarted for outage in self.outages):
+            return None
+        used_s = 0.0
+        for phase in phases:
+            begin, end = self.begins[phase].server_cpu_s, self.ends[phase].server_cpu_s
+            if begin is None or end is None:
+                return None
+            used_s += end - begin
+        return used_s
+
+
+@dataclass
+class Outcome:
+    """Each value is what a step returned; those of steps that it did not come to are missing."""
+
+    plan: TrialPlan
+    workload: AnyWorkload
+    folder: Path
+    started_at: str
+    step: str = "target"
+    """The present one, or the last."""
+    interrupted: bool = False
+    failure: Notice | None = None
+    host: list[FactorReading] = field(default_factory=list)
+    restored: Restored | None = None
+    start: StartState | None = None
+    speeds: list[dict[str, float]] = field(default_factory=list)
+    """Of the machine, before the load and after it."""
+    load: LoadRun = field(default_factory=LoadRun)
+    counters_after: dict[str, float] = field(default_factory=dict)
+    """`observe` after the load has ended."""
+    checks: list[CheckResult] = field(default_factory=list)
+    durability: DurabilityRecord | None = None
+
+    def fail(self, error: LoadstoneError | OSError) -> None:
+        """Notes what ended the trial, in which step, and where to look."""
+        advice = error.advice if isinstance(error, LoadstoneError) else None
+        crowded = isinstance(error, DriverFailedError) and error.failure is Failure.CROWDED
+        self.failure = Notice(
+            code=NO_MORE_SESSIONS if crowded else "trial-failed",
+            severity="error",
+            message=f"in step {self.step!r}: {error}",
+            advice=f"{advice + '; ' if advice else ''}look into {self.folder}",
+        )
+
+    @property
+    def readings(self) -> list[FactorReading]:
+        """Of all factors, in the order in which they were applied."""
+        of_target = self.restored.readings if self.restored else []
+        return [*self.host, *of_target, *self.load.generator]
+
+    def measured(self, phase: str | None = None) -> Measured | None:
+        """What a measured phase gave, or all of them; None if one did not run to its end."""
+        found = self.load.measured(phase)
+        if found is None:
+            return None
+        profile = self.workload.loaded(self.plan.profile)
+        closed = profile.load == "closed"
+        return replace(
+            found,
+            users=profile.most_users if closed else profile.sessions,
+            specified_waits=closed and profile.think_time == "specified",
+            before=self.start.counters if self.start else {},
+            after=self.counters_after,
+            loaded=self.start.fingerprint.rows if self.start else {},
+            folder=self.folder,
+            data=self.restored.data if self.restored else {},
+        )

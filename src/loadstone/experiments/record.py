@@ -1,0 +1,318 @@
+"""The record of a trial, made of what its steps returned."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from loadstone.experiments.levels import levels_of, trouble_of
+from loadstone.experiments.outcome import Outcome
+from loadstone.factors.in_force import parts_of, unsafe_in
+from loadstone.load.health import generator_notices
+from loadstone.probes.host import STRETCH_S
+from loadstone.results.durability import crash_notices
+from loadstone.results.record import (
+    DriftRecord,
+    GeneratorHealth,
+    MeasuredPhaseRecord,
+    MetricValue,
+    Notice,
+    Status,
+    SteadyStateRecord,
+    TrialResult,
+)
+from loadstone.results.statistics import drift, steady_state, usual
+from loadstone.targets.registry import target_class
+from loadstone.workloads.measured import Measured
+
+ERROR_SHARE_LIMIT = 0.01
+"""More failed operations than this make a trial invalid."""
+PROBES_FOR_DRIFT = 6
+"""Fewer measurements of the machine's speed (three trials) do not show what is usual."""
+
+
+def record_of(
+    outcome: Outcome, speeds: Sequence[dict[str, float]], disturbance: float
+) -> TrialResult:
+    """The record of a trial that has ended.
+
+    Args:
+        outcome: What its steps returned.
+        speeds: Of the machine, over all trials of the experiment so far.
+        disturbance: Percent by which it may move.
+    """
+    plan, workload, log = outcome.plan, outcome.workload, outcome.load.log
+    phases = _phases(outcome) if len(outcome.load.begins) > 1 else []
+    measured = outcome.measured()
+    moved = _drift(outcome.speeds, speeds, disturbance)
+    steady = _steady_state(outcome) if measured else None
+    measures = plan.crash is None
+    health = log.health() if measures else None
+    levels = [] if outcome.interrupted else levels_of(outcome, health)
+    stolen_percent = outcome.load.watched.stolen_percent
+    robbed = stolen_percent > disturbance and not all(level.holds for level in levels)
+    notices = [*outcome.load.watched.notices, *_notices(outcome, health, moved, steady)]
+    notices += [_robbed(stolen_percent)] if robbed else []
+    notices += [
+        notice
+        for each in phases
+        for notice in _not_steady(each.steady_state, f"phase {each.name!r}")
+    ]
+    notices += workload.notices(measured) if measured else []
+    disturbed = robbed or (moved is not None and moved.disturbed)
+    return TrialResult(
+        experiment=plan.experiment,
+        trial=plan.trial,
+        variant=plan.variant.name,
+        block=plan.block,
+        order=plan.order,
+        status=_status(outcome, notices, disturbed=disturbed),
+        notices=notices,
+        unsafe=unsafe_in(parts_of(plan)),
+        parameters=workload.parameters.model_dump(mode="json"),
+        started_at=outcome.started_at,
+        finished_at=datetime.now(UTC).isoformat(),
+        metrics=_metrics(outcome, measured),
+        operations=log.operations() if measures and log.measured().duration_s > 0 else [],
+        phases=log.phases(),
+        measured=phases,
+        waits=outcome.load.watched.waits.get(None, []),
+        checks=outcome.checks,
+        factors=outcome.readings,
+        data=outcome.restored.data if outcome.restored else {},
+        fingerprint=outcome.start.fingerprint if outcome.start else None,
+        steady_state=steady,
+        drift=moved,
+        generator=health,
+        durability=outcome.durability,
+        levels=levels,
+        outages=outcome.load.outages,
+        repeat_command=f"loadstone run {shlex.quote(str(outcome.folder / 'plan.json'))}",
+    )
+
+
+def _status(outcome: Outcome, notices: Sequence[Notice], *, disturbed: bool) -> Status:
+    if outcome.interrupted:
+        return Status.INTERRUPTED
+    if outcome.failure is not None:
+        return Status.FAILED
+    if outcome.durability is not None:
+        return Status.VALID if outcome.durability.acknowledged else Status.INVALID
+    if any(notice.severity == "error" for notice in notices):
+        return Status.INVALID
+    return Status.DISTURBED if disturbed else Status.VALID
+
+
+# -- figures -----------------------------------------------------------------------------------
+def _metrics(outcome: Outcome, measured: Measured | None) -> list[MetricValue]:
+    """Of the whole trial."""
+    if measured is None:
+        return []
+    found = outcome.workload.summarize(measured, _measured_phases(outcome))
+    found += _price(outcome, found)
+    found += _response(outcome)
+    data = measured.data
+    if outcome.plan.reload and "load_time_s" in data:
+        found.append(
+            MetricValue(
+                name="load_time_s",
+                value=data["load_time_s"],
+                unit="s",
+                higher_is_better=False,
+                label="load time of the data",
+            )
+        )
+    return found
+
+
+def _measured_phases(outcome: Outcome) -> list[Measured]:
+    found = [outcome.measured(phase) for phase in outcome.load.begins]
+    return [measured for measured in found if measured is not None]
+
+
+def _phases(outcome: Outcome) -> list[MeasuredPhaseRecord]:
+    """The figures of each measured phase by itself."""
+    log = outcome.load.log
+    return [
+        MeasuredPhaseRecord(
+            name=measured.phase or "",
+            duration_s=measured.duration_s,
+            metrics=[
+                *outcome.workload.measure(measured),
+                *_response(outcome, measured.phase),
+            ],
+            operations=log.operations(measured.phase),
+            waits=outcome.load.watched.waits.get(measured.phase, []),
+            steady_state=_steady_state(outcome, measured.phase),
+            generator=log.health(measured.phase),
+        )
+        for measured in _measured_phases(outcome)
+    ]
+
+
+def _response(outcome: Outcome, phase: str | None = None) -> list[MetricValue]:
+    """Percentiles of what the workload is judged by."""
+    judged = outcome.workload.charts().judged
+    response = outcome.load.log.measured(phase).response(judged)
+    if response is None or outcome.workload.steps():
+        return []
+    return [
+        _milliseconds("response_p50_ms", "response time, median", response.p50_s),
+        _milliseconds("response_p95_ms", "response time, 95 %", response.p95_s),
+        _milliseconds("response_p99_ms", "response time, 99 %", response.p99_s),
+    ]
+
+
+def _price(outcome: Outcome, metrics: Sequence[MetricValue]) -> list[MetricValue]:
+    """What a unit of the headline metric costs, if the system has a price."""
+    price = outcome.plan.price
+    judged = outcome.workload.judged_metric()
+    headline = next((each for each in metrics if each.name == judged), None)
+    if price is None or headline is None or not headline.value > 0:
+        return []
+    return [
+        MetricValue(
+            name=f"price_per_{headline.name}",
+            value=price.total / headline.value,
+            unit=f"{price.currency} per {headline.unit}",
+            higher_is_better=False,
+            label="price of the system per unit of throughput",
+        )
+    ]
+
+
+def _milliseconds(name: str, label: str, seconds: float) -> MetricValue:
+    return MetricValue(
+        name=name, value=seconds * 1e3, unit="ms", higher_is_better=False, label=label
+    )
+
+
+def _steady_state(outcome: Outcome, phase: str | None = None) -> SteadyStateRecord | None:
+    """Whether throughput was steady; None of a trial whose phases have loads of their own."""
+    log = outcome.load.log
+    if phase is None and len(log.measured_phases()) > 1:
+        return None
+    # The first and the last tick are often cut short: rates, not counts.
+    rates = [
+        sum(operation.count for operation in tick.operations.values()) / tick.duration_s
+        for tick in log.measured_ticks(phase)
+        if tick.duration_s > 0.5
+    ]
+    found = steady_state(rates, 1.0)
+    return SteadyStateRecord(
+        steady=found.steady,
+        trend_percent_per_min=found.trend_percent_per_minute,
+        trend_p=found.trend_p,
+        warm_up_left_s=found.warm_up_left_s,
+        detail=found.detail,
+    )
+
+
+def _drift(
+    own: Sequence[dict[str, float]], speeds: Sequence[dict[str, float]], limit: float
+) -> DriftRecord | None:
+    """Whether the machine moved between its speeds before and after the load."""
+    if len(own) < 2:
+        return None
+    before, after = own
+    # The disk is reported, not judged: fsync on virtual disks has two speeds (see method.md).
+    found = drift(_without_disk(before), _without_disk(after), usual(speeds), limit)
+    return DriftRecord(
+        before=before,
+        after=after,
+        moved_percent=found.worst_percent,
+        disturbed=found.disturbed and len(speeds) >= PROBES_FOR_DRIFT,
+    )
+
+
+def _without_disk(speed: dict[str, float]) -> dict[str, float]:
+    return {name: figure for name, figure in speed.items() if not name.startswith("disk")}
+
+
+# -- notices -----------------------------------------------------------------------------------
+def _notices(
+    outcome: Outcome,
+    health: GeneratorHealth | None,
+    moved: DriftRecord | None,
+    steady: SteadyStateRecord | None,
+) -> list[Notice]:
+    found = [outcome.failure] if outcome.failure else []
+    if outcome.plan.crash is not None:
+        unsafe = unsafe_in(parts_of(outcome.plan))
+        return found + (crash_notices(outcome.durability, unsafe) if outcome.durability else [])
+    phases = outcome.load.log.phases()
+    begin_s = phases[0].from_s if phases else 0.0
+    found += [outage.notice(begin_s) for outage in outcome.load.outages]
+    measured = outcome.load.log.measured()
+    if health is not None:
+        engine = target_class(outcome.plan.target.engine)
+        found += engine.cautions(outcome.plan.target, outcome.plan.profile)
+        # Of a level of a search an overload is a finding: its record says it.
+        found += (
+            generator_notices(health, outcome.plan.profile, measured)
+            if outcome.plan.level is None
+            else trouble_of(outcome, health)
+        )
+    found += [
+        Notice(
+            code="check-failed",
+            severity="error",
+            message=f"check {check.name!r} failed: {check.detail}",
+            advice="the figures of this trial do not count; look into the target's log",
+        )
+        for check in outcome.checks
+        if not check.passed
+    ]
+    if measured.errors and outcome.plan.level is None and not outcome.workload.steps():
+        found.append(_failed_operations(outcome, measured.errors, measured.count))
+    if moved is not None and moved.disturbed:
+        found.append(
+            Notice(
+                code="machine-moved",
+                severity="warning",
+                message=f"the machine's own speed moved by {moved.moved_percent:+.0f} % "
+                "around this trial",
+                advice="it is kept, and made again where that may change what is found; use a "
+                "quieter machine for a better figure",
+            )
+        )
+    if outcome.plan.level is None:
+        found += _not_steady(steady)
+    return found
+
+
+def _not_steady(steady: SteadyStateRecord | None, begin: str = "") -> list[Notice]:
+    if steady is None or steady.steady is not False:
+        return []
+    return [
+        Notice(
+            code="not-steady",
+            severity="warning",
+            message=f"{begin}throughput was not steady while it was measured: {steady.detail}",
+            advice="lengthen the warm-up, or measure longer than what makes it move",
+        )
+    ]
+
+
+def _robbed(stolen_percent: float) -> Notice:
+    return Notice(
+        code="machine-moved",
+        severity="warning",
+        message=f"a level did not hold, but other guests of this host took "
+        f"{stolen_percent:.0f} % of the CPU time for {STRETCH_S} s",
+        advice="it is kept, and tried again; use a quieter machine for a better figure",
+    )
+
+
+def _failed_operations(outcome: Outcome, errors: int, count: int) -> Notice:
+    share = errors / (errors + count)
+    classes = ", ".join(
+        sorted({name for each in outcome.load.log.operations() for name in each.errors})
+    )
+    return Notice(
+        code="operations-failed",
+        severity="error" if share > ERROR_SHARE_LIMIT and not outcome.load.outages else "warning",
+        message=f"{errors} of {errors + count} operations failed ({classes})",
+        advice="read the target's log in the folder of the trial",
+    )
