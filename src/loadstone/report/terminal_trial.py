@@ -14,7 +14,7 @@ from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.terminal_steps import step_table
 from loadstone.report.text import interval, milliseconds, number
 from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
-from loadstone.units import format_size
+from loadstone.units import format_duration, format_size
 
 _MOST_WAITS = 6
 _MOST_TRIALS = 12
@@ -35,6 +35,8 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
     report = next(trial for trial in document.trials if trial.result is shown)
     parts += step_table(document, report)
+    if shown.measured:
+        parts += [Text(""), _phases(shown, document.metric)]
     if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
     if shown.waits:
@@ -93,6 +95,20 @@ def _trials(results: Sequence[TrialResult], metric: str) -> RenderableType:
         )
     if len(results) > _MOST_TRIALS:
         table.add_row(f"and {len(results) - _MOST_TRIALS} more", "", "")
+    return table
+
+
+def _phases(result: TrialResult, metric: str) -> RenderableType:
+    """The measured phases of a trial that has several."""
+    table = _table(
+        f"Measured phases, {result.trial}",
+        "phase", "length", metric.replace("_", " "), "p50 ms", "p95 ms", "p99 ms",
+    )  # fmt: skip
+    names = (metric, "response_p50_ms", "response_p95_ms", "response_p99_ms")
+    for phase in result.measured:
+        values = {each.name: each.value for each in phase.metrics}
+        shown = [number(values[name]) if name in values else "" for name in names]
+        table.add_row(phase.name, format_duration(round(phase.duration_s, 1)), *shown)
     return table
 
 

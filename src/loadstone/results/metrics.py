@@ -1,4 +1,4 @@
-"""All figures of a trial by name: those of its workload, and response times of its operations."""
+"""All figures of a trial by name: of its workload, operations and measured phases."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ _PERCENTILES = (("p50", "p50_s"), ("p95", "p95_s"), ("p99", "p99_s"), ("p99.9", 
 
 
 def all_metrics(result: TrialResult) -> list[MetricValue]:
-    """A trial's metrics, then percentiles of response time per operation where it lacks them."""
+    """A trial's metrics, then those of each measured phase, if it has several.
+
+    Percentiles of response time per operation are added where they are missing.
+    """
     own = list(result.metrics)
     known = {metric.name for metric in own}
     for operation in result.operations:
         own.extend(value for value in _latencies(operation) if value.name not in known)
+    own.extend(
+        _of_phase(phase.name, metric) for phase in result.measured for metric in phase.metrics
+    )
     return own
+
+
+def _of_phase(phase: str, metric: MetricValue) -> MetricValue:
+    label = f"{phase}, {metric.label or metric.name}"
+    return metric.model_copy(update={"name": f"{phase} {metric.name}", "label": label})
 
 
 def _latencies(operation: OperationSummary) -> list[MetricValue]:

@@ -228,7 +228,11 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
 
     name = experiment.metric
     known = [spec.name for spec in workload_class(experiment.workload.name).metrics]
-    if name is None or name in known or name.rpartition(" ")[2] in PERCENTILES:
+    if name is None or name in known:
+        return []
+    scope, _, figure = name.rpartition(" ")
+    phases = [phase.name for phase in experiment.profile.phases]
+    if figure in PERCENTILES or (scope in phases and figure in known):
         return []
     return [Problem(("metric",), f"there is no metric {name!r}; {near(name, known)}")]
 
