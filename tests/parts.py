@@ -25,6 +25,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_crew.py",
         "integration/test_driver_noop.py",
         "integration/test_launch.py",
+        "integration/test_measured_phases.py",
     ),
     "web": ("e2e/test_report_page.py",),
     "oltp": ("integration/test_oltp_*.py",),
