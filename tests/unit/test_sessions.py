@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from loadstone.experiments.conduct import _hopeless
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.levels import refusals
@@ -15,6 +14,7 @@ from loadstone.experiments.outcome import Outcome
 from loadstone.experiments.record import record_of
 from loadstone.experiments.room import MOST_AHEAD, sessions_named, with_room
 from loadstone.experiments.searching import outcome_of
+from loadstone.experiments.series import _hopeless
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.protocol.frames import Event
 from loadstone.results.record import NO_MORE_SESSIONS, LevelRecord, Status, TrialResult

@@ -13,7 +13,6 @@ import pytest
 
 from loadstone.cli.main import run_command
 from loadstone.errors import RefusedError
-from loadstone.experiments import conduct
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.file import load_experiment
 from loadstone.experiments.preflight import space
@@ -131,14 +130,14 @@ def test_what_the_trials_before_have_written_takes_nothing_from_the_next(
     free: dict[str, int], tmp_path: Path
 ) -> None:
     plan = stages_of(experiment(measure="30min")).next([])[0]
-    climb = object.__new__(conduct._Climb)
-    climb._space, climb.folder = space.Space(), SimpleNamespace(path=tmp_path)  # type: ignore[assignment]
-    climb._refuse_overfull(plan)
+    trials = object.__new__(series.Series)
+    trials._space, trials.folder = space.Space(), SimpleNamespace(path=tmp_path)  # type: ignore[assignment]
+    trials._refuse_overfull(plan)
     free["bytes"] = GB
-    climb._refuse_overfull(plan)
+    trials._refuse_overfull(plan)
     longer = plan.model_copy(update={"profile": experiment().profile})
     with pytest.raises(RefusedError, match=f"{plan.trial} is not made: ") as said:
-        climb._refuse_overfull(longer)
+        trials._refuse_overfull(longer)
     assert str(tmp_path) in str(said.value.advice)
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from loadstone.errors import InterruptedTrialError, LoadstoneError, RefusedError
+from loadstone.errors import InterruptedTrialError, LoadstoneError
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import (
-    Stages,
-    crashes_of,
     design_of,
-    repeated,
     stages_of,
     trials_of,
 )
@@ -32,10 +29,8 @@ from loadstone.experiments.preflight.refusals import (
     refuse_unfit,
     refuse_unsafe,
 )
-from loadstone.experiments.preflight.space import Space, refuse_overfull
-from loadstone.experiments.room import sessions_named, with_room
-from loadstone.experiments.trial import run_trial
-from loadstone.factors.in_force import parts_of
+from loadstone.experiments.preflight.space import refuse_overfull
+from loadstone.experiments.series import Series, write_design
 from loadstone.factors.registry import apply_changes
 from loadstone.factors.target import OTHER_TARGET, level_text
 from loadstone.host.state import HostState
@@ -43,10 +38,9 @@ from loadstone.journal import Journal
 from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
-from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.results.record import Notice
 from loadstone.results.store import index_experiment
 from loadstone.spec.model import Experiment, TargetSpec
-from loadstone.spec.plans import TrialPlan
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_class
 
@@ -83,7 +77,7 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
     folder = ExperimentFolder.create(options.results, experiment.name)
     experiment = experiment.model_copy(update={"name": folder.name})
     folder.write_experiment(experiment)
-    write_design(folder, stages, options)
+    write_design(folder, stages, options.command)
     observer.experiment_begins(experiment, stages.variants, trials_of(experiment))
     for rung in stages.skipped:
         observer.notice(rung.notice())
@@ -96,7 +90,7 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
             interrupts.installed(),
             _lab(experiment, folder, options, observer, interrupts) as lab,
         ):
-            _Climb(experiment, stages, folder, lab, options).make()
+            Series(experiment, stages, folder, lab, options.command).make()
     finally:
         _index(folder, observer)
         observer.experiment_ends(folder.path)
@@ -188,75 +182,6 @@ def _put_back(targets: Sequence[Target], host: HostState, journal: Journal) -> N
             stack.callback(target.close)
 
 
-@dataclass
-class _Climb:
-    """The trials of an experiment, as they are made."""
-
-    experiment: Experiment
-    stages: Stages
-    folder: ExperimentFolder
-    lab: Lab
-    options: RunOptions
-
-    def __post_init__(self) -> None:
-        self.results: list[TrialResult] = []
-        self._space = Space()
-        self._planned = trials_of(self.experiment)
-        extra = self.experiment.extra_trials
-        measured = self._planned - crashes_of(self.experiment)
-        self._extra = max(2, measured // 5) if extra is None else extra
-        self._sessions = sessions_named(self.experiment)
-
-    def make(self) -> None:
-        """Makes them, stage by stage; repeats those that the machine disturbed."""
-        while plans := self.stages.next(self.results):
-            write_design(self.folder, self.stages, self.options)
-            waiting = list(plans)
-            while waiting:
-                plan = waiting.pop(0)
-                result = self._trial(plan)
-                if self.lab.interrupts.requested or _hopeless(self.results):
-                    return
-                if self._extra > 0 and self.stages.makes_again(result):
-                    self._extra -= 1
-                    self._planned += 1
-                    self.lab.observer.notice(_disturbed(result))
-                    waiting.append(self._again(plan))
-        write_design(self.folder, self.stages, self.options)
-
-    def _trial(self, plan: TrialPlan) -> TrialResult:
-        self._refuse_overfull(plan)
-        number = len(self.results) + 1
-        plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
-        plan = with_room(plan, self._sessions)
-        self.lab.observer.trial_begins(plan, number, max(self._planned, number))
-        result = run_trial(plan, self.folder.trial(plan), self.lab)
-        self.results.append(result)
-        self.lab.observer.trial_ends(result)
-        return result
-
-    def _refuse_overfull(self, plan: TrialPlan) -> None:
-        """A full disk would look like a level that does not hold."""
-        if plan.crash is not None:
-            return
-        try:
-            self._space.refuse(parts_of(plan))
-        except RefusedError as error:
-            raise RefusedError(
-                f"{plan.trial} is not made: {error.message}",
-                advice=f"{error.advice}; loadstone report {self.folder.path} shows what was found",
-            ) from None
-
-    def _again(self, plan: TrialPlan) -> TrialPlan:
-        """The same trial once more, after all others of its stage."""
-        made = [
-            result
-            for result in self.results
-            if (result.variant, result.block) == (plan.variant.name, plan.block)
-        ]
-        return repeated(plan, len(made) + 1, len(self.results) + 1)
-
-
 def _index(folder: ExperimentFolder, observer: Observer) -> None:
     """Lists the results; the files are the truth, so a failure is said and hides nothing."""
     try:
@@ -270,33 +195,3 @@ def _index(folder: ExperimentFolder, observer: Observer) -> None:
                 advice=error.advice or "",
             )
         )
-
-
-def _hopeless(results: Sequence[TrialResult]) -> bool:
-    """The first two trials failed, or three in a row.
-
-    Once a level of a search has held, that those above it fail is what the search is to find out.
-    """
-    if any(level.holds for result in results for level in result.levels):
-        return False
-    last = [result.status is Status.FAILED for result in results[-3:]]
-    return (len(results) == 2 and all(last)) or (len(last) == 3 and all(last))
-
-
-def _disturbed(result: TrialResult) -> Notice:
-    return Notice(
-        code="machine-moved",
-        severity="warning",
-        message=f"{result.trial}: the machine moved; the trial is kept and made again",
-    )
-
-
-def write_design(folder: ExperimentFolder, stages: Stages, options: RunOptions) -> None:
-    """Writes what is compared with what, as far as it is known."""
-    folder.write_design(
-        stages.variants,
-        [asdict(pair) for pair in stages.pairs],
-        options.command,
-        stages.kept,
-        stages.skipped,
-    )

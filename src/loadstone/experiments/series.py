@@ -1,0 +1,118 @@
+"""The trials of an experiment, one after the other, as its design hands them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from loadstone.errors import RefusedError
+from loadstone.experiments.designs import Stages, crashes_of, repeated, trials_of
+from loadstone.experiments.lab import Lab
+from loadstone.experiments.preflight.space import Space
+from loadstone.experiments.room import sessions_named, with_room
+from loadstone.experiments.trial import run_trial
+from loadstone.factors.in_force import parts_of
+from loadstone.results.folder import ExperimentFolder
+from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
+
+
+@dataclass
+class Series:
+    """The trials of an experiment, as they are made."""
+
+    experiment: Experiment
+    stages: Stages
+    folder: ExperimentFolder
+    lab: Lab
+    command: str
+    """What was typed, for the record."""
+
+    def __post_init__(self) -> None:
+        self.results: list[TrialResult] = []
+        self._space = Space()
+        self._planned = trials_of(self.experiment)
+        extra = self.experiment.extra_trials
+        measured = self._planned - crashes_of(self.experiment)
+        self._extra = max(2, measured // 5) if extra is None else extra
+        self._sessions = sessions_named(self.experiment)
+
+    def make(self) -> None:
+        """Makes them, stage by stage; repeats those that the machine disturbed."""
+        while plans := self.stages.next(self.results):
+            write_design(self.folder, self.stages, self.command)
+            waiting = list(plans)
+            while waiting:
+                plan = waiting.pop(0)
+                result = self._trial(plan)
+                if self.lab.interrupts.requested or _hopeless(self.results):
+                    return
+                if self._extra > 0 and self.stages.makes_again(result):
+                    self._extra -= 1
+                    self._planned += 1
+                    self.lab.observer.notice(_disturbed(result))
+                    waiting.append(self._again(plan))
+        write_design(self.folder, self.stages, self.command)
+
+    def _trial(self, plan: TrialPlan) -> TrialResult:
+        self._refuse_overfull(plan)
+        number = len(self.results) + 1
+        plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
+        plan = with_room(plan, self._sessions)
+        self.lab.observer.trial_begins(plan, number, max(self._planned, number))
+        result = run_trial(plan, self.folder.trial(plan), self.lab)
+        self.results.append(result)
+        self.lab.observer.trial_ends(result)
+        return result
+
+    def _refuse_overfull(self, plan: TrialPlan) -> None:
+        """A full disk would look like a level that does not hold."""
+        if plan.crash is not None:
+            return
+        try:
+            self._space.refuse(parts_of(plan))
+        except RefusedError as error:
+            raise RefusedError(
+                f"{plan.trial} is not made: {error.message}",
+                advice=f"{error.advice}; loadstone report {self.folder.path} shows what was found",
+            ) from None
+
+    def _again(self, plan: TrialPlan) -> TrialPlan:
+        """The same trial once more, after all others of its stage."""
+        made = [
+            result
+            for result in self.results
+            if (result.variant, result.block) == (plan.variant.name, plan.block)
+        ]
+        return repeated(plan, len(made) + 1, len(self.results) + 1)
+
+
+def _hopeless(results: Sequence[TrialResult]) -> bool:
+    """The first two trials failed, or three in a row.
+
+    Once a level of a search has held, that those above it fail is what the search is to find out.
+    """
+    if any(level.holds for result in results for level in result.levels):
+        return False
+    last = [result.status is Status.FAILED for result in results[-3:]]
+    return (len(results) == 2 and all(last)) or (len(last) == 3 and all(last))
+
+
+def _disturbed(result: TrialResult) -> Notice:
+    return Notice(
+        code="machine-moved",
+        severity="warning",
+        message=f"{result.trial}: the machine moved; the trial is kept and made again",
+    )
+
+
+def write_design(folder: ExperimentFolder, stages: Stages, command: str) -> None:
+    """Writes what is compared with what, as far as it is known."""
+    folder.write_design(
+        stages.variants,
+        [asdict(pair) for pair in stages.pairs],
+        command,
+        stages.kept,
+        stages.skipped,
+    )
