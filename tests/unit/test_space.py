@@ -13,6 +13,7 @@ import pytest
 
 from loadstone.cli.main import run_command
 from loadstone.errors import RefusedError
+from loadstone.experiments import series
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.file import load_experiment
 from loadstone.experiments.preflight import space
