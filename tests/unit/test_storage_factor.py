@@ -15,6 +15,8 @@ from loadstone.placements import programs, support
 from loadstone.placements.place import parse
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change
+from loadstone.targets.capabilities import SECOND_PLACE
+from loadstone.targets.registry import TARGETS
 
 
 def experiment(**target: Any) -> Experiment:
@@ -34,14 +36,13 @@ def data(level: Any) -> Change:
 def test_a_placement_is_put_into_the_target_in_its_one_spelling():
     parts = apply_changes(experiment(), [data("loop:noatime,ext4")])
     assert parts.target.storage.data == "loop:ext4,noatime"
-    assert parts.target.storage.log is None
+    assert parts.target.storage.named == {"data": "loop:ext4,noatime"}
 
 
 def test_the_default_takes_it_out_again():
     base = experiment(storage={"data": "loop:ext4", "log": "loop:xfs"})
     parts = apply_changes(base, [data("default")])
-    assert parts.target.storage.data is None
-    assert parts.target.storage.log == "loop:xfs"
+    assert parts.target.storage.named == {"log": "loop:xfs"}
 
 
 def test_unsafe_placements_carry_the_word():
@@ -73,19 +74,21 @@ def test_a_server_at_an_address_keeps_its_data():
     assert "did not start it" in str(info.refused)
 
 
-@pytest.mark.parametrize(
-    ("engine", "refused"),
-    [
-        ({"engine": "postgresql"}, None),
-        ({"engine": "mariadb"}, "mariadb cannot move a table"),
-        ({"engine": "sqlite"}, "sqlite cannot move a table"),
-        ({"engine": "postgresql", "server": "postgresql://me@db/x"}, "did not start it"),
-    ],
-)
-def test_an_archive_needs_a_target_that_can_move_tables(engine: dict[str, str], refused: str):
-    info = examine(experiment(**engine), Change(factor="storage.archive", level="loop:ext4"))
-    assert (info.refused is None) is (refused is None)
-    assert str(refused) in str(info.refused)
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_target_says_what_can_lie_on_a_placement(name: str):
+    roles = TARGETS[name].storage_roles
+    for role in ("data", "log", "archive"):
+        change = Change(factor=f"storage.{role}", level="loop:ext4")
+        if role in roles:
+            assert examine(experiment(engine=name), change).refused is None
+        else:
+            with pytest.raises(WrongInputError, match=f"target {name} has no"):
+                examine(experiment(engine=name), change)
+
+
+def test_an_archive_needs_a_target_that_can_move_tables():
+    for name, target in TARGETS.items():
+        assert ("archive" in target.storage_roles) == (SECOND_PLACE in target.capabilities), name
 
 
 def test_not_root(monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""Factors `storage.data`, `storage.log`, `storage.archive`: where an owned server has its data."""
+"""Factors `storage.ROLE`: where an owned system has its data, and what lies apart from them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.host.place import at_address
 from loadstone.placements import support
 from loadstone.placements.place import KINDS, Place, parse
-from loadstone.spec.model import Level, StorageSpec, TargetSpec
+from loadstone.spec.model import Level, TargetSpec
 from loadstone.spec.problems import near
-from loadstone.targets.capabilities import SECOND_PLACE
 
 DEFAULT = "default"
 """The level that means: as without the factor (a plain folder; the log with the data)."""
@@ -28,22 +27,22 @@ class StorageFactor(FactorKind):
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
         """Reads the placement and asks whether this machine can make it."""
-        _check_name(name)
+        check_role(parts.target, name)
         place = _place(level)
         return FactorInfo(
             f"{self.prefix}.{name}",
             level,
             "restart",
             unsafe=place is not None and support.unsafe_here(place) is not None,
-            refused=_refused(parts.target, name),
+            refused=_refused(parts.target),
             unavailable=support.unavailable(place) if place is not None else None,
         )
 
     def apply(self, parts: Parts, name: str, level: Level) -> Parts:
         """Puts the placement into the target's storage, in its one spelling."""
-        _check_name(name)
+        check_role(parts.target, name)
         place = _place(level)
-        storage = parts.target.storage.model_copy(update={name: place.text if place else None})
+        storage = parts.target.storage.placed(name, place.text if place else None)
         return replace(parts, target=parts.target.model_copy(update={"storage": storage}))
 
     def split(self, text: str) -> list[str]:
@@ -51,11 +50,19 @@ class StorageFactor(FactorKind):
         return _NEXT.split(text)
 
 
-def _check_name(name: str) -> None:
-    if name not in StorageSpec.model_fields:
-        raise WrongInputError(
-            f"there is no factor storage.{name}; {near(name, StorageSpec.model_fields)}"
-        )
+def check_role(target: TargetSpec, role: str) -> None:
+    """Looks whether a target has such a part of its data.
+
+    Raises:
+        WrongInputError: If it has not.
+    """
+    from loadstone.targets.registry import target_class
+
+    roles = target_class(target.engine).storage_roles
+    if not roles:
+        raise WrongInputError(f"target {target.engine} has no data that Loadstone could place")
+    if role not in roles:
+        raise WrongInputError(f"target {target.engine} has no storage.{role}; {near(role, roles)}")
 
 
 def _place(level: Level) -> Place | None:
@@ -67,11 +74,7 @@ def _place(level: Level) -> Place | None:
     return None if level == DEFAULT else parse(level)
 
 
-def _refused(target: TargetSpec, name: str) -> str | None:
-    from loadstone.targets.registry import target_class
-
+def _refused(target: TargetSpec) -> str | None:
     if at_address(target):
         return "the server at an address keeps its data where it does; Loadstone did not start it"
-    if name == "archive" and SECOND_PLACE not in target_class(target.engine).offers(target):
-        return f"{target.engine} cannot move a table to another place"
     return None

@@ -32,24 +32,34 @@ class WorkloadSpec(Spec):
 
 
 class StorageSpec(Spec):
-    """Where the data of a server that Loadstone starts lie, as placements: `loop:ext4,noatime`."""
+    """Where the data of a system that Loadstone starts lie, as placements by role.
+
+    Which roles there are its target says: `data` of most, `log` and `archive` of servers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, str]
 
     data: str | None = Field(
         default=None, description="Placement of the data; default: a plain folder."
     )
-    log: str | None = Field(
-        default=None, description="Placement of the log, apart from the data; default: with them."
-    )
-    archive: str | None = Field(
-        default=None,
-        description="Placement of tables that the load moves away from the data; default: a "
-        "folder beside the data.",
-    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_only(cls, value: object) -> object:
+        """A role without a placement is one that is not named."""
+        if not isinstance(value, Mapping):
+            return value
+        return {role: placement for role, placement in value.items() if placement is not None}
 
     @property
     def named(self) -> dict[str, str]:
-        """What lies on a placement: `data`, `log` or `archive`, and which."""
-        return self.model_dump(exclude_none=True)
+        """Role: the placement of what has that role."""
+        return {role: text for role, text in self.model_dump().items() if text is not None}
+
+    def placed(self, role: str, placement: str | None) -> StorageSpec:
+        """The same with another placement for a role; None: the default."""
+        return StorageSpec.model_validate(self.named | {role: placement})
 
 
 class ProcessSpec(Spec):

@@ -58,6 +58,8 @@ class Target:
     engine: ClassVar[str]
     capabilities: ClassVar[frozenset[str]] = frozenset()
     """Names of `targets.capabilities`."""
+    storage_roles: ClassVar[tuple[str, ...]] = ()
+    """What of an owned system can lie on a placement: `data`, and what can lie apart from it."""
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
 

@@ -27,8 +27,7 @@ class InProcessTarget(Database):
     """Name of the engine, for people."""
     runs_in: ClassVar[str]
     """The program of the load generator that the engine is part of."""
-    log_name: ClassVar[str]
-    """What lies beside the database, if anything does."""
+    storage_roles = ("data",)
     file_name: ClassVar[str]
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -41,11 +40,6 @@ class InProcessTarget(Database):
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """Says where the engine runs; refuses what only a server has."""
         cls.check_server(spec.server)
-        if spec.storage.log is not None:
-            raise WrongInputError(
-                f"{cls.title} keeps its {cls.log_name} beside the database",
-                advice="name storage.data only",
-            )
         if spec.process != ProcessSpec():
             raise WrongInputError(
                 f"{cls.title} has no server process: it runs in {cls.runs_in}",

@@ -16,6 +16,7 @@ from loadstone.experiments.preflight.outages import outage_problems
 from loadstone.experiments.preflight.refusals import refuse_unfit
 from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
+from loadstone.factors.storage import check_role
 from loadstone.host import process, sysctl
 from loadstone.spec.model import (
     CompareDesign,
@@ -72,7 +73,11 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
             f"which does not offer {explained(missing)}"
         )
         return [Problem(("target", "engine"), message)]
-    return _said(("target",), partial(target.describe, experiment.target))
+    problems: list[Problem] = []
+    for role in experiment.target.storage.named:
+        path = ("target", "storage", role)
+        problems += _said(path, partial(check_role, experiment.target, role))
+    return problems or _said(("target",), partial(target.describe, experiment.target))
 
 
 def _profile_problems(experiment: Experiment) -> list[Problem]:
@@ -190,10 +195,10 @@ def _archive_problems(experiment: Experiment) -> list[Problem]:
 
     variants = design_of(experiment).variants(experiment)
     parts = [apply_changes(experiment, variant.changes) for variant in variants]
-    named = any(each.target.storage.archive for each in parts)
+    named = any("archive" in each.target.storage.named for each in parts)
     if not named or any(SECOND_PLACE in workload_of(each.workload).needs() for each in parts):
         return []
-    of_base = experiment.target.storage.archive is not None
+    of_base = "archive" in experiment.target.storage.named
     message = (
         f"nothing would lie on storage.archive: workload {experiment.workload.name} moves no "
         "tables as it is set (workload archive does with move: true)"

@@ -52,7 +52,7 @@ class Space:
     def _room(self, parts: Parts) -> tuple[int, str] | None:
         """Bytes, and of what; None where they are not known, or hold more than as many."""
         target = parts.target
-        if at_address(target) or target.storage.archive:
+        if at_address(target) or "archive" in target.storage.named:
             return None
         place = parse(target.storage.data) if target.storage.data else None
         if place is not None and place.kind != "folder":

@@ -29,7 +29,6 @@ class ChDB(InProcessTarget):
     engine = "chdb"
     title = "chDB"
     runs_in = "the runner"
-    log_name = "parts"
     file_name = ""
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files", "cells", "changes"})
     usual_keys = "keys"

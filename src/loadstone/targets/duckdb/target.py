@@ -35,7 +35,6 @@ class DuckDB(InProcessTarget):
     engine = "duckdb"
     title = "DuckDB"
     runs_in = "the runner"
-    log_name = "WAL"
     file_name = "loadstone.duckdb"
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "bulk", "files", "cells", "changes"})
     usual_keys = "none"

@@ -56,6 +56,7 @@ class MariaDB(ServedTarget):
         {"sql", "transactions", "procedures", "bulk", "files", "changes", "table-compression"}
     )
     dialect = Dialect("mariadb")
+    storage_roles = ("data", "log")
     _server: Server
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:

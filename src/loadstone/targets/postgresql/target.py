@@ -58,6 +58,7 @@ class PostgreSQL(ServedTarget):
         }
     )
     dialect = Dialect("postgresql")
+    storage_roles = ("data", "log", "archive")
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)

@@ -32,7 +32,6 @@ class Spark(InProcessTarget):
     engine = "spark"
     title = "Spark"
     runs_in = "a JVM of the runner"
-    log_name = "files"
     file_name = ""
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files"})
     usual_keys = "none"

@@ -32,7 +32,6 @@ class SQLite(InProcessTarget):
     engine = "sqlite"
     title = "SQLite"
     runs_in = "the load driver"
-    log_name = "journal or WAL"
     file_name = "loadstone.db"
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "transactions", "bulk"})
     dialect = Dialect("sqlite", scaled_decimals=True, counted_instants=True)
