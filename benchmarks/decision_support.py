@@ -26,7 +26,7 @@ from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.postgresql import binaries
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 from loadstone.workloads.dss.data import PROGRAM, generate, provide
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.queries import NUMBERS, operation, text
@@ -137,7 +137,7 @@ def _interleaved(engine: _Engine) -> tuple[list[Times], list[Times]]:
         tempfile.TemporaryDirectory(prefix="loadstone-benchmark-") as notes,
         Journal(Path(notes) / "journal.jsonl", "python -m benchmarks") as journal,
     ):
-        target = target_class(engine.spec.engine)(engine.spec, TargetContext(journal, "benchmark"))
+        target = target_for(engine.spec)(engine.spec, TargetContext(journal, "benchmark"))
         try:
             target.open()
             target.empty(engine.spec)

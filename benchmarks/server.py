@@ -16,7 +16,7 @@ from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 from loadstone.workloads.base import LoadContext, LoadRequest, Workload
 
 SETTINGS: dict[str, dict[str, Level]] = {
@@ -99,7 +99,7 @@ def server(engine: str = "postgresql") -> Iterator[Server]:
         Journal(Path(notes) / "journal.jsonl", "python -m benchmarks") as journal,
     ):
         spec = spec_of(engine)
-        target = target_class(engine)(spec, TargetContext(journal, "benchmark"))
+        target = target_for(spec)(spec, TargetContext(journal, "benchmark"))
         try:
             target.open()
             target.empty(spec)

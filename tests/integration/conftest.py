@@ -17,10 +17,10 @@ from loadstone.journal import Journal, open_journals
 from loadstone.spec.model import Level, TargetSpec, default_server
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
-from loadstone.targets.mariadb import MariaDB
+from loadstone.targets.mariadb import OwnedMariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb
-from loadstone.targets.postgresql import PostgreSQL, binaries
-from loadstone.targets.registry import register_undoing, target_class
+from loadstone.targets.postgresql import OwnedPostgreSQL, binaries
+from loadstone.targets.registry import register_undoing, target_for
 from loadstone.targets.spark.jvm import check_installed
 from loadstone.workloads.dss.data import DataSet, provide
 
@@ -133,7 +133,7 @@ def make_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeTarget
             password=password,
         )
         contexts.append(context_in(tmp_path_factory.mktemp("target"), force=force))
-        target = target_class(engine)(spec, contexts[-1])
+        target = target_for(spec)(spec, contexts[-1])
         target.open()
         return target
 
@@ -167,18 +167,18 @@ def server_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOf]:
         def started(engine: str, server: str) -> Database:
             folder = tmp_path_factory.mktemp(engine)
             spec = TargetSpec(engine=engine, server=server)
-            return servers.enter_context(filled(target_class(engine), spec, folder))
+            return servers.enter_context(filled(target_for(spec), spec, folder))
 
         yield started
 
 
 @pytest.fixture(params=long_but(["embedded"], POSTGRESQL))
-def owned_target(request: pytest.FixtureRequest, server_of: ServerOf) -> PostgreSQL:
+def owned_target(request: pytest.FixtureRequest, server_of: ServerOf) -> OwnedPostgreSQL:
     """A PostgreSQL of `server_of`, of each kind this machine has."""
     if not available(request.param):
         pytest.skip(f"no PostgreSQL of kind {request.param} here")
     target = server_of("postgresql", request.param)
-    assert isinstance(target, PostgreSQL)
+    assert isinstance(target, OwnedPostgreSQL)
     return target
 
 
@@ -187,11 +187,11 @@ on_each_version = pytest.mark.parametrize("owned_target", POSTGRESQL, indirect=T
 
 
 @pytest.fixture
-def mariadb_target(server_of: ServerOf) -> MariaDB:
+def mariadb_target(server_of: ServerOf) -> OwnedMariaDB:
     """The MariaDB of `server_of`."""
     need_mariadb()
     target = server_of("mariadb", "local")
-    assert isinstance(target, MariaDB)
+    assert isinstance(target, OwnedMariaDB)
     return target
 
 

@@ -12,7 +12,7 @@ from loadstone.journal import Journal
 from loadstone.spec.model import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 
 
 def main(path: str, engine: str, folder: str, data: str, log: str, last: str) -> None:  # noqa: PLR0917
@@ -23,10 +23,10 @@ def main(path: str, engine: str, folder: str, data: str, log: str, last: str) ->
 
     with Journal(Path(path), "victim") as journal:
         spec = TargetSpec(engine=engine, data=folder)
-        target = target_class(engine)(spec, TargetContext(journal=journal, owner="victim"))
+        target = target_for(spec)(spec, TargetContext(journal=journal, owner="victim"))
         target.open()
         target.snapshot("k")
-        moves = SECOND_PLACE in target.offers(spec)
+        moves = SECOND_PLACE in target.capabilities
         storage = StorageSpec(data=data, log=log, archive=data if moves else None)
         target.restore("k", spec.model_copy(update={"storage": storage}))
         if moves:

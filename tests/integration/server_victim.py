@@ -15,7 +15,7 @@ from typing import Any
 from loadstone.journal import Entry, Journal
 from loadstone.spec.model import TargetSpec, default_server
 from loadstone.targets.base import TargetContext
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 
 _OF_ENGINE = {
     "postgresql": ("work_mem", "generate_series(1, {rows}) AS row(n)"),
@@ -59,7 +59,8 @@ def main(path: str, how: str = "", when: str = "") -> None:
     rows = 200_000 if how == "after" else 10_000
     with journal:
         context = TargetContext(journal=journal, owner="victim")
-        target = target_class(engine)(TargetSpec(engine=engine, server=server), context)
+        spec = TargetSpec(engine=engine, server=server)
+        target = target_for(spec)(spec, context)
         target.open()
         print("programs", target.inventory().get("binaries", ""), flush=True)
         stage("open")

@@ -20,7 +20,7 @@ from loadstone.results.folder import read_result
 from loadstone.results.record import DurabilityRecord, TrialResult
 from loadstone.spec.model import Experiment, Failure, TargetSpec
 from loadstone.targets.database import Database
-from loadstone.targets.registry import TARGETS, target_class
+from loadstone.targets.registry import TARGETS, target_for
 from loadstone.workloads.durability import Acknowledgement
 from loadstone.workloads.oltp.durability import OrderAudit
 
@@ -154,6 +154,7 @@ def test_a_power_loss_takes_what_was_never_flushed(tmp_path: Path, engine: str) 
 
 def _skip_without(engine: str) -> None:
     try:
-        target_class(engine).describe(TargetSpec(engine=engine))
+        spec = TargetSpec(engine=engine)
+        target_for(spec).describe(spec)
     except LoadstoneError as error:
         pytest.skip(f"no {engine} here: {error}")

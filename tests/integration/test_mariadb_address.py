@@ -12,7 +12,7 @@ from lengths import long_but
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.mariadb import MariaDB
+from loadstone.targets.mariadb import OwnedMariaDB, RemoteMariaDB
 from loadstone.targets.mariadb.client import Client
 
 pytestmark = pytest.mark.xdist_group("mariadb")
@@ -31,17 +31,17 @@ class Theirs:
 
 
 @pytest.fixture(scope="module")
-def running(server_of: ServerOf) -> MariaDB:
+def running(server_of: ServerOf) -> OwnedMariaDB:
     need_mariadb()
     target = server_of("mariadb", "local")
-    assert isinstance(target, MariaDB)
+    assert isinstance(target, OwnedMariaDB)
     target.restore(START, target.spec)
     return target
 
 
 @pytest.fixture
-def theirs(running: MariaDB) -> Iterator[Theirs]:
-    instance = running._server._opened()  # type: ignore[attr-defined]
+def theirs(running: OwnedMariaDB) -> Iterator[Theirs]:
+    instance = running.server
     server = Client(instance.connection(""))
     server.query("CREATE DATABASE `theirs-``x` CHARACTER SET latin1 COMMENT 'precious'")
     database = Client(instance.connection(DATABASE))
@@ -119,10 +119,14 @@ def test_settings_go_back_to_what_they_were(theirs: Theirs, make_target: MakeTar
 
 def test_settings_that_need_a_restart_are_refused(theirs: Theirs) -> None:
     spec = TargetSpec(engine="mariadb", server=theirs.address)
-    assert "needs a restart" in (MariaDB.setting(spec, "innodb_doublewrite", False).refused or "")
-    assert MariaDB.setting(spec, "innodb_doublewrite", True).refused is None
-    assert MariaDB.setting(spec, "innodb_io_capacity", 1000).refused is None
-    assert "tables are made" in (MariaDB.setting(spec, "innodb_file_per_table", 0).refused or "")
+    assert "needs a restart" in (
+        RemoteMariaDB.setting(spec, "innodb_doublewrite", False).refused or ""
+    )
+    assert RemoteMariaDB.setting(spec, "innodb_doublewrite", True).refused is None
+    assert RemoteMariaDB.setting(spec, "innodb_io_capacity", 1000).refused is None
+    assert "tables are made" in (
+        RemoteMariaDB.setting(spec, "innodb_file_per_table", 0).refused or ""
+    )
     for name, level in (
         ("no_such", 1),
         ("innodb_io_capacity", "1 zebra"),
@@ -130,8 +134,8 @@ def test_settings_that_need_a_restart_are_refused(theirs: Theirs) -> None:
         ("innodb_flush_method", "hope"),
     ):
         with pytest.raises(WrongInputError):
-            MariaDB.setting(spec, name, level)
-    assert MariaDB.layout(spec.with_settings({"innodb_page_size": "4K"})) == {}
+            RemoteMariaDB.setting(spec, name, level)
+    assert RemoteMariaDB.layout(spec.with_settings({"innodb_page_size": "4K"})) == {}
 
 
 def test_database_that_is_not_empty_is_refused(theirs: Theirs, make_target: MakeTarget) -> None:

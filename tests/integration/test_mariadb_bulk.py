@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from integration.conftest import START
 
-from loadstone.targets.mariadb import MariaDB
+from loadstone.targets.mariadb import OwnedMariaDB
 from loadstone.targets.mariadb.client import connect
 from loadstone.targets.schema import Column, ColumnType, Table
 
@@ -29,7 +29,7 @@ def chunks(tmp_path: Path) -> list[Path]:
     return found
 
 
-def test_no_session_locks_the_whole_table(chunks: list[Path], mariadb_target: MariaDB):
+def test_no_session_locks_the_whole_table(chunks: list[Path], mariadb_target: OwnedMariaDB):
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.create_tables([PAIRS])
     other = connect(mariadb_target.connection())

@@ -12,7 +12,7 @@ from lengths import long_but
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.factors.target import is_unsafe
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.mariadb import MariaDB, binaries, catalog
+from loadstone.targets.mariadb import OwnedMariaDB, binaries, catalog
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
 
 pytestmark = pytest.mark.xdist_group("mariadb")
@@ -43,11 +43,11 @@ def _mariadb() -> None:
     need_mariadb()
 
 
-def folder_of(target: MariaDB, name: str) -> Path:
+def folder_of(target: OwnedMariaDB, name: str) -> Path:
     return Path(target.inventory()[f"{name}_folder"])
 
 
-def test_settings_are_applied_and_read_back(mariadb_target: MariaDB) -> None:
+def test_settings_are_applied_and_read_back(mariadb_target: OwnedMariaDB) -> None:
     wanted = {
         "innodb_buffer_pool_size": "256MB",
         "innodb-log-file-size": "128 MiB",
@@ -74,7 +74,7 @@ def test_settings_are_applied_and_read_back(mariadb_target: MariaDB) -> None:
     assert mariadb_target.query("SELECT @@GLOBAL.tx_isolation") == [("REPEATABLE-READ",)]
 
 
-def test_redo_log_may_have_any_size_in_each_trial(mariadb_target: MariaDB) -> None:
+def test_redo_log_may_have_any_size_in_each_trial(mariadb_target: OwnedMariaDB) -> None:
     for size in ("8MB", "1GB", "96MB"):
         mariadb_target.restore(
             START, mariadb_target.spec.with_settings({"innodb_log_file_size": size})
@@ -84,7 +84,7 @@ def test_redo_log_may_have_any_size_in_each_trial(mariadb_target: MariaDB) -> No
         assert log.stat().st_size == int(size.rstrip("MGB")) * (1024**3 if "G" in size else 1024**2)
 
 
-def test_load_with_a_large_redo_log_keeps_a_small_snapshot(mariadb_target: MariaDB) -> None:
+def test_load_with_a_large_redo_log_keeps_a_small_snapshot(mariadb_target: OwnedMariaDB) -> None:
     spec = mariadb_target.spec.with_settings({"innodb_log_file_size": "512MB"})
     mariadb_target.restore(START, spec)
     mariadb_target.execute("DELETE FROM item WHERE id > 1000")
@@ -96,7 +96,7 @@ def test_load_with_a_large_redo_log_keeps_a_small_snapshot(mariadb_target: Maria
     assert mariadb_target.fingerprint(TABLES).rows == {"item": 1000}
 
 
-def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: MariaDB) -> None:
+def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: OwnedMariaDB) -> None:
     spec = mariadb_target.spec.with_settings({"log_bin": True})
     mariadb_target.restore(START, spec)
     mariadb_target.execute("UPDATE item SET quantity = 0")
@@ -104,12 +104,12 @@ def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: MariaDB) 
     assert mariadb_target.query("SELECT @@log_bin, @@sync_binlog") == [(1, 1)]
     mariadb_target.restore(START, mariadb_target.spec)
     assert not list(folder_of(mariadb_target, "redo").glob("binlog*"))
-    assert not is_unsafe(MariaDB.setting(spec, "log_bin", True), True)
-    assert is_unsafe(MariaDB.setting(spec, "sync_binlog", 0), 0)
-    assert not is_unsafe(MariaDB.setting(LOCAL, "sync_binlog", 0), 0)
+    assert not is_unsafe(OwnedMariaDB.setting(spec, "log_bin", True), True)
+    assert is_unsafe(OwnedMariaDB.setting(spec, "sync_binlog", 0), 0)
+    assert not is_unsafe(OwnedMariaDB.setting(LOCAL, "sync_binlog", 0), 0)
 
 
-def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(mariadb_target: MariaDB) -> None:
+def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(mariadb_target: OwnedMariaDB) -> None:
     target = mariadb_target
     target.restore(START, target.spec.with_settings({"log_bin": True}))
     target.execute("DELETE FROM item WHERE id > 1000")
@@ -130,7 +130,7 @@ def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(mariadb_target: Ma
     ),
 )
 def test_data_of_another_layout_are_made_anew(
-    mariadb_target: MariaDB, size: str, files: str
+    mariadb_target: OwnedMariaDB, size: str, files: str
 ) -> None:
     target = mariadb_target
     wanted = {"innodb_page_size": size, "innodb_file_per_table": files == "own"}
@@ -154,13 +154,13 @@ def test_data_of_another_layout_are_made_anew(
 
 def test_layout_is_what_differs_from_the_defaults() -> None:
     def layout(**settings: object) -> dict[str, Level]:
-        return MariaDB.layout(LOCAL.with_settings(settings))
+        return OwnedMariaDB.layout(LOCAL.with_settings(settings))
 
     assert layout(innodb_page_size="4k") == {"innodb_page_size": "4096"}
     assert layout(innodb_page_size="16K") == {}
 
 
-def test_setting_that_the_machine_cannot_carry_is_named(mariadb_target: MariaDB) -> None:
+def test_setting_that_the_machine_cannot_carry_is_named(mariadb_target: OwnedMariaDB) -> None:
     small = mariadb_target.spec.with_settings({"innodb_data_file_path": "ibdata1:5M"})
     with pytest.raises(
         TargetError, match=r"does not start with innodb_data_file_path = ibdata1:5M"
@@ -170,7 +170,7 @@ def test_setting_that_the_machine_cannot_carry_is_named(mariadb_target: MariaDB)
     assert mariadb_target.fingerprint(TABLES).rows["item"] > 0
 
 
-def test_setting_that_the_server_bounds_is_noticed(mariadb_target: MariaDB) -> None:
+def test_setting_that_the_server_bounds_is_noticed(mariadb_target: OwnedMariaDB) -> None:
     wanted = {"innodb_io_capacity_max": 100, "innodb_io_capacity": 200}
     with pytest.raises(TargetError, match="innodb_io_capacity was set to '200', but"):
         mariadb_target.restore(START, mariadb_target.spec.with_settings(wanted))
@@ -191,24 +191,24 @@ def test_setting_that_the_server_bounds_is_noticed(mariadb_target: MariaDB) -> N
 )
 def test_wrong_settings(name: str, level: str, message: str) -> None:
     with pytest.raises(WrongInputError, match=message):
-        MariaDB.setting(LOCAL, name, level)
+        OwnedMariaDB.setting(LOCAL, name, level)
 
 
 @pytest.mark.parametrize("name", ["port", "socket", "datadir", "innodb_log_group_home_dir"])
 def test_settings_that_loadstone_needs_are_refused(name: str) -> None:
-    assert "Loadstone sets it itself" in (MariaDB.setting(LOCAL, name, "1").refused or "")
+    assert "Loadstone sets it itself" in (OwnedMariaDB.setting(LOCAL, name, "1").refused or "")
 
 
 def test_what_a_setting_needs() -> None:
     def needs(name: str, level: int | str) -> str:
-        return MariaDB.setting(LOCAL, name, level).needs
+        return OwnedMariaDB.setting(LOCAL, name, level).needs
 
     assert needs("innodb_buffer_pool_size", "1GB") == "reload"
     assert needs("innodb_doublewrite", 1) == "restart"
     assert needs("innodb_page_size", "8k") == "new data"
-    assert "was built" in (MariaDB.setting(LOCAL, "version", 1).refused or "")
-    assert "one session" in (MariaDB.setting(LOCAL, "timestamp", 1).refused or "")
-    assert MariaDB.setting(LOCAL, "innodb_flush_method", "fsync").default == "O_DIRECT"
+    assert "was built" in (OwnedMariaDB.setting(LOCAL, "version", 1).refused or "")
+    assert "one session" in (OwnedMariaDB.setting(LOCAL, "timestamp", 1).refused or "")
+    assert OwnedMariaDB.setting(LOCAL, "innodb_flush_method", "fsync").default == "O_DIRECT"
 
 
 def test_settings_are_listed_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,16 +238,16 @@ def test_several_that_ask_for_settings_at_once_are_all_answered(
 
 
 def test_describe_starts_nothing() -> None:
-    assert "MariaDB" in MariaDB.describe(LOCAL)["version"]
+    assert "MariaDB" in OwnedMariaDB.describe(LOCAL)["version"]
     with pytest.raises(TargetError, match="looked for mariadbd"):
-        MariaDB.describe(LOCAL.model_copy(update={"server": "local:99"}))
+        OwnedMariaDB.describe(LOCAL.model_copy(update={"server": "local:99"}))
     with pytest.raises(WrongInputError, match="no embedded MariaDB"):
-        MariaDB.describe(LOCAL.model_copy(update={"server": "embedded"}))
+        OwnedMariaDB.describe(LOCAL.model_copy(update={"server": "embedded"}))
     with pytest.raises(WrongInputError, match="not one that MariaDB can have"):
-        MariaDB.describe(LOCAL.model_copy(update={"server": "locl"}))
+        OwnedMariaDB.describe(LOCAL.model_copy(update={"server": "locl"}))
 
 
-def test_tables_are_made_for_the_load_and_finished_after_it(mariadb_target: MariaDB) -> None:
+def test_tables_are_made_for_the_load_and_finished_after_it(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.create_tables(ORDERS)
     mariadb_target.execute(
@@ -273,7 +273,7 @@ def test_tables_are_made_for_the_load_and_finished_after_it(mariadb_target: Mari
     assert mariadb_target.query("SELECT name FROM parent ORDER BY name") == [("B",), ("a",)]
 
 
-def test_rows_that_refer_to_nothing_are_found(mariadb_target: MariaDB) -> None:
+def test_rows_that_refer_to_nothing_are_found(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.create_tables(ORDERS)
     mariadb_target.execute("INSERT INTO child VALUES (7, 1, now())")
@@ -281,7 +281,7 @@ def test_rows_that_refer_to_nothing_are_found(mariadb_target: MariaDB) -> None:
         mariadb_target.finish_tables(ORDERS)
 
 
-def test_procedures_come_between_lines_of_slashes(mariadb_target: MariaDB) -> None:
+def test_procedures_come_between_lines_of_slashes(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.execute(
         "-- two of them; with semicolons\nCREATE PROCEDURE one() BEGIN SELECT 1; SELECT 2; END\n"
@@ -291,7 +291,7 @@ def test_procedures_come_between_lines_of_slashes(mariadb_target: MariaDB) -> No
     assert names == [("one",), ("two",)]
 
 
-def test_warm_is_in_the_buffer_pool_and_nothing_is_left_to_do(mariadb_target: MariaDB) -> None:
+def test_warm_is_in_the_buffer_pool_and_nothing_is_left_to_do(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.execute("UPDATE item SET quantity = quantity + 1")
     mariadb_target.settle("warm")
@@ -309,17 +309,17 @@ def test_warm_is_in_the_buffer_pool_and_nothing_is_left_to_do(mariadb_target: Ma
     assert mariadb_target.query("SELECT @@innodb_max_dirty_pages_pct") == [(90.0,)]
 
 
-def scan(target: MariaDB) -> None:
+def scan(target: OwnedMariaDB) -> None:
     target.query("SELECT sum(length(name)) FROM item FORCE INDEX (PRIMARY)")
     target.query("SELECT count(*) FROM item FORCE INDEX (item_quantity)")
 
 
-def status(target: MariaDB, name: str) -> int:
+def status(target: OwnedMariaDB, name: str) -> int:
     return int(target.query("SHOW GLOBAL STATUS LIKE %s", (name,))[0][1])
 
 
 @pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore tells what is in the cache")
-def test_cold_empties_the_page_cache(mariadb_target: MariaDB) -> None:
+def test_cold_empties_the_page_cache(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.settle("cold")
     path = folder_of(mariadb_target, "data") / "loadstone" / "item.ibd"
@@ -332,7 +332,7 @@ def test_cold_empties_the_page_cache(mariadb_target: MariaDB) -> None:
     assert int(told[0]) < int(told[1]) / 2
 
 
-def test_statistics_of_the_optimizer_are_kept_and_stay(mariadb_target: MariaDB) -> None:
+def test_statistics_of_the_optimizer_are_kept_and_stay(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     sql = "SELECT n_rows FROM mysql.innodb_table_stats WHERE table_name = 'item'"
     [(estimate,)] = mariadb_target.query(sql)
@@ -340,7 +340,7 @@ def test_statistics_of_the_optimizer_are_kept_and_stay(mariadb_target: MariaDB) 
     assert mariadb_target.query("SELECT @@innodb_stats_auto_recalc") == [(0,)]
 
 
-def test_inventory(mariadb_target: MariaDB) -> None:
+def test_inventory(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec.with_settings({"sort_buffer_size": "9MB"}))
     found = mariadb_target.inventory()
     assert found["settings"]["sort_buffer_size"]["value"] == str(9 * 1024**2)

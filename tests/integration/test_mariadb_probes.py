@@ -6,7 +6,7 @@ import pytest
 from integration.conftest import START
 
 from loadstone.probes.base import Probe
-from loadstone.targets.mariadb import MariaDB
+from loadstone.targets.mariadb import OwnedMariaDB
 from loadstone.targets.mariadb.client import connect
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 
@@ -20,7 +20,7 @@ TURN_ON = (
 )
 
 
-def test_rates_and_levels_of_the_server(mariadb_target: MariaDB) -> None:
+def test_rates_and_levels_of_the_server(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     probe = StatisticsProbe(mariadb_target.connection())
     probe.start()
@@ -42,7 +42,7 @@ def test_rates_and_levels_of_the_server(mariadb_target: MariaDB) -> None:
     assert probe.sample(2.0) == []
 
 
-def test_metrics_of_innodb_where_they_are_enabled(mariadb_target: MariaDB) -> None:
+def test_metrics_of_innodb_where_they_are_enabled(mariadb_target: OwnedMariaDB) -> None:
     wanted = {"innodb_monitor_enable": "module_trx"}
     mariadb_target.restore(START, mariadb_target.spec)
     mariadb_target.execute("SET GLOBAL innodb_monitor_enable = 'module_trx'")
@@ -55,7 +55,7 @@ def test_metrics_of_innodb_where_they_are_enabled(mariadb_target: MariaDB) -> No
 
 
 @pytest.mark.parametrize("events", [False, True], ids=["process list", "performance schema"])
-def test_waits_of_blocked_sessions(mariadb_target: MariaDB, events: bool) -> None:
+def test_waits_of_blocked_sessions(mariadb_target: OwnedMariaDB, events: bool) -> None:
     settings = {"performance_schema": True} if events else {}
     mariadb_target.restore(START, mariadb_target.spec.with_settings(settings))
     if events:
@@ -89,7 +89,7 @@ def test_waits_of_blocked_sessions(mariadb_target: MariaDB, events: bool) -> Non
 
 
 @pytest.mark.parametrize("events", [False, True], ids=["process list", "performance schema"])
-def test_what_running_sessions_do(mariadb_target: MariaDB, events: bool) -> None:
+def test_what_running_sessions_do(mariadb_target: OwnedMariaDB, events: bool) -> None:
     settings = {"performance_schema": True} if events else {}
     mariadb_target.restore(START, mariadb_target.spec.with_settings(settings))
     if events:
@@ -108,7 +108,7 @@ def test_what_running_sessions_do(mariadb_target: MariaDB, events: bool) -> None
     probe.stop()
 
 
-def test_own_sessions_are_not_load(mariadb_target: MariaDB) -> None:
+def test_own_sessions_are_not_load(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     # The statements of a connection's beginning bear no mark.
     mariadb_target.query("SELECT 1")
@@ -122,7 +122,7 @@ def test_own_sessions_are_not_load(mariadb_target: MariaDB) -> None:
     probe.stop()
 
 
-def test_probes_survive_the_server(mariadb_target: MariaDB) -> None:
+def test_probes_survive_the_server(mariadb_target: OwnedMariaDB) -> None:
     mariadb_target.restore(START, mariadb_target.spec)
     probes: list[Probe] = mariadb_target.probes()
     assert {each.interval_s for each in probes} == {1.0, 0.1}

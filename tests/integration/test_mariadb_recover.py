@@ -19,7 +19,7 @@ from integration.test_postgresql_recover import (
 from lengths import long_but
 
 from loadstone.journal import open_journals
-from loadstone.targets.mariadb import processes
+from loadstone.targets.mariadb.instance import Instance
 
 __all__ = ["state"]
 
@@ -44,7 +44,7 @@ def assert_gone(journal: Path) -> None:
         if line.get("kind") == "remove-tree":
             assert not Path(data["path"]).exists()
         elif line.get("kind") == "mariadb-stop":
-            assert processes.all_of(Path(data["data"])) == []
+            assert Instance.processes_of(Path(data["data"])) == []
     assert open_journals() == []
 
 

@@ -17,7 +17,7 @@ from loadstone.results.record import CheckResult
 from loadstone.spec.model import ProfileSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
-from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.postgresql import OwnedPostgreSQL
 from loadstone.workloads.base import LoadContext, LoadRequest
 from loadstone.workloads.measured import Measured, Observation
 from loadstone.workloads.oltp.conditions import check_conditions
@@ -33,7 +33,7 @@ LOADED = "loaded"
 class Loaded:
     """A target with a snapshot of a loaded database."""
 
-    target: PostgreSQL
+    target: OwnedPostgreSQL
     facts: dict[str, float]
     driver_facts: Mapping[str, float]
 
@@ -54,7 +54,7 @@ def build(target: Database, sessions: int) -> tuple[dict[str, float], Mapping[st
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
     journal = Journal(tmp_path_factory.mktemp("oltp") / "journal.jsonl", "pytest")
     context = TargetContext(journal=journal, owner="test-oltp-run")
-    target = PostgreSQL(TargetSpec(engine="postgresql"), context)
+    target = OwnedPostgreSQL(TargetSpec(engine="postgresql"), context)
     try:
         target.open()
         facts, driver_facts = build(target, sessions=2)
@@ -66,7 +66,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
 
 
 def run(
-    target: PostgreSQL,
+    target: OwnedPostgreSQL,
     workload: OrderEntry,
     profile: ProfileSpec,
     enough: Callable[[LoadTotals], bool],

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psutil
 import pytest
@@ -14,7 +10,6 @@ from integration.conftest import ROWS, START
 from machine import need
 
 from loadstone.errors import TargetError
-from loadstone.journal import open_journals
 from loadstone.spec.model import StorageSpec
 from loadstone.targets.database import Database
 
@@ -90,28 +85,3 @@ def test_a_disk_that_others_use_is_not_filled(target: Database) -> None:
         raise AssertionError("it was filled")
     assert "loop" in (caught.value.advice or "")
     assert target.query(COUNT)[0][0] == ROWS
-
-
-def test_what_a_killed_run_paused_goes_on_after_recovery(tmp_path: Path) -> None:
-    sleeper = subprocess.Popen(["sleep", "600"])
-    script = f"""
-        import os
-        from pathlib import Path
-        import psutil
-        from loadstone.journal import Journal
-        from loadstone.targets.local.outages import Service
-        journal = Journal(Path({str(tmp_path / "journal.jsonl")!r}), "pytest")
-        find = lambda: [psutil.Process({sleeper.pid})]
-        with Service("a sleeper", journal, None, find, None, None).outage("pause"):
-            os._exit(9)
-    """
-    try:
-        subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
-        process = psutil.Process(sleeper.pid)
-        assert process.status() == psutil.STATUS_STOPPED
-        (left,) = (each for each in open_journals() if each.path.parent == tmp_path)
-        assert left.recover(lambda _entry, _error: None)
-        assert process.status() != psutil.STATUS_STOPPED
-    finally:
-        sleeper.kill()
-        sleeper.wait()

@@ -23,7 +23,7 @@ from lengths import long_but
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.postgresql import OwnedPostgreSQL, RemotePostgreSQL
 from loadstone.targets.postgresql.client import Client
 
 pytestmark = pytest.mark.xdist_group("postgresql")
@@ -42,23 +42,23 @@ class Theirs:
 
 
 @pytest.fixture(scope="module", params=long_but(["embedded"], POSTGRESQL))
-def running(request: pytest.FixtureRequest, server_of: ServerOf) -> PostgreSQL:
+def running(request: pytest.FixtureRequest, server_of: ServerOf) -> OwnedPostgreSQL:
     if not available(request.param):
         pytest.skip(f"no PostgreSQL of kind {request.param} here")
     target = server_of("postgresql", request.param)
-    assert isinstance(target, PostgreSQL)
+    assert isinstance(target, OwnedPostgreSQL)
     # Every database that is made or dropped is a checkpoint: on a busy disk they take long.
     target.restore(START, target.spec.with_settings({"fsync": False}))
     return target
 
 
 @pytest.fixture
-def theirs(running: PostgreSQL) -> Iterator[Theirs]:
+def theirs(running: OwnedPostgreSQL) -> Iterator[Theirs]:
     to = running.connection()
-    postgres = Client(running._server._opened().connection("postgres"))
+    postgres = Client(running.server.connection("postgres"))
     postgres.query(f"CREATE DATABASE {DATABASE}")
     postgres.query(f"ALTER DATABASE {DATABASE} SET work_mem = '7MB'")
-    database = Client(running._server._opened().connection(DATABASE))
+    database = Client(running.server.connection(DATABASE))
     yield Theirs(f"postgresql://{to.user}@/{DATABASE}?host={to.host}", postgres, database)
     database.close()
     postgres.query(f"DROP DATABASE {DATABASE} WITH (FORCE)")
@@ -135,10 +135,12 @@ def test_overridden_setting_is_noticed(theirs: Theirs, make_target: MakeTarget) 
 
 def test_settings_that_need_a_restart_are_refused(theirs: Theirs) -> None:
     spec = TargetSpec(engine="postgresql", server=theirs.address)
-    assert "needs a restart" in (PostgreSQL.setting(spec, "shared_buffers", "1GB").refused or "")
-    assert PostgreSQL.setting(spec, "shared_buffers", "128MB").refused is None
-    assert PostgreSQL.setting(spec, "work_mem", "1GB").refused is None
-    assert "fixed" in (PostgreSQL.setting(spec, "block_size", "16384").refused or "")
+    assert "needs a restart" in (
+        RemotePostgreSQL.setting(spec, "shared_buffers", "1GB").refused or ""
+    )
+    assert RemotePostgreSQL.setting(spec, "shared_buffers", "128MB").refused is None
+    assert RemotePostgreSQL.setting(spec, "work_mem", "1GB").refused is None
+    assert "fixed" in (RemotePostgreSQL.setting(spec, "block_size", "16384").refused or "")
     for name, level in (
         ("no_such", 1),
         ("work_mem", "1 zebra"),
@@ -146,7 +148,7 @@ def test_settings_that_need_a_restart_are_refused(theirs: Theirs) -> None:
         ("wal_sync_method", "hope"),
     ):
         with pytest.raises(WrongInputError):
-            PostgreSQL.setting(spec, name, level)
+            RemotePostgreSQL.setting(spec, name, level)
 
 
 def test_database_that_is_not_empty_is_refused(theirs: Theirs, make_target: MakeTarget) -> None:
@@ -194,7 +196,7 @@ def test_owner_killed_at_an_address(
 
 
 def test_password_is_checked_and_written_nowhere(
-    running: PostgreSQL,
+    running: OwnedPostgreSQL,
     theirs: Theirs,
     make_target: MakeTarget,
     tmp_path: Path,

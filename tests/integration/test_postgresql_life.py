@@ -11,19 +11,19 @@ from integration.conftest import START, TABLES, on_each_version
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.postgresql import PostgreSQL, binaries, processes
+from loadstone.targets.postgresql import OwnedPostgreSQL, binaries, processes
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
 EMBEDDED = TargetSpec(engine="postgresql")
 
 
-def data_of(target: PostgreSQL) -> Path:
+def data_of(target: OwnedPostgreSQL) -> Path:
     return Path(target.inventory()["data_folder"])
 
 
 @on_each_version
-def test_settings_are_applied_and_read_back(owned_target: PostgreSQL) -> None:
+def test_settings_are_applied_and_read_back(owned_target: OwnedPostgreSQL) -> None:
     wanted = {
         "shared_buffers": "64MB",
         "checkpoint_completion_target": 0.7,
@@ -46,12 +46,14 @@ def test_settings_are_applied_and_read_back(owned_target: PostgreSQL) -> None:
     assert owned_target.query("SHOW work_mem") == [("4MB",)]
 
 
-def test_strings_with_quotes_survive_the_configuration_file(owned_target: PostgreSQL) -> None:
+def test_strings_with_quotes_survive_the_configuration_file(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec.with_settings({"cluster_name": "it's a \\ name"}))
     assert owned_target.query("SHOW cluster_name") == [("it's a \\ name",)]
 
 
-def test_server_runs_as_an_ordinary_user_behind_a_private_socket(owned_target: PostgreSQL) -> None:
+def test_server_runs_as_an_ordinary_user_behind_a_private_socket(
+    owned_target: OwnedPostgreSQL,
+) -> None:
     postmaster = processes.postmaster_of(data_of(owned_target))
     assert postmaster is not None
     assert postmaster.uids().real != 0
@@ -61,7 +63,7 @@ def test_server_runs_as_an_ordinary_user_behind_a_private_socket(owned_target: P
     assert not any(each.startswith("PGPASS") for each in postmaster.environ())
 
 
-def test_setting_that_the_machine_cannot_carry_is_named(owned_target: PostgreSQL) -> None:
+def test_setting_that_the_machine_cannot_carry_is_named(owned_target: OwnedPostgreSQL) -> None:
     large = owned_target.spec.with_settings({"shared_buffers": "900TB"})
     with pytest.raises(TargetError, match=r"does not start with shared_buffers = 900TB"):
         owned_target.restore(START, large)
@@ -82,39 +84,41 @@ def test_setting_that_the_machine_cannot_carry_is_named(owned_target: PostgreSQL
 )
 def test_wrong_settings(name: str, level: str, message: str) -> None:
     with pytest.raises(WrongInputError, match=message):
-        PostgreSQL.setting(EMBEDDED, name, level)
+        OwnedPostgreSQL.setting(EMBEDDED, name, level)
 
 
 @pytest.mark.parametrize(
     "name", ["block_size", "wal_block_size", "data_checksums", "wal_segment_size", "server_version"]
 )
 def test_settings_that_are_fixed_are_refused_with_the_reason(name: str) -> None:
-    assert "fixed" in (PostgreSQL.setting(EMBEDDED, name, "16384").refused or "")
+    assert "fixed" in (OwnedPostgreSQL.setting(EMBEDDED, name, "16384").refused or "")
 
 
 @pytest.mark.parametrize("name", ["port", "listen_addresses", "data_directory"])
 def test_settings_that_loadstone_needs_are_refused(name: str) -> None:
-    assert "Loadstone sets it itself" in (PostgreSQL.setting(EMBEDDED, name, "1").refused or "")
+    assert "Loadstone sets it itself" in (
+        OwnedPostgreSQL.setting(EMBEDDED, name, "1").refused or ""
+    )
 
 
 def test_what_a_setting_needs() -> None:
-    shared_buffers = PostgreSQL.setting(EMBEDDED, "Shared_Buffers", "1GB")
+    shared_buffers = OwnedPostgreSQL.setting(EMBEDDED, "Shared_Buffers", "1GB")
     assert (shared_buffers.name, shared_buffers.needs) == ("shared_buffers", "restart")
     assert (shared_buffers.default, shared_buffers.unit) == ("16384", "8kB")
-    assert PostgreSQL.setting(EMBEDDED, "work_mem", "1GB").needs == "reload"
-    assert PostgreSQL.setting(EMBEDDED, "fsync", True).unsafe_levels == ("off",)
-    assert PostgreSQL.setting(EMBEDDED, "zero_damaged_pages", True).unsafe_levels == ("on",)
+    assert OwnedPostgreSQL.setting(EMBEDDED, "work_mem", "1GB").needs == "reload"
+    assert OwnedPostgreSQL.setting(EMBEDDED, "fsync", True).unsafe_levels == ("off",)
+    assert OwnedPostgreSQL.setting(EMBEDDED, "zero_damaged_pages", True).unsafe_levels == ("on",)
 
 
 def test_describe_starts_nothing() -> None:
-    found = PostgreSQL.describe(EMBEDDED)
+    found = OwnedPostgreSQL.describe(EMBEDDED)
     assert int(found["version"].split(".")[0]) >= 18
     with pytest.raises(TargetError, match="looked in PATH"):
-        PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "local:99"}))
+        OwnedPostgreSQL.describe(EMBEDDED.model_copy(update={"server": "local:99"}))
     with pytest.raises(WrongInputError, match="too old"):
-        PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "local:9"}))
+        OwnedPostgreSQL.describe(EMBEDDED.model_copy(update={"server": "local:9"}))
     with pytest.raises(WrongInputError, match="not one that PostgreSQL can have"):
-        PostgreSQL.describe(EMBEDDED.model_copy(update={"server": "locl"}))
+        OwnedPostgreSQL.describe(EMBEDDED.model_copy(update={"server": "locl"}))
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as another user")

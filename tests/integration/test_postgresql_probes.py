@@ -6,7 +6,7 @@ import pytest
 from integration.conftest import START, on_each_version
 
 from loadstone.probes.base import Probe
-from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.postgresql import OwnedPostgreSQL
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("postgresql")
 
 
 @on_each_version
-def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
+def test_rates_of_the_server(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     probe = StatisticsProbe(owned_target.connection())
     probe.start()
@@ -37,7 +37,7 @@ def test_rates_of_the_server(owned_target: PostgreSQL) -> None:
 
 
 @on_each_version
-def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
+def test_waits_of_blocked_sessions(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     holder = Client(owned_target.connection(), "holder")
     blocked = Client(owned_target.connection(), "blocked")
@@ -66,7 +66,7 @@ def test_waits_of_blocked_sessions(owned_target: PostgreSQL) -> None:
     probe.stop()
 
 
-def test_own_sessions_are_not_load(owned_target: PostgreSQL) -> None:
+def test_own_sessions_are_not_load(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     probe = WaitsProbe(owned_target.connection())
     probe.start()
@@ -78,7 +78,7 @@ def test_own_sessions_are_not_load(owned_target: PostgreSQL) -> None:
     probe.stop()
 
 
-def test_probes_survive_the_server(owned_target: PostgreSQL) -> None:
+def test_probes_survive_the_server(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     probes: list[Probe] = owned_target.probes()
     assert {each.interval_s for each in probes} == {1.0, 0.1}
@@ -96,7 +96,7 @@ def test_probes_survive_the_server(owned_target: PostgreSQL) -> None:
         probe.stop()
 
 
-def test_cpu_and_inventory(owned_target: PostgreSQL) -> None:
+def test_cpu_and_inventory(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec.with_settings({"work_mem": "9MB"}))
     before = owned_target.server_cpu_s()
     owned_target.query("SELECT sum(sqrt(n)) FROM generate_series(1, 1000000) AS n")

@@ -10,7 +10,7 @@ from listing import postgresql_memory, shared_memory
 from machine import need
 
 from loadstone.spec.model import StorageSpec
-from loadstone.targets.postgresql import PostgreSQL, processes
+from loadstone.targets.postgresql import OwnedPostgreSQL, processes
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -21,7 +21,7 @@ FROM pg_statio_user_tables
 SEGMENT_BYTES = 16 * 1024**2
 
 
-def test_data_are_analysed_and_frozen(owned_target: PostgreSQL) -> None:
+def test_data_are_analysed_and_frozen(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     assert owned_target.query(
         "SELECT reltuples, relallvisible = relpages FROM pg_class WHERE relname = 'item'"
@@ -34,7 +34,7 @@ def test_data_are_analysed_and_frozen(owned_target: PostgreSQL) -> None:
     assert owned_target.query("SHOW autovacuum") == [("on",)]
 
 
-def reads_of_a_scan(target: PostgreSQL) -> tuple[int, int]:
+def reads_of_a_scan(target: OwnedPostgreSQL) -> tuple[int, int]:
     """Blocks found in shared buffers and not, when everything is read once."""
     target.query("SELECT count(name) FROM item")
     target.query("SELECT pg_stat_force_next_flush()" if major(target) >= 15 else "SELECT 1")
@@ -45,12 +45,12 @@ def reads_of_a_scan(target: PostgreSQL) -> tuple[int, int]:
             return int(hits), int(reads)
 
 
-def major(target: PostgreSQL) -> int:
+def major(target: OwnedPostgreSQL) -> int:
     return int(target.query("SHOW server_version_num")[0][0]) // 10_000
 
 
 @on_each_version
-def test_warm_is_in_shared_buffers_and_cold_is_on_the_disk(owned_target: PostgreSQL) -> None:
+def test_warm_is_in_shared_buffers_and_cold_is_on_the_disk(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     owned_target.settle("warm")
     assert owned_target.query(CACHED) == [(0, 0)], "statistics were reset"
@@ -64,7 +64,7 @@ def test_warm_is_in_shared_buffers_and_cold_is_on_the_disk(owned_target: Postgre
 
 
 @pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore tells what is in the cache")
-def test_cold_empties_the_page_cache(owned_target: PostgreSQL) -> None:
+def test_cold_empties_the_page_cache(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec)
     owned_target.settle("cold")
     name = owned_target.query("SELECT pg_relation_filepath('item')")[0][0]
@@ -79,7 +79,7 @@ def test_cold_empties_the_page_cache(owned_target: PostgreSQL) -> None:
     assert int(told[1]) > 0
 
 
-def test_spare_wal_is_not_kept(owned_target: PostgreSQL) -> None:
+def test_spare_wal_is_not_kept(owned_target: OwnedPostgreSQL) -> None:
     """How much WAL the load made must not decide how much is copied before each trial."""
     large = owned_target.spec.with_settings({"max_wal_size": "1GB"})
     owned_target.restore(START, large)
@@ -92,7 +92,7 @@ def test_spare_wal_is_not_kept(owned_target: PostgreSQL) -> None:
     assert owned_target.query("SELECT count(*) FROM t11") == [(0,)]
 
 
-def wal_bytes(target: PostgreSQL) -> int:
+def wal_bytes(target: OwnedPostgreSQL) -> int:
     folder = Path(target.inventory()["data_folder"]) / "pg_wal"
     return sum(each.stat().st_size for each in folder.iterdir() if each.is_file())
 
@@ -104,7 +104,7 @@ def memory_of(data: Path) -> set[str]:
     return {each for each in shared_memory() if {*each.split()[1:3]} & mapped}
 
 
-def test_shared_memory_goes_with_the_power(owned_target: PostgreSQL) -> None:
+def test_shared_memory_goes_with_the_power(owned_target: OwnedPostgreSQL) -> None:
     """Nothing on the disk may lead to it any more, and the server may not start again."""
     need("volatile:ext4")
     volatile = StorageSpec(data="volatile:ext4")

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
-from types import ModuleType
 
 import psutil
 import pytest
@@ -14,12 +13,12 @@ from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.spec.model import ProcessSpec
-from loadstone.targets.database import Database
-from loadstone.targets.mariadb import processes as of_mariadb
-from loadstone.targets.postgresql import processes as of_postgresql
-from loadstone.targets.served import fingerprint_of
+from loadstone.targets.database import Database, fingerprint_of
+from loadstone.targets.mariadb.instance import Instance
+from loadstone.targets.owned_server import OwnedServer
+from loadstone.targets.postgresql.cluster import Cluster
 
-PROCESSES: dict[str, ModuleType] = {"postgresql": of_postgresql, "mariadb": of_mariadb}
+SERVERS: dict[str, type[OwnedServer]] = {"postgresql": Cluster, "mariadb": Instance}
 RECOVERED = {
     "postgresql": "was not properly shut down",
     "mariadb": "InnoDB: Starting crash recovery",
@@ -35,7 +34,7 @@ def data_of(target: Database) -> Path:
 def main_process(target: Database) -> psutil.Process:
     found = [
         each
-        for each in PROCESSES[target.engine].all_of(data_of(target))
+        for each in SERVERS[target.engine].processes_of(data_of(target))
         if str(data_of(target)) in " ".join(each.cmdline())
     ]
     assert len(found) == 1
@@ -60,7 +59,7 @@ def test_crash_loses_nothing_that_was_committed(any_server: Database) -> None:
     any_server.execute("UPDATE item SET quantity = quantity + 1 WHERE id <= 100")
     before = any_server.fingerprint(TABLES)
     any_server.crash("kill")
-    assert PROCESSES[any_server.engine].all_of(data) == []
+    assert SERVERS[any_server.engine].processes_of(data) == []
     any_server.start()
     assert any_server.fingerprint(TABLES).digest == before.digest
     log = any_server.log_path()
@@ -121,14 +120,14 @@ def test_own_data_folder_with_a_path_too_long_for_a_socket(
     socket = Path(target.connection().host)
     halt(target)
     target.close()
-    assert PROCESSES[engine].all_of(data) == []
+    assert SERVERS[engine].processes_of(data) == []
     assert list(folder.iterdir()) == []
     assert not socket.exists()
 
 
 def halt(target: Database) -> None:
     """Stops all its processes: they must be ended nonetheless."""
-    for process in PROCESSES[target.engine].all_of(data_of(target)):
+    for process in SERVERS[target.engine].processes_of(data_of(target)):
         process.send_signal(signal.SIGSTOP)
 
 

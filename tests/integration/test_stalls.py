@@ -32,7 +32,7 @@ from loadstone.results.trial_files import empty_result
 from loadstone.spec.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.happenings import CHECKPOINT
-from loadstone.targets.postgresql import PostgreSQL
+from loadstone.targets.postgresql import OwnedPostgreSQL
 from loadstone.workloads.registry import workload_of
 
 TICK_S = 0.25
@@ -74,7 +74,7 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(
     )
     folder = ExperimentFolder.create(tmp_path, "demo").trial(plan)
     with Journal(tmp_path / "journal.jsonl", "pytest") as journal, folder:
-        target = PostgreSQL(spec, TargetContext(journal=journal, owner="pytest"))
+        target = OwnedPostgreSQL(spec, TargetContext(journal=journal, owner="pytest"))
         observer = Observer()
         lab = Lab(
             [Site(target, DataStates(target, observer))], journal, Interrupts(), observer, 20.0,

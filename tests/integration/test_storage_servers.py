@@ -17,7 +17,7 @@ from loadstone.journal import Journal
 from loadstone.spec.model import Level, StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 
 ENGINES = ["postgresql", "mariadb"]
 RELAXED: dict[str, dict[str, Level]] = {
@@ -57,7 +57,8 @@ def target(
     before = listing()
     with Journal(tmp_path_factory.mktemp(engine) / "journal.jsonl", "pytest") as journal:
         context = TargetContext(journal=journal, owner="pytest")
-        made = target_class(engine)(TargetSpec(engine=engine, data=str(folder)), context)
+        spec = TargetSpec(engine=engine, data=str(folder))
+        made = target_for(spec)(spec, context)
         made.open()
         fill(made)
         made.snapshot(START)

@@ -42,7 +42,7 @@ from loadstone.results.record import Notice
 from loadstone.results.store import index_experiment
 from loadstone.spec.model import Experiment, TargetSpec
 from loadstone.targets.base import Target, TargetContext
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
     refuse_impossible(experiment, [change for _, change in changes_of(experiment)])
     for variant in variants:
         parts = apply_changes(experiment, variant.changes)
-        target = target_class(parts.target.engine)
+        target = target_for(parts.target)
         target.describe(parts.target)
         refuse_shared_engine(parts.profile, target)
         refuse_unfit(parts, experiment.cache)
@@ -141,7 +141,7 @@ def _lab(
         force=options.force,
     )
     host = HostState(journal)
-    targets = [target_class(spec.engine)(spec.alone, context) for spec in systems(experiment)]
+    targets = [target_for(spec)(spec.alone, context) for spec in systems(experiment)]
     try:
         for number, target in enumerate(targets):
             observer.step(f"starting the target ({target.engine})")

@@ -23,7 +23,7 @@ from loadstone.results.record import (
     TrialResult,
 )
 from loadstone.results.statistics import drift, steady_state, usual
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 from loadstone.workloads.measured import Measured
 
 ERROR_SHARE_LIMIT = 0.01
@@ -246,7 +246,7 @@ def _notices(
     found += [outage.notice(begin_s) for outage in outcome.load.outages]
     measured = outcome.load.log.measured()
     if health is not None:
-        engine = target_class(outcome.plan.target.engine)
+        engine = target_for(outcome.plan.target)
         found += engine.cautions(outcome.plan.target, outcome.plan.profile)
         # Of a level of a search an overload is a finding: its record says it.
         found += (

@@ -10,7 +10,7 @@ from loadstone.experiments.designs import design_of
 from loadstone.factors.registry import apply_changes
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import LevelPlan, TrialPlan
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
 
@@ -39,7 +39,7 @@ def with_room(plan: TrialPlan, sessions: int) -> TrialPlan:
     needed = max(sessions, workload.sessions(plan.profile))
     if plan.level is not None:
         needed = max(needed, min(MOST_AHEAD, _raised_to(workload, plan.level)))
-    settings = target_class(plan.target.engine).for_sessions(plan.target, needed)
+    settings = target_for(plan.target).for_sessions(plan.target, needed)
     return plan.model_copy(update={"target": plan.target.with_settings(settings)})
 
 

@@ -51,15 +51,15 @@ def level_text(level: Level) -> str:
 
 
 def _describe(target: TargetSpec) -> None:
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
 
-    target_class(target.engine).describe(target)
+    target_for(target).describe(target)
 
 
 def _setting(target: TargetSpec, name: str, level: Level) -> SettingInfo:
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
 
-    return target_class(target.engine).setting(target, name, level)
+    return target_for(target).setting(target, name, level)
 
 
 _TRUTH = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off"}

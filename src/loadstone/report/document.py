@@ -51,7 +51,7 @@ from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.spec.model import Experiment, LadderDesign
 from loadstone.spec.plans import TrialPlan
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 from loadstone.workloads.registry import workload_of
 
 
@@ -114,7 +114,7 @@ def _load(folder: ExperimentFolder) -> str:
     """
     base = folder.experiment
     try:
-        target_class(base.target.engine)
+        target_for(base.target)
         text = _arrival(base)
         differing = [trial.plan for trial in folder.trials if _arrival(trial.plan) != text]
     except WrongInputError:

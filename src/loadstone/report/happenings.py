@@ -18,7 +18,7 @@ from loadstone.results.statistics.coincidence import Span
 from loadstone.results.trial_files import TARGET_LOG_FILE
 from loadstone.targets.base import Target
 from loadstone.targets.happenings import ServerLog
-from loadstone.targets.registry import target_class
+from loadstone.targets.registry import target_for
 
 _TOOK = "took_s"
 """In the data of a workload's event: how long that took which ends with it."""
@@ -71,7 +71,7 @@ class Happenings:
 def _engine(trial: TrialFolder) -> type[Target] | None:
     """None for one that this Loadstone does not know."""
     try:
-        return target_class(trial.plan.target.engine)
+        return target_for(trial.plan.target)
     except WrongInputError:
         return None
 

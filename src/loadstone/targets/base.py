@@ -67,6 +67,11 @@ class Target:
         self.spec = spec
         self.context = context
 
+    @classmethod
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """The class of a target as `spec` has it, where an engine has several."""
+        return cls
+
     # -- before anything runs ------------------------------------------------------------------
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
@@ -90,11 +95,6 @@ class Target:
             f"target {cls.engine} has no setting {name!r}",
             advice="vary workload.… or profile.… instead",
         )
-
-    @classmethod
-    def offers(cls, spec: TargetSpec) -> frozenset[str]:
-        """The capabilities of a target as `spec` has it."""
-        return cls.capabilities
 
     @classmethod
     def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -100,3 +102,15 @@ class Database(Target, ABC):
         The difference of two readings counts.
         """
         return None
+
+
+def fingerprint_of(rows: Mapping[str, int], sums: Mapping[str, str], size: int) -> Fingerprint:
+    """The fingerprint of data; its digest is the same on every engine that holds the same data.
+
+    Args:
+        rows: Table: number of rows.
+        sums: Table: sum over its rows, as a plain integer.
+        size: Bytes of the database.
+    """
+    digest = hashlib.sha256(json.dumps([rows, sums], sort_keys=True).encode()).hexdigest()
+    return Fingerprint(rows=dict(rows), sums=dict(sums), size_bytes=size, digest=digest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loadstone.errors import WrongInputError
 from loadstone.registered import Registered
+from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import Target
 
 TARGETS: Registered[Target] = Registered(
@@ -20,7 +21,7 @@ TARGETS: Registered[Target] = Registered(
 
 
 def target_class(engine: str) -> type[Target]:
-    """The target of that engine.
+    """The target of that engine, for what does not depend on where it is.
 
     Raises:
         WrongInputError: If there is none.
@@ -30,6 +31,15 @@ def target_class(engine: str) -> type[Target]:
             f"there is no target {engine!r}", advice=f"choose one of {', '.join(TARGETS)}"
         )
     return TARGETS[engine]
+
+
+def target_for(spec: TargetSpec) -> type[Target]:
+    """The target that `spec` describes: where it is decides too, not the engine alone.
+
+    Raises:
+        WrongInputError: If there is none.
+    """
+    return target_class(spec.engine).for_spec(spec)
 
 
 def register_undoing() -> None:

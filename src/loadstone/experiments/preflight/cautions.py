@@ -12,10 +12,10 @@ from loadstone.spec.plans import Variant
 
 def cautions(experiment: Experiment, variants: Sequence[Variant]) -> list[Notice]:
     """What its targets have to say of it, each once; the trials that it concerns say it again."""
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
 
     found: dict[str, Notice] = {}
     for parts in longest_trials(experiment, variants):
-        for notice in target_class(parts.target.engine).cautions(parts.target, parts.profile):
+        for notice in target_for(parts.target).cautions(parts.target, parts.profile):
             found.setdefault(notice.message, notice)
     return list(found.values())

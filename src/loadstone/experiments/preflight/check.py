@@ -62,10 +62,10 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
 
 
 def _target_problems(experiment: Experiment) -> list[Problem]:
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
     from loadstone.workloads.registry import workload_class
 
-    target = target_class(experiment.target.engine)
+    target = target_for(experiment.target)
     missing = workload_class(experiment.workload.name).requires - target.capabilities
     if missing:
         message = (

@@ -50,7 +50,7 @@ def refuse_uncrashable(experiment: Experiment) -> None:
 
 
 def _general_reasons(experiment: Experiment) -> list[str]:
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
     from loadstone.workloads.registry import workload_class
 
     workload, target = experiment.workload.name, experiment.target
@@ -61,7 +61,7 @@ def _general_reasons(experiment: Experiment) -> list[str]:
             f"the server at {target.server} is not Loadstone's to let fail: "
             "choose server: embedded or local"
         ]
-    if "sql" not in target_class(target.engine).capabilities:
+    if "sql" not in target_for(target).capabilities:
         return [f"{target.engine} has no server that could fail"]
     return []
 

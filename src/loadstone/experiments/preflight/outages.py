@@ -35,11 +35,11 @@ def refuse_impossible_outage(experiment: Experiment) -> None:
 
 
 def _reasons(experiment: Experiment) -> Iterator[str]:
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
 
     outage = experiment.outage
     assert outage is not None  # noqa: S101 - the caller looked
-    target = target_class(experiment.target.engine)
+    target = target_for(experiment.target)
     if isinstance(experiment.design, CrashDesign):
         yield "a crash experiment ends at its failure: choose another design"
     if target.in_process or "sql" not in target.capabilities:

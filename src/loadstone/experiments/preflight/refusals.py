@@ -69,7 +69,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
     Raises:
         WrongInputError: With what it lacks.
     """
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
     from loadstone.workloads.registry import workload_of
 
     spec, workload = parts.target, workload_of(parts.workload)
@@ -87,7 +87,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
                 f"each step, as its parameters {made[name]} say",
                 advice="change those instead (workload.NAME as a factor)",
             )
-    offered = target_class(spec.engine).offers(spec)
+    offered = target_for(spec).capabilities
     lacking = workload.needs() - offered
     if lacking:
         where = " at an address" if at_address(spec) else ""

@@ -113,10 +113,10 @@ def longest_trials(experiment: Experiment, variants: Sequence[Variant]) -> Itera
 
 def growth_bytes(parts: Parts) -> int | None:
     """About how much a trial adds to the database; None if it is not known."""
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
     from loadstone.workloads.registry import workload_of
 
-    workload, target = workload_of(parts.workload), target_class(parts.target.engine)
+    workload, target = workload_of(parts.workload), target_for(parts.target)
     return workload.growth_bytes(parts.profile, target)
 
 

@@ -16,11 +16,11 @@ from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb import ddl, settings
 from loadstone.targets.chdb.database import Database
 from loadstone.targets.connection import InProcessConnection
+from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.schema import Table
-from loadstone.targets.served import fingerprint_of
 
 
 class ChDB(InProcessTarget):

@@ -15,6 +15,7 @@ from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.connection import InProcessConnection
+from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.duckdb import ddl, settings
 from loadstone.targets.duckdb.database import Database, connect
@@ -22,7 +23,6 @@ from loadstone.targets.duckdb.probe import DuckDBProbe
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.schema import Table
-from loadstone.targets.served import fingerprint_of
 
 if TYPE_CHECKING:
     from loadstone.probes.marks import Mark, SampleTable

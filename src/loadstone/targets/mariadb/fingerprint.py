@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loadstone.results.record import Fingerprint
+from loadstone.targets.database import fingerprint_of
 from loadstone.targets.mariadb.client import Client
-from loadstone.targets.served import fingerprint_of
 
 
 def size_bytes(client: Client) -> int:

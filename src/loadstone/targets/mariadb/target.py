@@ -7,28 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
-from loadstone.results.record import FactorReading, Fingerprint
-from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import SettingInfo, TargetContext
+from loadstone.results.record import Fingerprint
+from loadstone.spec.model import TargetSpec
+from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.local.sessions import room_for
-from loadstone.targets.mariadb import (
-    address,
-    binaries,
-    bulk,
-    catalog,
-    ddl,
-    fingerprint,
-    remote,
-    settings,
-)
-from loadstone.targets.mariadb.owned import OwnedServer
-from loadstone.targets.mariadb.remote import AddressServer
-from loadstone.targets.mariadb.server import Server
+from loadstone.targets.mariadb import address, bulk, ddl, fingerprint, state
+from loadstone.targets.mariadb.client import Client
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 from loadstone.targets.mariadb.waits import WaitsProbe
 from loadstone.targets.schema import Table
-from loadstone.targets.served import ServedTarget
+from loadstone.targets.served import ServedDatabase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +36,7 @@ _FIXED = (
 )
 
 
-class MariaDB(ServedTarget):
+class MariaDB(ServedDatabase):
     """MariaDB 10.6 or newer: `local`, `local:10.11`, or an address."""
 
     engine = "mariadb"
@@ -57,52 +45,19 @@ class MariaDB(ServedTarget):
     )
     dialect = Dialect("mariadb")
     storage_roles = ("data", "log")
-    _server: Server
-
-    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
-        super().__init__(spec, context)
-        self._server = (
-            AddressServer(spec, context)
-            if address.is_address(spec.server)
-            else OwnedServer(spec, context)
-        )
+    client: Client
 
     @classmethod
-    def describe(cls, spec: TargetSpec) -> dict[str, str]:
-        """Version and path of the server, or the address; nothing is started or reached."""
-        if address.is_address(spec.server):
-            return {"engine": cls.engine, "address": address.parse(spec).shown}
-        found = binaries.find(spec.server)
-        return {"engine": cls.engine, "version": found.version, "binaries": str(found.server)}
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """By whether it names an address."""
+        from loadstone.targets.mariadb.owned import OwnedMariaDB
+        from loadstone.targets.mariadb.remote import RemoteMariaDB
 
-    @classmethod
-    def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
-        """Asks the programs, or the server at the address."""
-        if address.is_address(spec.server):
-            return remote.setting(spec, name, level)
-        return settings.info(binaries.find(spec.server), spec, name, level)
+        return RemoteMariaDB if address.is_address(spec.server) else OwnedMariaDB
 
-    @classmethod
-    def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
-        """`max_connections`, where it is not set."""
-        if address.is_address(spec.server):
-            return {}
-        return room_for(sessions, map(catalog.plain_name, spec.settings))
-
-    @classmethod
-    def layout(cls, spec: TargetSpec) -> dict[str, Level]:
-        """Page size, tablespaces and row format, where they are not the defaults."""
-        if address.is_address(spec.server):
-            return {}
-        return settings.layout(binaries.find(spec.server), spec.settings)
-
-    def open(self) -> None:
-        """Makes a server, or connects; refuses a database that is not Loadstone's."""
-        self._server.open()
-
-    def empty(self, spec: TargetSpec) -> list[FactorReading]:
-        """An empty database on pages of the size that `spec` wants."""
-        return self._server.empty(spec)
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        state.analyse(self.client)
 
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them with their primary keys."""
@@ -126,11 +81,11 @@ class MariaDB(ServedTarget):
 
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """Rows and sums of the tables."""
-        return fingerprint.take(self._server.client, tables)
+        return fingerprint.take(self.client, tables)
 
     def size_bytes(self) -> int:
         """Size of the work database."""
-        return fingerprint.size_bytes(self._server.client)
+        return fingerprint.size_bytes(self.client)
 
     def index_names(self, table: str) -> set[str]:
         """As the information schema has them."""
@@ -147,8 +102,8 @@ class MariaDB(ServedTarget):
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""
-        connection = self._server.connection()
-        return [StatisticsProbe(connection), WaitsProbe(connection, self._server.pid)]
+        connection = self.connection()
+        return [StatisticsProbe(connection), WaitsProbe(connection, self.server_pid)]
 
     @classmethod
     def happenings(cls, samples: SampleTable, log: ServerLog) -> list[Mark]:
@@ -158,8 +113,8 @@ class MariaDB(ServedTarget):
         return happenings(samples)
 
     def inventory(self) -> dict[str, Any]:
-        """Version, settings that are not the default, plugins, size, and where the data lie."""
-        client = self._server.client
+        """Version, settings that are not the default, plugins, size."""
+        client = self.client
         return {
             "engine": self.engine,
             "version": client.value("SELECT version()"),
@@ -180,5 +135,8 @@ class MariaDB(ServedTarget):
                 )
             ),
             "size_bytes": self.size_bytes(),
-            **self._server.inventory(),
         }
+
+    def _warm(self) -> str:
+        count = state.warm(self.connection())
+        return f"{count} indexes and tables read into the buffer pool"

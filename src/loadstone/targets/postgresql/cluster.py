@@ -3,43 +3,52 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+import psutil
 
 from loadstone.errors import TargetError
-from loadstone.host.processes import wait_ended
-from loadstone.journal import Entry, Journal, undoes
+from loadstone.journal import Journal
 from loadstone.placements.account import Account
 from loadstone.spec.model import Failure, Level
 from loadstone.targets.connection import ServerConnection
-from loadstone.targets.local.server_process import ServerProcess
+from loadstone.targets.owned_server import OwnedServer
 from loadstone.targets.postgresql import processes, values
 from loadstone.targets.postgresql.binaries import Binaries
 
 SUPERUSER = "loadstone"
 PORT = 5432
 INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--auth=trust", f"--username={SUPERUSER}")
-STOP_S = 300.0
-_CAUSE = re.compile(r"(FATAL|PANIC|ERROR|HINT|DETAIL):|.* for parameter ")
 _SETTINGS_FILE = "loadstone.conf"
 
 
-class Cluster:
+class Cluster(OwnedServer):
     """A data folder, and the server in it if it runs."""
 
-    def __init__(self, binaries: Binaries, account: Account, data: Path, socket: Path, log: Path):
+    title = "PostgreSQL"
+    undo_name = "postgresql-stop"
+    stop_signal = signal.SIGINT
+    stop_s = 300.0
+    stamp = re.compile(r"^\S+ \S+ \S+ \[\d+\] ")
+    cause = re.compile(r"^(?:FATAL|PANIC|ERROR|HINT|DETAIL):| for parameter ")
+
+    def __init__(
+        self,
+        binaries: Binaries,
+        data: Path,
+        socket: Path,
+        *,
+        log: Path,
+        account: Account,
+        journal: Journal,
+    ) -> None:
+        super().__init__(data, log=log, account=account, journal=journal, version=binaries.version)
         self.binaries = binaries
-        self.account = account
-        self.data = data
         self.socket = socket
-        self.log = log
-        self.server = ServerProcess("PostgreSQL", account, log)
-        self._entry: Entry | None = None
 
     def connection(self, database: str) -> ServerConnection:
         """How to reach the server: by its Unix socket, which only its account may enter."""
@@ -51,25 +60,22 @@ class Cluster:
             database=database,
         )
 
-    def initialise(self, journal: Journal) -> None:
-        """Runs initdb.
-
-        Args:
-            journal: Told before: initdb must not go on alone in a folder that is being removed.
+    def initialise(self) -> None:
+        """Runs initdb. The journal knows of it: it must not go on alone in a removed folder.
 
         Raises:
             TargetError: With its output.
         """
-        self._note(journal)
+        self._note()
         done = subprocess.run(
             [
                 str(self.binaries.program("initdb")),
                 *INITDB_OPTIONS,
                 "--no-sync",
                 *(["--data-checksums"] if self.binaries.major < 18 else []),
-                f"--pgdata={self.data}",
+                f"--pgdata={self.folder}",
             ],
-            cwd=self.data.parent,
+            cwd=self.folder.parent,
             capture_output=True,
             text=True,
             check=False,
@@ -77,12 +83,12 @@ class Cluster:
         )
         if done.returncode != 0:
             raise TargetError(f"initdb failed: {' '.join((done.stdout + done.stderr).split())}")
-        with (self.data / "postgresql.conf").open("a") as file:
+        with (self.folder / "postgresql.conf").open("a") as file:
             file.write(f"include = '{_SETTINGS_FILE}'\n")
 
     def configure(self, settings: Mapping[str, Level]) -> None:
         """Writes the settings that the next start uses; all others have initdb's defaults."""
-        path = self.data / _SETTINGS_FILE
+        path = self.folder / _SETTINGS_FILE
         path.write_text(
             "".join(
                 f"{name} = {values.quoted(values.text(level))}\n"
@@ -92,55 +98,38 @@ class Cluster:
         path.chmod(0o600)
         self.account.own(path)
 
-    def start(self, journal: Journal, blamed: Mapping[str, Level]) -> None:
-        """Starts the server and waits until it accepts connections.
+    def command(self) -> Sequence[str | Path]:
+        """The postmaster."""
+        return [self.binaries.program("postgres"), "-D", self.folder]
 
-        Args:
-            journal: Told before.
-            blamed: Settings to name when the server's log names them.
+    def is_ready(self) -> bool:
+        """Asks its own file: it accepts connections."""
+        try:
+            lines = (self.folder / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return False
+        ours = lines[:1] == [str(self.pid)]
+        return ours and len(lines) > 7 and lines[7].strip() == "ready"
 
-        Raises:
-            TargetError: If it does not start, with the end of its log.
-        """
-        self._note(journal)
-        self.server.start([self.binaries.program("postgres"), "-D", self.data], self.data)
-        if not self.server.wait_until(self._is_ready):
-            lines = self.server.log_lines(of_this_start=True)
-            raise self._ended("does not start", lines, blamed)
+    @classmethod
+    def processes_of(cls, folder: Path) -> list[psutil.Process]:
+        """The postmaster first; children whose postmaster has died, too."""
+        return processes.all_of(folder)
 
-    def stop(self, journal: Journal) -> None:
-        """Stops the server with a checkpoint; one that somebody else has killed counts as stopped.
-
-        Raises:
-            TargetError: If it does not stop in time.
-        """
-        postmaster = processes.postmaster_of(self.data)
-        if postmaster is not None:
-            postmaster.send_signal(signal.SIGINT)
-            if not wait_ended([postmaster], STOP_S):
-                raise TargetError(
-                    f"PostgreSQL in {self.data} does not stop within {STOP_S:g} s",
-                    advice=f"see {self.log}",
-                )
-        self.end(journal)
-
-    def check_alive(self) -> None:
-        """Raises a TargetError, with the end of its log, if the server has ended."""
-        if self.server.has_ended():
-            raise self._ended("has ended", self.server.log_lines(of_this_start=False), {})
+    @classmethod
+    def end_in(cls, folder: Path) -> None:
+        """Ends it, or its initdb, and removes what it left in memory."""
+        processes.end_server(folder)
+        with contextlib.suppress(OSError):  # the disk below it may have lost its power
+            (folder / "postmaster.pid").unlink(missing_ok=True)
 
     def crash(self, failure: Failure) -> None:
-        """Kills all processes of the server at once. It stays journalled: it is to come back."""
+        """Kills it while it stands still; a power loss takes its shared memory away."""
         if failure == "power-loss":
-            processes.kill_with_memory(self.data)
+            processes.kill_with_memory(self.folder)
         else:
-            processes.kill_server(self.data)
-        self.server.wait()
-
-    def end(self, journal: Journal) -> None:
-        """Ends the server by all means, for data that are thrown away."""
-        processes.end_server(self.data)
-        self._forget(journal)
+            processes.kill_server(self.folder)
+        self._wait()
 
     def wal_in_use(self) -> str:
         """Name of the WAL file with the last checkpoint of the stopped server."""
@@ -157,50 +146,10 @@ class Cluster:
     def _control_data(self) -> str:
         program = self.binaries.program("pg_controldata")
         done = subprocess.run(
-            [str(program), str(self.data)],
+            [str(program), str(self.folder)],
             capture_output=True,
             text=True,
             check=True,
             **self.account.process_options(),
         )
         return str(done.stdout)
-
-    def _is_ready(self) -> bool:
-        try:
-            lines = (self.data / "postmaster.pid").read_text().splitlines()
-        except OSError:
-            return False
-        ours = lines[:1] == [str(self.server.pid)]
-        return ours and len(lines) > 7 and lines[7].strip() == "ready"
-
-    def _ended(self, what: str, lines: list[str], blamed: Mapping[str, Level]) -> TargetError:
-        told = [re.sub(r"^\S+ \S+ \S+ \[\d+\] ", "", line) for line in lines]
-        causes = [line for line in told if _CAUSE.match(line)]
-        said = " | ".join(causes or told[-5:]) or "nothing"
-        named = [name for name in blamed if re.search(rf"\b{re.escape(name)}\b", said)]
-        of = ", ".join(f"{name} = {values.text(blamed[name])}" for name in named)
-        return TargetError(
-            f"PostgreSQL {what}{' with ' + of if of else ''}; its log says: {said}",
-            advice=f"choose another level of {named[0]}" if named else f"see {self.log}",
-        )
-
-    def _note(self, journal: Journal) -> None:
-        if self._entry is None:
-            self._entry = journal.before(
-                f"run PostgreSQL {self.binaries.version} in {self.data}",
-                "postgresql-stop",
-                data=str(self.data),
-            )
-
-    def _forget(self, journal: Journal) -> None:
-        self.server.wait()
-        if self._entry is not None:
-            with contextlib.suppress(OSError):  # the disk below it may have lost its power
-                (self.data / "postmaster.pid").unlink(missing_ok=True)
-            journal.undone(self._entry)
-            self._entry = None
-
-
-@undoes("postgresql-stop")
-def _stop(data: dict[str, Any]) -> None:
-    processes.end_server(Path(os.path.realpath(data["data"])))

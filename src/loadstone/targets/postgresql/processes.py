@@ -112,14 +112,6 @@ def _end_initdb(data: Path) -> None:
         wait_ended(found, _BOOTSTRAP_S)
 
 
-def cpu_s(data: Path) -> float | None:
-    """User and system seconds of the server's processes so far, ended ones included."""
-    postmaster = postmaster_of(data)
-    if postmaster is None:
-        return None
-    return processes.cpu_s(postmaster)
-
-
 def _serves(process: psutil.Process, data: Path) -> bool:
     return processes.has(
         process,

@@ -5,31 +5,70 @@ from __future__ import annotations
 import secrets
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.journal import Entry
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets import served
+from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
-from loadstone.targets.postgresql import aside, safety, settings, state, values
+from loadstone.targets.capabilities import SECOND_PLACE
+from loadstone.targets.postgresql import aside, safety, settings, values
 from loadstone.targets.postgresql.address import parse
 from loadstone.targets.postgresql.binaries import OLDEST_MAJOR
 from loadstone.targets.postgresql.client import Client
-from loadstone.targets.postgresql.server import Server
 from loadstone.targets.postgresql.system import SystemSettings
+from loadstone.targets.postgresql.target import EMPTY, PostgreSQL
+from loadstone.targets.remote_database import RemoteDatabase, check_range, no_setting
 
 
-class AddressServer(served.AddressServer, Server):
+class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
     """A work database in the place of the one that the address names."""
 
+    capabilities = PostgreSQL.capabilities - {SECOND_PLACE}
+    """The folder of a second place would be made on the server's machine."""
+
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
-        self._spec = spec
-        self._context = context
-        self._address = parse(spec)
-        self._system = SystemSettings(self._address, context.journal)
-        self._aside: Entry | None = None
-        self._snapshots: dict[str, tuple[str, Entry]] = {}
-        self.major = 0
-        self.client = Client(self._address.connection())
+        super().__init__(spec, context)
+        self._system = SystemSettings(self.address, context.journal)
+        self.client = Client(self.connection())
+
+    @classmethod
+    def address_of(cls, spec: TargetSpec) -> Address:
+        """As `psql` takes it."""
+        return parse(spec)
+
+    @classmethod
+    def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
+        """Asks the server what setting `name` to `level` would need.
+
+        Raises:
+            WrongInputError: If it has no such setting, or the level is not one of its values.
+            TargetError: If it cannot be reached.
+        """
+        client = Client(parse(spec).connection())
+        try:
+            found = settings.row(client, name)
+        finally:
+            client.close()
+        if found is None:
+            raise no_setting(name)
+        value = values.text(level)
+        refused = settings.why_refused(found.name, found.context)
+        if refused is None:
+            _check_value(found, value)
+        needs = "restart" if found.context == "internal" else settings.needs(found.context)
+        already = values.same(value, found.setting, found.kind, found.unit)
+        if refused is None and needs == "restart" and not already:
+            refused = (
+                "it needs a restart, and a server at an address is not restarted "
+                f"(it is {found.shown})"
+            )
+        return SettingInfo(
+            name=found.name,
+            needs=needs,
+            unsafe_levels=settings.unsafe_levels(found.name),
+            default=found.boot or "",
+            unit=found.unit or "",
+            refused=refused,
+        )
 
     # -- life ----------------------------------------------------------------------------------
     def open(self) -> None:
@@ -37,18 +76,19 @@ class AddressServer(served.AddressServer, Server):
         self.major = int(self.client.value("SHOW server_version_num")) // 10_000
         if self.major < OLDEST_MAJOR:
             raise TargetError(
-                f"the server at {self._address.shown} is PostgreSQL {self.major}",
+                f"the server at {self.address.shown} is PostgreSQL {self.major}",
                 advice=f"Loadstone needs {OLDEST_MAJOR} or newer",
             )
         self._refuse()
         self.client.close()
-        client = aside.maintenance(self._address)
+        client = aside.maintenance(self.address)
         try:
             self._set_aside(client)
         finally:
             client.close()
-        safety.mark(self.client, self._context.owner)
-        self._system.apply(self._spec.settings)
+        safety.mark(self.client, self.context.owner)
+        self._system.apply(self.spec.settings)
+        self.snapshot(EMPTY)
 
     def close(self) -> None:
         """Puts settings and database back and drops the snapshots."""
@@ -57,26 +97,22 @@ class AddressServer(served.AddressServer, Server):
         self._give_back()
 
     # -- state ---------------------------------------------------------------------------------
-    def analyse(self) -> None:
-        """Makes the planner's statistics of all tables."""
-        state.analyse(self.client)
-
     def snapshot(self, key: str) -> None:
         """Copies the work database into a snapshot database."""
-        state.analyse(self.client)
+        self.analyse()
         self.client.close()
         name = f"loadstone_snapshot_{secrets.token_hex(6)}"
-        entry = self._context.journal.before(
-            f"make database {name} at {self._address.shown}",
+        entry = self.context.journal.before(
+            f"make database {name} at {self.address.shown}",
             "postgresql-drop-database",
-            address=self._address.to_journal(),
+            address=self.address.to_journal(),
             name=name,
         )
-        client = aside.maintenance(self._address)
+        client = aside.maintenance(self.address)
         try:
-            aside.copy(client, self._address.database, name, self.major)
+            aside.copy(client, self.address.database, name, self.major)
             aside.comment(
-                client, name, f"Snapshot of Loadstone for {self._context.owner}; safe to drop"
+                client, name, f"Snapshot of Loadstone for {self.context.owner}; safe to drop"
             )
         finally:
             client.close()
@@ -87,94 +123,49 @@ class AddressServer(served.AddressServer, Server):
         kept = self._snapshot(key)
         wanted = spec.settings
         self.client.close()
-        client = aside.maintenance(self._address)
+        client = aside.maintenance(self.address)
         try:
-            aside.drop(client, self._address.database)
-            aside.copy(client, kept, self._address.database, self.major)
+            aside.drop(client, self.address.database)
+            aside.copy(client, kept, self.address.database, self.major)
             self._comment(client)
         finally:
             client.close()
         before = self._system.apply(wanted)
         return settings.read_back(self.client, wanted, before, "reload")
 
-    def settle(self, cache: str) -> None:
-        """Reads everything; caches of a server that is not ours cannot be emptied."""
-        self.refuse_cold(cache)
-        state.warm(self.connection())
-        state.reset_statistics(self.client, self.major)
-        self.client.query("CHECKPOINT")
-
-    def make_tablespace(self) -> None:
-        """Cannot be: its folder would have to be made on the server's machine."""
-        raise self._not_ours("given a tablespace")
-
     # -- inside --------------------------------------------------------------------------------
     def _refuse(self) -> None:
         """Refuses a database with foreign contents, or in use."""
-        safety.refuse_foreign(self.client, self._address.database, force=self._context.force)
+        safety.refuse_foreign(self.client, self.address.database, force=self.context.force)
         others = self.client.value(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
             "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
         )
         if others:
             raise TargetError(
-                f"{others} other sessions use database {self._address.database!r}",
+                f"{others} other sessions use database {self.address.database!r}",
                 advice="disconnect them, or name a database of its own",
             )
 
     def _set_aside(self, client: Client) -> None:
         kept = f"loadstone_kept_{secrets.token_hex(6)}"
-        self._aside = self._context.journal.before(
-            f"set database {self._address.database} aside as {kept} at {self._address.shown}",
+        self._aside = self.context.journal.before(
+            f"set database {self.address.database} aside as {kept} at {self.address.shown}",
             "postgresql-set-aside",
-            address=self._address.to_journal(),
+            address=self.address.to_journal(),
             kept=kept,
         )
-        aside.rename(client, self._address.database, kept)
-        aside.create_like(client, self._address.database, kept)
+        aside.rename(client, self.address.database, kept)
+        aside.create_like(client, self.address.database, kept)
         self._comment(client)
 
     def _comment(self, client: Client) -> None:
         aside.comment(
             client,
-            self._address.database,
-            f"Work database of Loadstone for {self._context.owner}; loadstone recover puts the "
+            self.address.database,
+            f"Work database of Loadstone for {self.context.owner}; loadstone recover puts the "
             "original back",
         )
-
-
-def setting(spec: TargetSpec, name: str, level: Level) -> SettingInfo:
-    """Asks the server what setting `name` to `level` would need.
-
-    Raises:
-        WrongInputError: If it has no such setting, or the level is not one of its values.
-        TargetError: If it cannot be reached.
-    """
-    client = Client(parse(spec).connection())
-    try:
-        found = settings.row(client, name)
-    finally:
-        client.close()
-    if found is None:
-        raise served.no_setting(name)
-    value = values.text(level)
-    refused = settings.why_refused(found.name, found.context)
-    if refused is None:
-        _check_value(found, value)
-    needs = "restart" if found.context == "internal" else settings.needs(found.context)
-    already = values.same(value, found.setting, found.kind, found.unit)
-    if refused is None and needs == "restart" and not already:
-        refused = (
-            f"it needs a restart, and a server at an address is not restarted (it is {found.shown})"
-        )
-    return SettingInfo(
-        name=found.name,
-        needs=needs,
-        unsafe_levels=settings.unsafe_levels(found.name),
-        default=found.boot or "",
-        unit=found.unit or "",
-        refused=refused,
-    )
 
 
 def _check_value(found: settings.Row, value: str) -> None:
@@ -191,4 +182,4 @@ def _check_value(found: settings.Row, value: str) -> None:
         )
     if found.kind in ("integer", "real"):
         bounds = (found.least, found.greatest)
-        served.check_range(found.name, value, float(read), bounds, found.unit or "")
+        check_range(found.name, value, float(read), bounds, found.unit or "")

@@ -6,30 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.probes.base import Probe
-from loadstone.results.record import FactorReading, Fingerprint, Notice
-from loadstone.spec.model import Level, ProfileSpec, TargetSpec
-from loadstone.targets.base import SettingInfo, TargetContext
+from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.spec.model import TargetSpec
+from loadstone.targets.base import Target
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.local.sessions import room_for
-from loadstone.targets.postgresql import (
-    address,
-    binaries,
-    bulk,
-    catalog,
-    ddl,
-    fingerprint,
-    remote,
-    settings,
-    tablespace,
-)
-from loadstone.targets.postgresql.owned import OwnedServer
-from loadstone.targets.postgresql.remote import AddressServer
-from loadstone.targets.postgresql.server import Server
+from loadstone.targets.postgresql import address, bulk, ddl, fingerprint, state, tablespace
+from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
 from loadstone.targets.schema import Table
-from loadstone.targets.served import ServedTarget
+from loadstone.targets.served import ServedDatabase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +28,7 @@ EMPTY = "empty"
 """Snapshot of the work database before any data was loaded."""
 
 
-class PostgreSQL(ServedTarget):
+class PostgreSQL(ServedDatabase):
     """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
 
     engine = "postgresql"
@@ -59,57 +46,25 @@ class PostgreSQL(ServedTarget):
     )
     dialect = Dialect("postgresql")
     storage_roles = ("data", "log", "archive")
-
-    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
-        super().__init__(spec, context)
-        self._server: Server = (
-            AddressServer(spec, context)
-            if address.is_address(spec.server)
-            else OwnedServer(spec, context)
-        )
+    client: Client
+    major: int
+    """Major version, known after `open`."""
 
     @classmethod
-    def describe(cls, spec: TargetSpec) -> dict[str, str]:
-        """Version and folder of the programs, or the address; nothing is started or reached."""
-        if address.is_address(spec.server):
-            return {"engine": cls.engine, "address": address.parse(spec).shown}
-        found = binaries.find(spec.server)
-        return {"engine": cls.engine, "version": found.version, "binaries": str(found.folder)}
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """By whether it names an address."""
+        from loadstone.targets.postgresql.owned import OwnedPostgreSQL
+        from loadstone.targets.postgresql.remote import RemotePostgreSQL
 
-    @classmethod
-    def offers(cls, spec: TargetSpec) -> frozenset[str]:
-        """No second place at an address: its folder would be made on the server's machine."""
-        at_address = address.is_address(spec.server)
-        return cls.capabilities - {SECOND_PLACE} if at_address else cls.capabilities
-
-    @classmethod
-    def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
-        """Asks the programs, or the server at the address."""
-        if address.is_address(spec.server):
-            return remote.setting(spec, name, level)
-        return catalog.info(binaries.find(spec.server), name, level)
-
-    @classmethod
-    def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
-        """`max_connections`, where it is not set."""
-        if address.is_address(spec.server):
-            return {}
-        return room_for(sessions, (name.lower() for name in spec.settings))
-
-    @classmethod
-    def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:
-        """That a server of Loadstone's does not vacuum for as long as others would have to."""
-        at_address = address.is_address(spec.server)
-        return [] if at_address else settings.cautions(spec.settings, profile.measured_s)
-
-    def open(self) -> None:
-        """Makes a cluster, or connects; refuses a database that is not Loadstone's."""
-        self._server.open()
-        self._server.snapshot(EMPTY)
+        return RemotePostgreSQL if address.is_address(spec.server) else OwnedPostgreSQL
 
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Puts the state back that `open` left."""
-        return self._server.restore(EMPTY, spec)
+        return self.restore(EMPTY, spec)
+
+    def analyse(self) -> None:
+        """Makes the planner's statistics of all tables."""
+        state.analyse(self.client)
 
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them bare: COPY is fastest without keys and indexes."""
@@ -125,11 +80,11 @@ class PostgreSQL(ServedTarget):
 
     def fingerprint(self, tables: Mapping[str, str]) -> Fingerprint:
         """Rows and sums of the tables."""
-        return fingerprint.take(self._server.client, tables)
+        return fingerprint.take(self.client, tables)
 
     def size_bytes(self) -> int:
         """Size of the work database."""
-        return fingerprint.size_bytes(self._server.client)
+        return fingerprint.size_bytes(self.client)
 
     def index_names(self, table: str) -> set[str]:
         """The valid ones, as the catalogue has them."""
@@ -140,22 +95,18 @@ class PostgreSQL(ServedTarget):
         )
         return {name for (name,) in rows}
 
-    def make_second_place(self) -> None:
-        """Makes a tablespace."""
-        self._server.make_tablespace()
-
     def moved(self, table: str) -> set[str]:
         """Those in the tablespace."""
-        return tablespace.held(self._server.client, table)
+        return tablespace.held(self.client, table)
 
     def log_bytes(self) -> int:
         """Where the next record of the WAL comes."""
         position = "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
-        return int(self._server.client.value(f"SELECT {position}"))
+        return int(self.client.value(f"SELECT {position}"))
 
     def probes(self) -> list[Probe]:
         """Counters once a second, waits ten times a second."""
-        connection = self._server.connection()
+        connection = self.connection()
         return [StatisticsProbe(connection), WaitsProbe(connection)]
 
     @classmethod
@@ -166,8 +117,8 @@ class PostgreSQL(ServedTarget):
         return happenings(samples, log)
 
     def inventory(self) -> dict[str, Any]:
-        """Version, settings that are not the default, extensions, size, and where the data lie."""
-        client = self._server.client
+        """Version, settings that are not the default, extensions, size."""
+        client = self.client
         return {
             "engine": self.engine,
             "version": client.value("SHOW server_version"),
@@ -187,5 +138,12 @@ class PostgreSQL(ServedTarget):
             ),
             "extensions": dict(client.query("SELECT extname, extversion FROM pg_extension")),
             "size_bytes": self.size_bytes(),
-            **self._server.inventory(),
         }
+
+    def _warm(self) -> str:
+        state.warm(self.connection())
+        return "every table and index read into shared buffers"
+
+    def _calm(self) -> None:
+        state.reset_statistics(self.client, self.major)
+        self.client.query("CHECKPOINT")

@@ -13,11 +13,11 @@ from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.connection import InProcessConnection
+from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.schema import Table
-from loadstone.targets.served import fingerprint_of
 from loadstone.targets.spark import ddl, folder, master, settings
 from loadstone.targets.spark.database import Database
 from loadstone.targets.spark.jvm import check_installed

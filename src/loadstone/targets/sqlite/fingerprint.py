@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from loadstone.errors import TargetError
 from loadstone.results.record import Fingerprint
+from loadstone.targets.database import fingerprint_of
 from loadstone.targets.own_connection import OwnConnection
-from loadstone.targets.served import fingerprint_of
 
 _HALF_BITS = 32
 

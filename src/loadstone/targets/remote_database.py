@@ -1,0 +1,118 @@
+"""A database on a server that somebody else runs: Loadstone borrows it, and settings."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from contextlib import AbstractContextManager
+from typing import Any
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.journal import Entry
+from loadstone.spec.model import Failure, OutageKind, TargetSpec
+from loadstone.targets.address import Address
+from loadstone.targets.base import TargetContext
+from loadstone.targets.connection import ServerConnection
+from loadstone.targets.served import ServedDatabase
+
+
+class RemoteDatabase(ServedDatabase):
+    """The database that an address names; what its owner has in it is set aside.
+
+    Whether the server lives is its owner's business. The generator counts errors.
+    """
+
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        super().__init__(spec, context)
+        self.address = self.address_of(spec)
+        self._aside: Entry | None = None
+        """What puts the owner's data back."""
+        self._snapshots: dict[str, tuple[str, Entry]] = {}
+        """By key: the name of each in the server, and what drops it."""
+
+    @classmethod
+    @abstractmethod
+    def address_of(cls, spec: TargetSpec) -> Address:
+        """The address that `spec` names.
+
+        Raises:
+            WrongInputError: If it cannot be read.
+        """
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """The address; nothing is reached."""
+        return {"engine": cls.engine, "address": cls.address_of(spec).shown}
+
+    # -- life ----------------------------------------------------------------------------------
+    def start(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("started")
+
+    def stop(self) -> None:
+        """Cannot be."""
+        raise self._not_ours("stopped")
+
+    def crash(self, failure: Failure) -> None:
+        """Cannot be."""
+        raise self._not_ours("crashed")
+
+    def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
+        """Cannot be."""
+        raise self._not_ours("put out of service")
+
+    def settle(self, cache: str) -> None:
+        """Reads everything; caches of a server that is not ours cannot be emptied."""
+        if cache != "warm":
+            raise TargetError(
+                "the caches of a server at an address cannot be emptied from here",
+                advice="use cache: warm, or a server that Loadstone starts",
+            )
+        self._warm()
+        self._calm()
+
+    # -- use -----------------------------------------------------------------------------------
+    def connection(self) -> ServerConnection:
+        """To the database that the address names."""
+        return self.address.connection()
+
+    def inventory(self) -> dict[str, Any]:
+        """That of its engine, and the address."""
+        return {**super().inventory(), "address": self.address.shown}
+
+    # -- inside --------------------------------------------------------------------------------
+    def _snapshot(self, key: str) -> str:
+        if key not in self._snapshots:
+            raise WrongInputError(f"there is no snapshot {key!r} to restore")
+        return self._snapshots[key][0]
+
+    def _give_back(self) -> None:
+        """Puts the owner's data back and drops the snapshots."""
+        if self._aside is not None:
+            self.context.journal.undo(self._aside)
+            self._aside = None
+        for key in list(self._snapshots):
+            self.context.journal.undo(self._snapshots[key][1])
+            del self._snapshots[key]
+
+    def _not_ours(self, done: str) -> TargetError:
+        return TargetError(
+            f"the server at {self.address.shown} cannot be {done} from here",
+            advice="use a server that Loadstone starts: embedded or local",
+        )
+
+
+def no_setting(name: str) -> WrongInputError:
+    """For a setting that the server at an address does not have."""
+    return WrongInputError(f"the server at the address has no setting {name!r}")
+
+
+def check_range(
+    name: str, text: str, number: float, bounds: tuple[str | None, str | None], unit: str = ""
+) -> None:
+    """Raises a WrongInputError if a number is not within the bounds that the server told."""
+    least, greatest = bounds
+    if not float(least or "-inf") <= number <= float(greatest or "inf"):
+        raise WrongInputError(
+            f"{name} cannot be {text!r}",
+            advice=f"choose from {least} to {greatest}{' of ' + unit if unit else ''}",
+        )
