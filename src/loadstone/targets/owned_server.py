@@ -9,24 +9,24 @@ import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
 import psutil
 
 from loadstone.errors import TargetError
-from loadstone.host import processes
-from loadstone.host.processes import kill_all, signal_all, wait_ended, wait_stopped
+from loadstone.host import processes as of_host
+from loadstone.host.processes import kill_all, signal_all, wait_ended
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.placements.account import Account
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Failure, ProcessSpec
 from loadstone.targets.local.launch import launch, readings
+from loadstone.targets.local.pause import paused
 
 _POLL_S = 0.01
-_PAUSE_ROUNDS = 3
-_PAUSE_S = 5.0
 _CITED_LINES = 5
 
 
@@ -165,31 +165,13 @@ class OwnedServer(ABC):
             self._journal.undone(self._entry)
             self._entry = None
 
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Has all its processes stand still: it keeps its connections and answers nobody.
+    def paused(self) -> AbstractContextManager[None]:
+        """Has it stand still for a while: it keeps its connections and answers nobody.
 
         Raises:
-            TargetError: If one of them goes on.
+            TargetError: If one of its processes goes on.
         """
-        found = self.processes()
-        entry = self._journal.before(
-            f"pause {self.name}",
-            "server-resume",
-            processes=[[each.pid, each.create_time()] for each in found],
-        )
-        try:
-            for _ in range(_PAUSE_ROUNDS):  # until none is left that was started meanwhile
-                found = self.processes()
-                signal_all(found, signal.SIGSTOP)
-            if not wait_stopped(found, _PAUSE_S):
-                raise TargetError(
-                    f"{self.name} did not stand still within {_PAUSE_S:g} s of SIGSTOP"
-                )
-            yield
-        finally:
-            signal_all(self.processes(), signal.SIGCONT)
-            self._journal.undone(entry)
+        return paused(self.name, self.processes, self._journal)
 
     # -- observation ---------------------------------------------------------------------------
     @property
@@ -200,12 +182,13 @@ class OwnedServer(ABC):
     @property
     def runs(self) -> bool:
         """Whether it was started and has not ended since."""
-        return self._process is not None and not self._has_ended()
+        return self.pid is not None
 
     @property
     def pid(self) -> int | None:
         """Of its first process, while it runs."""
-        return self._process.pid if self._process is not None and self.runs else None
+        process = self._process  # another thread may see its end meanwhile
+        return process.pid if process is not None and process.poll() is None else None
 
     def processes(self) -> list[psutil.Process]:
         """All of its processes that there are now."""
@@ -214,7 +197,7 @@ class OwnedServer(ABC):
     def cpu_s(self) -> float | None:
         """User and system seconds of all its processes so far; None if it is down."""
         main = self._main()
-        return None if main is None else processes.cpu_s(main)
+        return None if main is None else of_host.cpu_s(main)
 
     def check_alive(self) -> None:
         """Raises a TargetError, with what its log says, if it has ended unasked."""
@@ -257,12 +240,14 @@ class OwnedServer(ABC):
 
     def _main(self) -> psutil.Process | None:
         with contextlib.suppress(psutil.NoSuchProcess):
-            return None if self.pid is None else psutil.Process(self.pid)
+            pid = self.pid
+            return None if pid is None else psutil.Process(pid)
         return None
 
     def _has_ended(self) -> bool:
         """Whether it was started and has ended since, unasked."""
-        return self._process is not None and self._process.poll() is not None
+        process = self._process
+        return process is not None and process.poll() is not None
 
     def _wait(self) -> int | None:
         """Waits for the end that somebody has caused. Returns the exit code of one that ran."""
@@ -293,12 +278,3 @@ class OwnedServer(ABC):
 def _plain(text: str) -> str:
     """One spelling for the names of settings."""
     return text.replace("-", "_").lower()
-
-
-@undoes("server-resume")
-def _resume(data: dict[str, Any]) -> None:
-    for pid, created in data["processes"]:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process = psutil.Process(pid)
-            if process.create_time() == created:
-                process.send_signal(signal.SIGCONT)
