@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any
@@ -38,6 +39,10 @@ class RemoteDatabase(ServedDatabase):
             WrongInputError: If it cannot be read.
         """
 
+    @abstractmethod
+    def _copy(self, to: str, note: str) -> None:
+        """Makes a database with this comment, and copies what is in the work database into it."""
+
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """The address; nothing is reached."""
@@ -59,6 +64,20 @@ class RemoteDatabase(ServedDatabase):
     def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
         """Cannot be."""
         raise self._not_ours("put out of service")
+
+    # -- state ---------------------------------------------------------------------------------
+    def snapshot(self, key: str) -> None:
+        """Copies what is in the work database into a snapshot database."""
+        self.analyse()
+        name = f"loadstone_snapshot_{secrets.token_hex(6)}"
+        entry = self.context.journal.before(
+            f"make database {name} at {self.address.shown}",
+            f"{self.engine}-drop-database",
+            address=self.address.to_journal(),
+            name=name,
+        )
+        self._copy(name, f"Snapshot of Loadstone for {self.context.owner}; safe to drop")
+        self._snapshots[key] = (name, entry)
 
     def settle(self, cache: str) -> None:
         """Reads everything; caches of a server that is not ours cannot be emptied."""

@@ -91,22 +91,6 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
             aside.clear(client, self.address.database)
         return self._apply(spec)
 
-    def snapshot(self, key: str) -> None:
-        """Copies the tables of the work database into a snapshot database."""
-        self.analyse()
-        name = f"loadstone_snapshot_{secrets.token_hex(6)}"
-        entry = self.context.journal.before(
-            f"make database {name} at {self.address.shown}",
-            "mariadb-drop-database",
-            address=self.address.to_journal(),
-            name=name,
-        )
-        with aside.server(self.address) as client:
-            note = f"Snapshot of Loadstone for {self.context.owner}; safe to drop"
-            client.query(f"CREATE DATABASE {identifier(name)} COMMENT {values.quoted(note)}")
-            aside.copy(client, self.address.database, name)
-        self._snapshots[key] = (name, entry)
-
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Makes the tables of the work database again from the snapshot."""
         kept = self._snapshot(key)
@@ -124,6 +108,11 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
         state.reset_statistics(self.client)
 
     # -- inside --------------------------------------------------------------------------------
+    def _copy(self, to: str, note: str) -> None:
+        with aside.server(self.address) as client:
+            client.query(f"CREATE DATABASE {identifier(to)} COMMENT {values.quoted(note)}")
+            aside.copy(client, self.address.database, to)
+
     def _apply(self, spec: TargetSpec) -> list[FactorReading]:
         before = self._variables.apply(spec.settings)
         self.client.close()

@@ -97,27 +97,6 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
         self._give_back()
 
     # -- state ---------------------------------------------------------------------------------
-    def snapshot(self, key: str) -> None:
-        """Copies the work database into a snapshot database."""
-        self.analyse()
-        self.client.close()
-        name = f"loadstone_snapshot_{secrets.token_hex(6)}"
-        entry = self.context.journal.before(
-            f"make database {name} at {self.address.shown}",
-            "postgresql-drop-database",
-            address=self.address.to_journal(),
-            name=name,
-        )
-        client = aside.maintenance(self.address)
-        try:
-            aside.copy(client, self.address.database, name, self.major)
-            aside.comment(
-                client, name, f"Snapshot of Loadstone for {self.context.owner}; safe to drop"
-            )
-        finally:
-            client.close()
-        self._snapshots[key] = (name, entry)
-
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Makes the work database again from the snapshot."""
         kept = self._snapshot(key)
@@ -134,6 +113,15 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
         return settings.read_back(self.client, wanted, before, "reload")
 
     # -- inside --------------------------------------------------------------------------------
+    def _copy(self, to: str, note: str) -> None:
+        self.client.close()
+        client = aside.maintenance(self.address)
+        try:
+            aside.copy(client, self.address.database, to, self.major)
+            aside.comment(client, to, note)
+        finally:
+            client.close()
+
     def _refuse(self) -> None:
         """Refuses a database with foreign contents, or in use."""
         safety.refuse_foreign(self.client, self.address.database, force=self.context.force)
