@@ -94,6 +94,8 @@ def _of_workload(what: str, verb: str) -> dict[str, Any]:
     from loadstone.workloads.registry import WORKLOADS
 
     if what not in WORKLOADS:
+        if reason := WORKLOADS.left_out.get(what):
+            raise WrongInputError(reason)
         close = difflib.get_close_matches(what, WORKLOADS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"workloads: {', '.join(WORKLOADS)}"
         raise WrongInputError(

@@ -11,7 +11,6 @@ from loadstone.cli.init_targets import TARGET_TEXTS, TargetText
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
 from loadstone.factors.target import level_text
-from loadstone.spec.problems import near
 from loadstone.units import format_duration, is_duration
 
 if TYPE_CHECKING:
@@ -80,11 +79,9 @@ def experiment_template(name: str, target: str | None = None) -> str:
     Raises:
         WrongInputError: If there is no such workload or engine, or the two do not fit together.
     """
-    from loadstone.workloads.registry import WORKLOADS
+    from loadstone.workloads.registry import workload_class
 
-    if name not in WORKLOADS:
-        raise WrongInputError(f"there is no workload {name!r}; {near(name, WORKLOADS)}")
-    cls = WORKLOADS[name]
+    cls = workload_class(name)
     engine = target or cls.usual_engine
     text = _target_text(name, cls.requires, engine)
     factor, levels = cls.first_factor or text.factor

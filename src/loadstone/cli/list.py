@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -44,6 +44,8 @@ def command(
     """
     known = _KNOWN.get(what)
     rows = known() if known else _results(output, workload, status, name, limit)
+    for reason in _left_out(what).values():
+        say(f"left out: {reason}")
     if output.json:
         print(json_module.dumps({"version": 1, what: rows}, indent=2))
     elif not rows:
@@ -106,6 +108,19 @@ def _results(
         }
         for entry in entries
     ]
+
+
+def _left_out(what: What) -> Mapping[str, str]:
+    """What other packages have registered and cannot be used, each with the reason."""
+    if what == "workloads":
+        from loadstone.workloads.registry import WORKLOADS
+
+        return WORKLOADS.left_out
+    if what == "targets":
+        from loadstone.targets.registry import TARGETS
+
+        return TARGETS.left_out
+    return {}
 
 
 def _workloads() -> list[Row]:

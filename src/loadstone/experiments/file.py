@@ -22,7 +22,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from loadstone.errors import WrongInputError
 from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level
-from loadstone.spec.problems import Path, Problem, Source, near, problems_of, refuse
+from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
 
 LARGEST_FILE_BYTES = 1_000_000
 
@@ -233,16 +233,15 @@ def _version_problems(data: Mapping[str, Any]) -> list[Problem]:
 
 def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
     """What the workload itself and the list of targets have to say."""
-    from loadstone.targets.registry import TARGETS
-    from loadstone.workloads.registry import WORKLOADS
+    from loadstone.targets.registry import TARGETS, no_target
+    from loadstone.workloads.registry import WORKLOADS, no_workload
 
     problems = []
     target, workload = data.get("target"), data.get("workload")
     if isinstance(target, Mapping) and isinstance(target.get("engine"), str):
         engine = target["engine"]
         if engine not in TARGETS:
-            message = f"there is no target {engine!r}; {near(engine, TARGETS)}"
-            problems.append(Problem(("target", "engine"), message))
+            problems.append(Problem(("target", "engine"), no_target(engine)))
     if isinstance(target, Mapping) and _PASSWORD_IN_ADDRESS.match(str(target.get("server"))):
         message = "holds a password: write password: env:NAME or file:PATH instead"
         problems.append(Problem(("target", "server"), message))
@@ -250,8 +249,7 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
         return problems
     name, parameters = workload["name"], workload.get("parameters", {})
     if name not in WORKLOADS:
-        message = f"there is no workload {name!r}; {near(name, WORKLOADS)}"
-        return [*problems, Problem(("workload", "name"), message)]
+        return [*problems, Problem(("workload", "name"), no_workload(name))]
     if isinstance(parameters, Mapping):
         model = WORKLOADS[name].Parameters
         try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from loadstone.errors import WrongInputError
-from loadstone.registered import Registered
+from loadstone.registered import Registered, unfit_class
 from loadstone.spec.model import TargetSpec
+from loadstone.spec.problems import near
 from loadstone.targets.base import Target
 
-TARGETS: Registered[Target] = Registered(
+TARGETS: Registered[type[Target]] = Registered(
     {
         "postgresql": "loadstone.targets.postgresql:PostgreSQL",
         "mariadb": "loadstone.targets.mariadb:MariaDB",
@@ -16,20 +17,27 @@ TARGETS: Registered[Target] = Registered(
         "chdb": "loadstone.targets.chdb:ChDB",
         "spark": "loadstone.targets.spark:Spark",
         "none": "loadstone.targets.none:NoTarget",
-    }
+    },
+    group="loadstone.targets",
+    unfit=unfit_class(Target, named_by="engine"),
 )
+
+
+def no_target(engine: str) -> str:
+    """Why there is no target of that engine."""
+    return TARGETS.left_out.get(engine) or (
+        f"there is no target {engine!r}; {near(engine, TARGETS)}"
+    )
 
 
 def target_class(engine: str) -> type[Target]:
     """The target of that engine, for what does not depend on where it is.
 
     Raises:
-        WrongInputError: If there is none.
+        WrongInputError: If there is none that can be used.
     """
     if engine not in TARGETS:
-        raise WrongInputError(
-            f"there is no target {engine!r}", advice=f"choose one of {', '.join(TARGETS)}"
-        )
+        raise WrongInputError(no_target(engine))
     return TARGETS[engine]
 
 

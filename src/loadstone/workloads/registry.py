@@ -5,31 +5,39 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from loadstone.errors import WrongInputError
-from loadstone.registered import Registered
+from loadstone.registered import Registered, unfit_class
 from loadstone.spec.model import WorkloadSpec
-from loadstone.workloads.base import AnyWorkload
+from loadstone.spec.problems import near
+from loadstone.workloads.base import AnyWorkload, Workload
 
-WORKLOADS: Registered[AnyWorkload] = Registered(
+WORKLOADS: Registered[type[AnyWorkload]] = Registered(
     {
         "oltp": "loadstone.workloads.oltp.workload:OrderEntry",
         "archive": "loadstone.workloads.archive.workload:EventArchive",
         "dss": "loadstone.workloads.dss.workload:DecisionSupport",
         "cube": "loadstone.workloads.cube.workload:PlanningCube",
         "noop": "loadstone.workloads.noop:Noop",
-    }
+    },
+    group="loadstone.workloads",
+    unfit=unfit_class(Workload, named_by="name"),
 )
+
+
+def no_workload(name: str) -> str:
+    """Why there is no workload of that name."""
+    return WORKLOADS.left_out.get(name) or (
+        f"there is no workload {name!r}; {near(name, WORKLOADS)}"
+    )
 
 
 def workload_class(name: str) -> type[AnyWorkload]:
     """The workload of that name.
 
     Raises:
-        WrongInputError: If there is none.
+        WrongInputError: If there is none that can be used.
     """
     if name not in WORKLOADS:
-        raise WrongInputError(
-            f"there is no workload {name!r}", advice=f"choose one of {', '.join(WORKLOADS)}"
-        )
+        raise WrongInputError(no_workload(name))
     return WORKLOADS[name]
 
 
