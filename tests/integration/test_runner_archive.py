@@ -14,7 +14,7 @@ import pytest
 from runner_plans import archive_plan, changed, encoded
 from runner_process import RUNNER, Runner, is_event, make_archive
 
-from loadstone.load.driver import find_driver
+from loadstone.load.locate import find_driver
 from loadstone.protocol.frames import PROTOCOL_VERSION, Frame, Hello, Tick
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.contents import read_contents, strays

@@ -20,7 +20,7 @@ from loadstone.load.crew import Crew
 from loadstone.load.driver import DriverFailedError, Failure, Limits
 from loadstone.load.processes import processes_for
 from loadstone.protocol.frames import PROTOCOL_VERSION
-from loadstone.protocol.programs import DRIVER, RUNNER
+from loadstone.protocol.programs import DRIVER, RUNNER, Program
 from loadstone.targets.connection import (
     Connection,
     InProcessConnection,
@@ -68,9 +68,16 @@ def program(folder: Path, body: str) -> Path:
     return path
 
 
+def by(path: Path) -> Program:
+    """The program of a file."""
+    return Program("loadstone-driver", command=(str(path),))
+
+
 def crew_of(path: Path, processes: int = 3, **plan: Any) -> tuple[Crew, list[dict[str, Any]]]:
     frames: list[dict[str, Any]] = []
-    crew = Crew({**PLAN, **plan}, frames.append, processes=processes, binary=path, limits=QUICK)
+    crew = Crew(
+        {**PLAN, **plan}, frames.append, processes=processes, program=by(path), limits=QUICK
+    )
     return crew, frames
 
 
@@ -184,7 +191,7 @@ def test_an_error_in_the_callback_ends_all_and_is_raised(tmp_path: Path) -> None
             raise OSError("no space")
 
     path = program(tmp_path, "hello(); begun(); sys.stdin.readline(); end('stopped')")
-    crew = Crew(PLAN, refuse, processes=2, binary=path, limits=QUICK)
+    crew = Crew(PLAN, refuse, processes=2, program=by(path), limits=QUICK)
     with crew, pytest.raises(OSError, match="no space"):
         crew.wait(timeout_s=60)
     assert gone(crew.pids)
@@ -208,8 +215,8 @@ def test_all_die_with_their_parent(tmp_path: Path) -> None:
     path = program(tmp_path, "hello(); sys.stdin.readline(); begun()")
     parent = f"""
 from loadstone.load.crew import Crew
-from pathlib import Path
-crew = Crew({PLAN!r}, lambda _: None, processes=2, binary=Path({str(path)!r})).start()
+from loadstone.protocol.programs import Program
+crew = Crew({PLAN!r}, lambda _: None, processes=2, program={by(path)!r}).start()
 crew.wait_hello()
 print(*crew.pids, flush=True)
 crew.wait()

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from loadstone.errors import DriverError
-from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits, find_driver
-from loadstone.load.locate import check_driver
-from loadstone.protocol.programs import DRIVER
+from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits
+from loadstone.load.locate import check_driver, find_driver
+from loadstone.protocol.programs import DRIVER, Program
 
 PLAN = {"version": 3, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)
@@ -45,11 +45,16 @@ def program(folder: Path, body: str, prelude: str = PRELUDE) -> Path:
     return path
 
 
+def by(path: Path) -> Program:
+    """The program of a file."""
+    return Program("loadstone-driver", command=(str(path),))
+
+
 def frames_of(
     path: Path, *, password: str | None = None, limits: Limits = QUICK
 ) -> tuple[Driver, list[dict[str, Any]]]:
     frames: list[dict[str, Any]] = []
-    return Driver(PLAN, frames.append, password=password, binary=path, limits=limits), frames
+    return Driver(PLAN, frames.append, password=password, program=by(path), limits=limits), frames
 
 
 def failure_of(path: Path) -> DriverFailedError:
@@ -220,7 +225,7 @@ def test_an_error_in_the_callback_stops_the_driver_and_is_raised(tmp_path: Path)
 
     path = program(tmp_path, "hello(); sys.stdin.readline(); end('stopped')")
     with (
-        Driver(PLAN, refuse, binary=path, limits=QUICK) as driver,
+        Driver(PLAN, refuse, program=by(path), limits=QUICK) as driver,
         pytest.raises(OSError, match="no"),
     ):
         driver.wait(timeout_s=60)
@@ -249,7 +254,7 @@ def test_waiting_may_be_given_up(tmp_path: Path) -> None:
 def test_a_driver_that_dies_before_it_reads_a_long_plan(tmp_path: Path) -> None:
     path = program(tmp_path, "", prelude=PRELUDE.split("plan =", maxsplit=1)[0] + "sys.exit(2)")
     plan = {**PLAN, "padding": "x" * 1_000_000}
-    driver = Driver(plan, lambda _: None, binary=path, limits=QUICK)
+    driver = Driver(plan, lambda _: None, program=by(path), limits=QUICK)
     with driver, pytest.raises(DriverFailedError) as caught:
         driver.wait(timeout_s=60)
     assert caught.value.failure is Failure.REFUSED_PLAN
@@ -259,7 +264,7 @@ def test_the_variable_names_the_driver(tmp_path: Path, monkeypatch: pytest.Monke
     path = program(tmp_path, "")
     monkeypatch.setenv(DRIVER.variable, str(path))
     assert find_driver() == path
-    assert check_driver(path).version == "9.9.9"
+    assert check_driver().version == "9.9.9"
 
 
 def test_a_wrong_variable_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,7 +307,7 @@ def test_the_path_is_searched_last(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_the_handshake_refuses_other_programs(tmp_path: Path, body: str, words: str) -> None:
     with pytest.raises(DriverError, match=words):
-        check_driver(program(tmp_path, body, prelude="import sys"))
+        check_driver(by(program(tmp_path, body, prelude="import sys")))
 
 
 def test_the_driver_dies_with_its_parent(tmp_path: Path) -> None:
@@ -312,8 +317,8 @@ def test_the_driver_dies_with_its_parent(tmp_path: Path) -> None:
     path = program(tmp_path, f"hello(); sys.stdin.read(); open({str(gone)!r}, 'w').write('gone')")
     parent = f"""
 from loadstone.load.driver import Driver
-from pathlib import Path
-driver = Driver({PLAN!r}, lambda _: None, binary=Path({str(path)!r})).start()
+from loadstone.protocol.programs import Program
+driver = Driver({PLAN!r}, lambda _: None, program={by(path)!r}).start()
 driver.wait_hello()
 print("ready", flush=True)
 driver.wait()

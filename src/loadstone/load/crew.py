@@ -36,7 +36,7 @@ class Crew:
         processes: How many, at least 2.
         password: As for `Driver`.
         cpus: Processors that all of them may run on.
-        binary: As for `Driver`.
+        program: Of which several processes can share a load.
         limits: Patience with each.
     """
 
@@ -48,7 +48,7 @@ class Crew:
         processes: int,
         password: str | None = None,
         cpus: str | None = None,
-        binary: Path | None = None,
+        program: Program = DRIVER,
         limits: Limits = PATIENCE,
     ) -> None:
         self.hello: Hello | None = None
@@ -61,7 +61,7 @@ class Crew:
                 self._taker(number),
                 password=password,
                 cpus=cpus,
-                binary=binary,
+                program=program,
                 limits=limits,
             )
             for number in range(processes)
@@ -274,7 +274,7 @@ def generator(
     """The program that makes the load of a plan, or as many as are asked for, not started yet."""
     if processes == 1:
         return Driver(plan, on_frame, password=password, cpus=cpus, program=program)
-    return Crew(plan, on_frame, processes=processes, password=password, cpus=cpus)
+    return Crew(plan, on_frame, processes=processes, password=password, cpus=cpus, program=program)
 
 
 def _share(plan: Mapping[str, Any], number: int, processes: int) -> dict[str, Any]:

@@ -19,28 +19,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from loadstone.errors import DriverError
-from loadstone.load.locate import (
-    DriverBinary,
-    check_driver,
-    find_driver,
-)
+from loadstone.load.locate import check_driver
 from loadstone.protocol.frames import End, FrameError, Hello, parse_frame, parse_line
 from loadstone.protocol.programs import DRIVER, Program
-
-__all__ = [
-    "Driver",
-    "DriverBinary",
-    "DriverFailedError",
-    "Failure",
-    "Limits",
-    "check_driver",
-    "find_driver",
-]
 
 PASSWORD_VARIABLE = "LOADSTONE_DRIVER_PASSWORD"  # noqa: S105 - a name, not a password
 _STDERR_LINES = 50
@@ -105,8 +90,7 @@ class Driver:
             `wait`.
         password: Handed over in the driver's environment, and nowhere else.
         cpus: Processors that it may run on, as a list (`0-3,8`); default: those of Loadstone.
-        program: What makes the load.
-        binary: Where it is; default: `find_driver`, with the version handshake.
+        program: What makes the load; it must answer the version handshake.
         limits: Patience of the parent.
     """
 
@@ -118,10 +102,9 @@ class Driver:
         password: str | None = None,
         cpus: str | None = None,
         program: Program = DRIVER,
-        binary: Path | None = None,
         limits: Limits = Limits(),
     ) -> None:
-        self.binary = check_driver(binary or find_driver(program))
+        self.binary = check_driver(program)
         self.hello: Hello | None = None
         self.end: End | None = None
         self._plan = _with_password(plan, password)
@@ -152,7 +135,7 @@ class Driver:
         self._started_at = self._last_frame_at = time.monotonic()
         try:
             process = subprocess.Popen(
-                [*self._on_cpus, str(self.binary.path)],
+                [*self._on_cpus, *self.binary.command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -160,7 +143,7 @@ class Driver:
                 start_new_session=True,
             )
         except OSError as error:
-            raise DriverError(f"{self.binary.path} cannot be started: {error}") from error
+            raise DriverError(f"{self.binary.command[0]} cannot be started: {error}") from error
         self._process = process
         stderr_reader = threading.Thread(
             target=self._read_stderr, args=(process.stderr,), name="driver-stderr", daemon=True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,14 +16,14 @@ from loadstone.errors import DriverError
 from loadstone.protocol.frames import PROTOCOL_VERSION
 from loadstone.protocol.programs import DRIVER, Program
 
-_VERSION = re.compile(r"^loadstone-\w+ (?P<version>\S+) \(protocol (?P<protocol>\d+)\)\s*$")
+_VERSION = re.compile(r"^\S+ (?P<version>\S+) \(protocol (?P<protocol>\d+)\)\s*$")
 
 
 @dataclass(frozen=True)
 class DriverBinary:
-    """A driver or runner that answered the handshake."""
+    """A program that answered the handshake."""
 
-    path: Path
+    command: tuple[str, ...]
     version: str
     protocol: int
 
@@ -59,31 +60,33 @@ def find_driver(program: Program = DRIVER) -> Path:
     )
 
 
-def check_driver(path: Path) -> DriverBinary:
-    """Asks the driver for its version.
+def check_driver(program: Program = DRIVER) -> DriverBinary:
+    """Asks a program for its version.
 
     Raises:
-        DriverError: If it does not run, does not answer, or speaks another protocol.
+        DriverError: If it is not there, does not run or answer, or speaks another protocol.
     """
+    command = program.command or (str(find_driver(program)),)
+    said = shlex.join(command)
     try:
         answer = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=20, check=False
+            [*command, "--version"], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DriverError(f"{path} --version does not run: {error}") from error
+        raise DriverError(f"{said} --version does not run: {error}") from error
     match = _VERSION.match(answer.stdout.strip())
     if answer.returncode != 0 or match is None:
         raise DriverError(
-            f"{path} --version ended with {answer.returncode} and said "
+            f"{said} --version ended with {answer.returncode} and said "
             f"{(answer.stdout + answer.stderr).strip()[:200]!r}, "
-            f"not '{path.name} VERSION (protocol {PROTOCOL_VERSION})'",
-            advice="it is no load driver, or a broken one: build it again with `uv sync`",
+            f"not '{program.name} VERSION (protocol {PROTOCOL_VERSION})'",
+            advice="it makes no load, or is broken: install it again (`uv sync` in a checkout)",
         )
-    binary = DriverBinary(path, match["version"], int(match["protocol"]))
+    binary = DriverBinary(command, match["version"], int(match["protocol"]))
     if binary.protocol != PROTOCOL_VERSION:
         raise DriverError(
-            f"{path} speaks protocol {binary.protocol}, loadstone speaks {PROTOCOL_VERSION}",
-            advice=f"install loadstone and {path.name} of the same release",
+            f"{said} speaks protocol {binary.protocol}, loadstone speaks {PROTOCOL_VERSION}",
+            advice=f"install loadstone and {program.name} of the same release",
         )
     return binary
 
@@ -94,7 +97,7 @@ def driver_version() -> str:
     Raises:
         DriverError: If there is none, or a wrong one.
     """
-    return check_driver(find_driver()).version
+    return check_driver().version
 
 
 def _script_folders() -> list[Path]:
