@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.fields import FieldInfo
 
-from loadstone.cli.init_targets import TARGET_TEXTS, TargetText
+from loadstone.cli.init_targets import TargetText, target_text
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
 from loadstone.factors.target import level_text
@@ -116,7 +116,7 @@ def _target_text(workload: str, required: frozenset[str], engine: str) -> Target
             f"which {engine} does not offer",
             advice="choose another target: loadstone list targets",
         )
-    return TARGET_TEXTS[engine]
+    return target_text(engine)
 
 
 def _parameters(fields: dict[str, FieldInfo], fitting: Mapping[str, Any]) -> str:

@@ -128,21 +128,19 @@ target:
     factor=("target.spark.sql.shuffle.partitions", "200, 4"),
 )
 
-_NONE = TargetText(
-    section="""
-target:
-  engine: none                  # this workload ends in the load driver
-""",
-    ladder="",
-    factor=("profile.users", "4, 8"),
-)
-
-TARGET_TEXTS = {
+_TEXTS = {
     "postgresql": _POSTGRESQL,
     "mariadb": _MARIADB,
     "sqlite": _SQLITE,
     "duckdb": _DUCKDB,
     "chdb": _CHDB,
     "spark": _SPARK,
-    "none": _NONE,
 }
+
+
+def target_text(engine: str) -> TargetText:
+    """The parts that depend on an engine, be it one of another package."""
+    plain = TargetText(
+        f"\ntarget:\n  engine: {engine}\n", ladder="", factor=("profile.users", "4, 8")
+    )
+    return _TEXTS.get(engine, plain)

@@ -19,8 +19,6 @@ NEEDS_HOST = "the host"
 """Setting it changes the machine, for everything that runs on it."""
 NEEDS_RESTART = "restart"
 
-_NO_SERVER = "none"
-
 
 class HostFactor(FactorKind):
     """A setting of this machine, or an option with which the server or the driver is started."""
@@ -109,13 +107,14 @@ def _refused(target: TargetSpec, name: str) -> str | None:
 
     if name not in process.SERVER_OPTIONS:
         return None
-    if target.engine == _NO_SERVER:
-        return "target none has no server"
     if at_address(target):
         return "Loadstone does not start the server at an address"
-    if target.engine in TARGETS and TARGETS[target.engine].in_process:
+    cls = TARGETS.get(target.engine)
+    if cls is None or cls.serves:
+        return None
+    if cls.in_process:
         return f"{target.engine} runs in the driver: use host.{process.GENERATOR_CPUS}"
-    return None
+    return f"target {target.engine} has no server"
 
 
 def _elsewhere(target: TargetSpec, name: str) -> str | None:

@@ -63,6 +63,9 @@ class Target:
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
 
+    serves: ClassVar[bool] = False
+    """It is a server, with processes of its own, unless it is at an address of somebody else's."""
+
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         self.spec = spec
         self.context = context

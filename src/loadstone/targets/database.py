@@ -19,6 +19,7 @@ from loadstone.targets.schema import Table
 class Database(Target, ABC):
     """A target with tables."""
 
+    serves = True
     dialect: ClassVar[Dialect]
     usual_keys: ClassVar[Literal["none", "keys", "foreign"]] = "foreign"
     """What its owners make for queries over most rows: nothing, primary keys, or foreign keys with

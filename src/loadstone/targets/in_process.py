@@ -23,6 +23,7 @@ class InProcessTarget(Database):
     """An engine without a server. Loadstone's own connection is closed while there is load."""
 
     in_process = True
+    serves = False
     title: ClassVar[str]
     """Name of the engine, for people."""
     runs_in: ClassVar[str]

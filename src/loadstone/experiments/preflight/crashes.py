@@ -61,8 +61,9 @@ def _general_reasons(experiment: Experiment) -> list[str]:
             f"the server at {target.server} is not Loadstone's to let fail: "
             "choose server: embedded or local"
         ]
-    if "sql" not in target_for(target).capabilities:
-        return [f"{target.engine} has no server that could fail"]
+    cls = target_for(target)
+    if not (cls.serves or cls.in_process):
+        return [f"{target.engine} has nothing that could fail"]
     return []
 
 

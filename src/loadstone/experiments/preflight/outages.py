@@ -42,7 +42,7 @@ def _reasons(experiment: Experiment) -> Iterator[str]:
     target = target_for(experiment.target)
     if isinstance(experiment.design, CrashDesign):
         yield "a crash experiment ends at its failure: choose another design"
-    if target.in_process or "sql" not in target.capabilities:
+    if not target.serves:
         yield f"{target.engine} has no server that could be out of service"
         return
     if at_address(experiment.target):
