@@ -14,8 +14,8 @@ from stepped import jvms_that_live_for_seconds
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.journal import Journal
+from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.engines.spark import SparkEngine
-from loadstone.runner.plan import FileConnection
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.spark import Spark, jvm, settings

@@ -14,8 +14,8 @@ from lengths import LONG
 from stepped import jvms_that_live_for_seconds
 
 from loadstone.errors import WrongInputError
+from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.engines.spark import SparkChannel, SparkEngine, shape_of
-from loadstone.runner.plan import FileConnection
 from loadstone.runner.session import FailureError
 from loadstone.spec.model import ProcessSpec, TargetSpec
 from loadstone.targets.schema import Column, ColumnType, Table

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.runner.database import Database, Link
-from loadstone.runner.plan import FileConnection, RefusalError
+from loadstone.runner.engines.connections import FileConnection
+from loadstone.runner.plan import RefusalError
 from loadstone.runner.session import CONFLICT, INVALIDATED, FailureError
 from loadstone.runner.settings import differs
 from loadstone.runner.usage import EngineMeter

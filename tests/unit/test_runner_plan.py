@@ -6,6 +6,7 @@ import pytest
 from runner_plans import changed, encoded, noop_plan
 
 from loadstone.runner.control import parse_control
+from loadstone.runner.engines.connections import read_connection
 from loadstone.runner.messages import Begin, News, SetUsers, Stop
 from loadstone.runner.plan import RefusalError, parse_plan
 
@@ -28,9 +29,7 @@ def test_what_may_be_left_out_has_the_defaults_of_the_protocol() -> None:
         ("finish_s", 11.0, "finish_s"),
         ("process", {"index": 0, "of": 2}, "process.of"),
         ("workload.role", "check", "workload.role"),
-        ("connection.protocol", "sqlite", "connection.protocol"),
-        ("connection.host", "127.0.0.1", "connection.host"),
-        ("connection.settings", {"threads": 1}, "connection.settings.threads"),
+        ("connection", "sqlite", "connection"),
         ("retry", {"max_attempts": 0}, "retry.max_attempts"),
         ("pacing", {"default": {"every_s": 1.0, "keying_s": 1.0}}, "pacing.default"),
         ("pacing", {"operations": {"x": {"every_s": 0.0}}}, "pacing.operations.x.every_s"),
@@ -49,6 +48,21 @@ def test_a_wrong_field_is_named(path: str, value: Any, field: str) -> None:
         parse_plan(encoded(changed(noop_plan(), path, value)))
     assert field in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("connection.protocol", "sqlite", "connection.protocol"),
+        ("connection.host", "127.0.0.1", "connection.host"),
+        ("connection.settings", {"threads": 1}, "connection.settings.threads"),
+    ],
+)
+def test_a_wrong_field_of_a_connection_is_named(path: str, value: Any, field: str) -> None:
+    plan = parse_plan(encoded(changed(noop_plan(), path, value)))
+    with pytest.raises(RefusalError) as refused:
+        read_connection(plan.connection)
+    assert str(refused.value).startswith(f"plan refused: {field}: ")
 
 
 def test_a_phase_without_a_duration_has_no_time_to_change_the_users() -> None:

@@ -15,6 +15,7 @@ from loadstone.runner.archive.segments import create_table
 from loadstone.runner.archive.station import Station
 from loadstone.runner.clock import Clock
 from loadstone.runner.database import Database, Link
+from loadstone.runner.engines.connections import read_connection
 from loadstone.runner.plan import parse_plan
 from loadstone.runner.session import DONE, IDLE, Ending, Outcome
 from loadstone.runner.usage import EngineMeter
@@ -28,7 +29,7 @@ def common(tmp_path: Path) -> Iterator[Common]:
     plan = archive_plan(make_archive(tmp_path / "archive.db"))
     plan = changed(plan, "workload.parameters.segment_events", 1)
     read = parse_plan(encoded(changed(plan, "workload.parameters.events_per_s", 1e6)))
-    database = Database(read.connection, EngineMeter())
+    database = Database(read_connection(read.connection), EngineMeter())
     yield Common(database, read_parameters(read), Clock(), 1, None, None)
     database.close()
 

@@ -11,7 +11,8 @@ from threading import Lock
 import duckdb
 import pyarrow as pa
 
-from loadstone.runner.plan import FileConnection, RefusalError
+from loadstone.runner.engines.connections import FileConnection
+from loadstone.runner.plan import RefusalError
 from loadstone.runner.session import CONFLICT, INVALIDATED, FailureError
 from loadstone.runner.settings import differs
 from loadstone.runner.usage import EngineMeter

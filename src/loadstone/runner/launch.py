@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import IO
 
 from loadstone.runner.clock import Clock
@@ -11,31 +10,11 @@ from loadstone.runner.conductor import Run
 from loadstone.runner.control import heed_signals, listen
 from loadstone.runner.main import PROGRAM
 from loadstone.runner.messages import Inbox
-from loadstone.runner.plan import Plan, RefusalError, parse_plan
-from loadstone.runner.session import Workload
+from loadstone.runner.plan import RefusalError, parse_plan
+from loadstone.runner.registry import workload_of
 
 _SWITCH_INTERVAL_S = 0.0002
 """How long a thread may compute while another waits to go on: it bounds the lag of due times."""
-
-
-def _open_archive(plan: Plan, clock: Clock) -> Workload:
-    from loadstone.runner.archive.workload import open_archive
-
-    return open_archive(plan, clock)
-
-
-def _open_streams(plan: Plan, clock: Clock) -> Workload:
-    from loadstone.runner.steps.workload import open_streams
-
-    return open_streams(plan, clock)
-
-
-_OPENERS: dict[str, Callable[[Plan, Clock], Workload]] = {
-    "archive": _open_archive,
-    "cube": _open_streams,
-    "dss": _open_streams,
-}
-"""By the name of the workload, whose libraries are imported only when it is asked for."""
 
 
 def launch(lines: IO[bytes], output: IO[bytes]) -> int:
@@ -48,18 +27,10 @@ def launch(lines: IO[bytes], output: IO[bytes]) -> int:
     clock, inbox = Clock(), Inbox()
     try:
         plan = parse_plan(lines.readline())
-        run = Run(plan, _workload(plan, clock), clock, inbox, output)
+        run = Run(plan, workload_of(plan, clock), clock, inbox, output)
     except RefusalError as refusal:
         sys.stderr.write(f"{PROGRAM}: {refusal}\n")
         return 2
     heed_signals(inbox)
     listen(lines, inbox)
     return 0 if run.conduct() else 1
-
-
-def _workload(plan: Plan, clock: Clock) -> Workload:
-    opener = _OPENERS.get(plan.workload.name)
-    if opener is None:
-        known = ", ".join(_OPENERS)
-        raise RefusalError("workload.name", f"{plan.workload.name} is none of {known}")
-    return opener(plan, clock)

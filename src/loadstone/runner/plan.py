@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -122,41 +121,6 @@ class WorkloadPlan(Strict):
     parameters: dict[str, Any] = {}
 
 
-class FileConnection(Strict):
-    """The file of an engine in this process, and the engine's settings."""
-
-    protocol: Literal["duckdb", "chdb", "spark"]
-    database: str = Field(min_length=1)
-    settings: dict[str, str] = {}
-
-
-class ServerConnection(Strict):
-    """A server, by host and port, or by the folder of its socket."""
-
-    protocol: Literal["postgresql", "mysql"]
-    host: str = Field(min_length=1)
-    port: int = Field(ge=0, le=65535)
-    user: str = Field(min_length=1)
-    database: str = Field(min_length=1)
-    password_env: str | None = None
-    """Variable of the environment with the password."""
-
-    def password(self) -> str | None:
-        """The password.
-
-        Raises:
-            RefusalError: The variable is not set.
-        """
-        if self.password_env is None:
-            return None
-        if self.password_env not in os.environ:
-            raise RefusalError("connection.password_env", f"{self.password_env} is not set")
-        return os.environ[self.password_env]
-
-
-Connection = FileConnection | ServerConnection
-
-
 class Plan(Strict):
     """One run."""
 
@@ -166,7 +130,8 @@ class Plan(Strict):
     tick_s: float = Field(default=1.0, ge=0.01, le=3600.0)
     finish_s: float = Field(default=10.0, ge=0.0, le=10.0)
     workload: WorkloadPlan
-    connection: Connection = Field(discriminator="protocol")
+    connection: dict[str, Any]
+    """As the target says it: the workload reads it."""
     retry: Retry = Retry()
     pacing: Pacing = Pacing()
     process: Process = Process()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -74,15 +75,21 @@ class Tiding:
 
 
 class Session(Protocol):
-    """One user's conversation with the engine. It lives on its user's thread."""
+    """One user's conversation with the engine. It lives on its user's thread.
+
+    A class that names it as its base has what is said here of all but `choose` and `execute`.
+    """
 
     @property
     def hurries(self) -> bool:
         """Whether what is next is due as soon as the last operation has ended."""
+        return False
 
+    @abstractmethod
     def choose(self) -> str:
         """Draws what this user does next, with inputs that stay when it is tried again."""
 
+    @abstractmethod
     def execute(self, operation: str) -> Outcome:
         """Makes one attempt.
 
@@ -92,6 +99,7 @@ class Session(Protocol):
 
     def tidings(self) -> Sequence[Tiding]:
         """What is to be told since the last operation; asked after each."""
+        return ()
 
     def reconnect(self) -> None:
         """Replaces a lost connection.
@@ -105,16 +113,22 @@ class Session(Protocol):
 
 
 class Workload(Protocol):
-    """A workload's operations, and what its sessions share."""
+    """A workload's operations, and what its sessions share.
+
+    A class that names it as its base has what is said here of all but `operations` and `open`.
+    """
 
     @property
+    @abstractmethod
     def operations(self) -> Sequence[str]:
         """Names of the operations."""
 
     @property
     def engine(self) -> str:
-        """Name and version of the engine in this process."""
+        """Name and version of the engine in this process; empty: it is elsewhere."""
+        return ""
 
+    @abstractmethod
     def open(self, user: int) -> Session:
         """Opens the session of a user.
 
@@ -124,15 +138,19 @@ class Workload(Protocol):
 
     def engine_cpu_s(self) -> float:
         """Processor time that the engine has used so far; asked by the main thread."""
+        return 0.0
 
     def counters(self) -> Mapping[str, int]:
         """Counts of its own since the start; ticks tell their growth."""
+        return {}
 
     def gauges(self) -> Mapping[str, float]:
         """Figures of its own as they are now."""
+        return {}
 
     def facts(self) -> Mapping[str, float]:
         """Figures of its own for the `end` frame."""
+        return {}
 
     def hurry(self) -> None:
         """The run is to end: whatever takes long is broken off."""

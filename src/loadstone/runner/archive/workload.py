@@ -20,6 +20,7 @@ from loadstone.runner.archive.replay import read_replay
 from loadstone.runner.archive.station import Station
 from loadstone.runner.clock import Clock
 from loadstone.runner.database import Database, Link
+from loadstone.runner.engines.connections import read_connection
 from loadstone.runner.plan import Plan, RefusalError
 from loadstone.runner.session import LOST, FailureError, Outcome, Tiding
 from loadstone.runner.usage import EngineMeter
@@ -32,7 +33,7 @@ def open_archive(plan: Plan, clock: Clock) -> Archive:
         RefusalError: It names what is wrong.
     """
     parameters = read_parameters(plan)
-    connection = plan.connection
+    connection = read_connection(plan.connection)
     if plan.workload.role != "run":
         raise RefusalError("workload.role", f"archive has no role {plan.workload.role}")
     if connection.protocol != "duckdb":

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from loadstone.runner.engines.base import Form, Plan, Rows
 from loadstone.runner.engines.cells import AMOUNTS, MEMBERS
-from loadstone.runner.plan import FileConnection, RefusalError
+from loadstone.runner.engines.connections import FileConnection
+from loadstone.runner.plan import RefusalError
 from loadstone.runner.session import FailureError
 from loadstone.runner.usage import EngineMeter
 from loadstone.targets.arrow_sql import rows_of

@@ -12,7 +12,7 @@ from typing import Any
 from loadstone.runner.database import Database, Link
 from loadstone.runner.engines.base import Form, Plan, Rows
 from loadstone.runner.engines.cells import table_of
-from loadstone.runner.plan import FileConnection
+from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.session import FailureError
 from loadstone.runner.usage import EngineMeter
 

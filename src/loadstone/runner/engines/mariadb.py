@@ -11,8 +11,9 @@ import pymysql
 from pymysql.connections import Connection
 
 from loadstone.runner.engines.base import Plan, Rows
+from loadstone.runner.engines.connections import ServerConnection
 from loadstone.runner.engines.server import ServerEngine
-from loadstone.runner.plan import RefusalError, ServerConnection
+from loadstone.runner.plan import RefusalError
 from loadstone.runner.session import CONFLICT, LOST, FailureError
 
 _CONNECT_S = 30

@@ -8,8 +8,9 @@ from contextlib import contextmanager, suppress
 import psycopg
 
 from loadstone.runner.engines.base import Form, Plan, Rows
+from loadstone.runner.engines.connections import ServerConnection
 from loadstone.runner.engines.server import ServerEngine
-from loadstone.runner.plan import RefusalError, ServerConnection
+from loadstone.runner.plan import RefusalError
 from loadstone.runner.session import LOST, FailureError
 
 _CONNECT_S = 30

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from loadstone.runner.engines.base import Engine
-from loadstone.runner.plan import Connection
+from loadstone.runner.engines.connections import read_connection
 
 
-def engine_of(connection: Connection, server_pid: int | None) -> Engine:
+def engine_of(given: Mapping[str, Any], server_pid: int | None) -> Engine:
     """The engine of a plan.
 
     Args:
-        connection: Of the plan.
+        given: The connection of the plan.
         server_pid: Its first process, if it is a server on this machine.
 
     Raises:
         RefusalError: It is not there, or does not take a setting.
     """
+    connection = read_connection(given)
     match connection.protocol:
         case "duckdb":
             from loadstone.runner.engines.duckdb import DuckDBEngine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from loadstone.runner.plan import ServerConnection
+from loadstone.runner.engines.connections import ServerConnection
 
 
 class ServerEngine:

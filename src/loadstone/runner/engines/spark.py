@@ -13,7 +13,8 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.runner.engines.base import Plan, Rows
-from loadstone.runner.plan import FileConnection, RefusalError
+from loadstone.runner.engines.connections import FileConnection
+from loadstone.runner.plan import RefusalError
 from loadstone.runner.processes import account_of
 from loadstone.runner.session import LOST, FailureError
 from loadstone.targets.arrow_sql import rows_of

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loadstone.runner.clock import Clock
 from loadstone.runner.engines.registry import engine_of
 from loadstone.runner.plan import Plan
+from loadstone.runner.session import Workload
 from loadstone.runner.steps.parameters import read_parameters
 from loadstone.runner.steps.session import Common, StreamSession
 
@@ -22,8 +23,8 @@ def open_streams(plan: Plan, clock: Clock) -> Streams:
     return Streams(Common(engine, parameters, clock, plan.seed))
 
 
-class Streams:
-    """The streams of a plan on its engine (`runner.session.Workload`)."""
+class Streams(Workload):
+    """The streams of a plan on its engine."""
 
     def __init__(self, common: Common) -> None:
         self._common = common
@@ -49,18 +50,6 @@ class Streams:
     def engine_cpu_s(self) -> float:
         """Processor time that an engine in this process has used so far."""
         return self._common.engine.cpu_s()
-
-    def counters(self) -> dict[str, int]:
-        """None: each step is told."""
-        return {}
-
-    def gauges(self) -> dict[str, float]:
-        """None."""
-        return {}
-
-    def facts(self) -> dict[str, float]:
-        """None."""
-        return {}
 
     def hurry(self) -> None:
         """Breaks off every statement."""
