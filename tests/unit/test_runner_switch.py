@@ -8,6 +8,7 @@ import pytest
 from runner_plans import archive_plan, changed, encoded
 from runner_process import make_archive
 
+from loadstone.runner.acknowledgements import Acknowledgements
 from loadstone.runner.archive.common import Common
 from loadstone.runner.archive.keeper import Keeper
 from loadstone.runner.archive.parameters import INSERT, SWITCH, read_parameters
@@ -30,7 +31,7 @@ def common(tmp_path: Path) -> Iterator[Common]:
     plan = changed(plan, "workload.parameters.segment_events", 1)
     read = parse_plan(encoded(changed(plan, "workload.parameters.events_per_s", 1e6)))
     database = Database(read_connection(read.connection), EngineMeter())
-    yield Common(database, read_parameters(read), Clock(), 1, None, None)
+    yield Common(database, read_parameters(read), Clock(), 1, None, Acknowledgements(None, Clock()))
     database.close()
 
 

@@ -11,26 +11,29 @@ from loadstone.runner.session import FailureError
 
 
 class Acknowledgements:
-    """A file that all users append to.
+    """A file that all users append to; without a path nothing is noted."""
 
-    Raises:
-        RefusalError: It cannot be opened.
-    """
+    def __init__(self, path: str | None, clock: Clock) -> None:
+        """Opens it.
 
-    def __init__(self, path: str, clock: Clock) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        try:
-            self._file = os.open(path, flags, 0o644)
-        except OSError as error:
-            raise RefusalError("acknowledgements", f"cannot open {path}: {error}") from error
+        Args:
+            path: Of the plan.
+            clock: Of the run.
+
+        Raises:
+            RefusalError: It cannot be opened.
+        """
         self._clock = clock
+        self._file = None if path is None else _opened(path)
 
-    def note(self, user: int, operation: str, *keys: int) -> None:
+    def note(self, user: int, operation: str, *keys: int | str) -> None:
         """Appends a commit, before its user goes on.
 
         Raises:
             FailureError: The line was not written as a whole.
         """
+        if self._file is None:
+            return
         at_s = round(to_s(self._clock.now_ns()), 6)
         line = json.dumps([at_s, user, operation, *keys], separators=(",", ":")).encode() + b"\n"
         # One write: a line is there as a whole or not at all, whatever kills the runner next.
@@ -40,6 +43,14 @@ class Acknowledgements:
             raise _not_noted(str(error)) from error
         if written != len(line):
             raise _not_noted("the line was cut")
+
+
+def _opened(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o644)
+    except OSError as error:
+        raise RefusalError("acknowledgements", f"cannot open {path}: {error}") from error
 
 
 def _not_noted(problem: str) -> FailureError:

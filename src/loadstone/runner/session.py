@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
 
 CONFLICT = "40001"
 """Class of a failure that may succeed when tried again."""
@@ -74,11 +73,8 @@ class Tiding:
     data: Mapping[str, float | str]
 
 
-class Session(Protocol):
-    """One user's conversation with the engine. It lives on its user's thread.
-
-    A class that names it as its base has what is said here of all but `choose` and `execute`.
-    """
+class Session(ABC):
+    """One user's conversation with the engine. It lives on its user's thread."""
 
     @property
     def hurries(self) -> bool:
@@ -101,22 +97,19 @@ class Session(Protocol):
         """What is to be told since the last operation; asked after each."""
         return ()
 
-    def reconnect(self) -> None:
+    def reconnect(self) -> None:  # noqa: B027 - most have none
         """Replaces a lost connection.
 
         Raises:
             FailureError: There is none yet.
         """
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most need no farewell
         """Says goodbye to the engine."""
 
 
-class Workload(Protocol):
-    """A workload's operations, and what its sessions share.
-
-    A class that names it as its base has what is said here of all but `operations` and `open`.
-    """
+class Workload(ABC):
+    """A workload's operations, and what its sessions share."""
 
     @property
     @abstractmethod
@@ -152,8 +145,8 @@ class Workload(Protocol):
         """Figures of its own for the `end` frame."""
         return {}
 
-    def hurry(self) -> None:
+    def hurry(self) -> None:  # noqa: B027 - most are quick
         """The run is to end: whatever takes long is broken off."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing open
         """Lets go of the engine, once no session uses it."""

@@ -59,7 +59,7 @@ class Common:
     clock: Clock
     seed: int
     replay: Replay | None
-    acknowledgements: Acknowledgements | None
+    acknowledgements: Acknowledgements
     routes: Lock = field(default_factory=Lock, init=False)
     latest: Latest = field(default_factory=Latest, init=False)
     bytes_sent: int = field(default=0, init=False)

@@ -101,7 +101,7 @@ class Station(Actor):
     def _settle(self, mark: int, at_ns: int) -> None:
         """Takes note that all up to the mark is stored."""
         stored = self._book.settle(mark, at_ns)
-        if stored is not None and self._common.acknowledgements is not None:
+        if stored is not None:
             self._common.acknowledgements.note(self._user, "insert", self._number, *stored)
 
     def _judge(self, took_ns: int) -> None:

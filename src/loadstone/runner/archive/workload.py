@@ -22,7 +22,7 @@ from loadstone.runner.clock import Clock
 from loadstone.runner.database import Database, Link
 from loadstone.runner.engines.connections import read_connection
 from loadstone.runner.plan import Plan, RefusalError
-from loadstone.runner.session import LOST, FailureError, Outcome, Tiding
+from loadstone.runner.session import LOST, FailureError, Outcome, Session, Tiding, Workload
 from loadstone.runner.usage import EngineMeter
 
 
@@ -32,6 +32,7 @@ def open_archive(plan: Plan, clock: Clock) -> Archive:
     Raises:
         RefusalError: It names what is wrong.
     """
+    plan.refuse_open()
     parameters = read_parameters(plan)
     connection = read_connection(plan.connection)
     if plan.workload.role != "run":
@@ -41,13 +42,12 @@ def open_archive(plan: Plan, clock: Clock) -> Archive:
     replay = None if parameters.csv is None else read_replay(parameters.csv, parameters.elements)
     meter = EngineMeter()
     database = Database(connection, meter)
-    path = plan.acknowledgements
-    acknowledgements = None if path is None else Acknowledgements(path, clock)
+    acknowledgements = Acknowledgements(plan.acknowledgements, clock)
     common = Common(database, parameters, clock, plan.seed, replay, acknowledgements)
     return Archive(common, meter)
 
 
-class Archive:
+class Archive(Workload):
     """The archive on DuckDB."""
 
     operations = OPERATIONS
@@ -106,15 +106,12 @@ class Archive:
             "inserts_over_threshold": totals.over_threshold,
         }
 
-    def hurry(self) -> None:
-        """Nothing takes long."""
-
     def close(self) -> None:
         """Closes the database."""
         self._common.database.close()
 
 
-class ArchiveSession:
+class ArchiveSession(Session):
     """One user with its cursor."""
 
     def __init__(self, common: Common, user: int) -> None:

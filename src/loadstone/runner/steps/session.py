@@ -14,7 +14,15 @@ from loadstone.protocol.steps import ANSWERS, PLANS, SHAPES, TOLD
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.engines.base import Channel, Engine, Rows
 from loadstone.runner.processes import Account, Watch, account_of
-from loadstone.runner.session import EXHAUSTED, LOST, Ending, FailureError, Outcome, Tiding
+from loadstone.runner.session import (
+    EXHAUSTED,
+    LOST,
+    Ending,
+    FailureError,
+    Outcome,
+    Session,
+    Tiding,
+)
 from loadstone.runner.steps.crew import Crew
 from loadstone.runner.steps.keeping import keep_answer, keep_text
 from loadstone.runner.steps.limit import Limit
@@ -154,7 +162,7 @@ class _Made:
         return {name: value for name, value in known.items() if value is not None}
 
 
-class StreamSession:
+class StreamSession(Session):
     """A session of the loop (`runner.session.Session`)."""
 
     def __init__(self, common: Common, user: int) -> None:
