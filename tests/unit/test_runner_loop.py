@@ -1,22 +1,16 @@
 """The loop of the runner, with a workload of its own that needs no engine."""
 
-import io
-import json
-import threading
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from runner_plans import changed, encoded, noop_plan
+from runner_plans import changed, noop_plan
+from runner_script import Script, ScriptSession, begun, end_of, events_of, run, ticks_of
 
-from loadstone.protocol.frames import End, Event, Frame, Tick, parse_frame
+from loadstone.protocol.frames import Frame
 from loadstone.results.latency import decode, merge
-from loadstone.runner.clock import Clock
-from loadstone.runner.conductor import Run
-from loadstone.runner.messages import Inbox, SetUsers, Stop
-from loadstone.runner.plan import parse_plan
+from loadstone.runner.messages import SetUsers, Stop
 from loadstone.runner.session import (
     CONFLICT,
     DONE,
@@ -25,78 +19,7 @@ from loadstone.runner.session import (
     Ending,
     FailureError,
     Outcome,
-    Tiding,
 )
-
-
-class Script:
-    """A workload whose operation `work` ends as it is told, operation after operation."""
-
-    operations = ("work",)
-    engine = "Script 1.0"
-
-    def __init__(self, *steps: FailureError | Outcome) -> None:
-        self.steps = list(steps)
-        self.attempts: Counter[int] = Counter()
-        self.refused: set[int] = set()
-        self.is_closed = False
-        self.is_hurried = False
-        self.blocked = threading.Event()
-        self.blocked.set()
-
-    def open(self, user: int) -> "ScriptSession":
-        if user in self.refused:
-            raise FailureError("duckdb_error", "no seat")
-        return ScriptSession(self, user)
-
-    def engine_cpu_s(self) -> float:
-        return 0.0
-
-    def counters(self) -> dict[str, int]:
-        return {"attempts": self.attempts.total()}
-
-    def gauges(self) -> dict[str, float]:
-        return {"users": len(self.attempts)}
-
-    def facts(self) -> dict[str, float]:
-        return {"attempts": self.attempts.total()}
-
-    def hurry(self) -> None:
-        self.is_hurried = True
-
-    def close(self) -> None:
-        self.is_closed = True
-
-
-class ScriptSession:
-    hurries = False
-
-    def __init__(self, script: Script, user: int) -> None:
-        self._script = script
-        self._user = user
-        self._told: list[Tiding] = []
-
-    def choose(self) -> str:
-        return "work"
-
-    def execute(self, operation: str) -> Outcome:
-        self._script.blocked.wait()
-        self._script.attempts[self._user] += 1
-        step = self._script.steps.pop(0) if self._script.steps else DONE
-        if isinstance(step, FailureError):
-            raise step
-        self._told.append(Tiding("worked", {"user": self._user}))
-        return step
-
-    def tidings(self) -> list[Tiding]:
-        told, self._told = self._told, []
-        return told
-
-    def reconnect(self) -> None:
-        return None
-
-    def close(self) -> None:
-        return None
 
 
 def plan_of(**fields: Any) -> dict[str, Any]:
@@ -104,55 +27,6 @@ def plan_of(**fields: Any) -> dict[str, Any]:
     plan = noop_plan() | {"pacing": {"default": {"every_s": 0.01}}, "tick_s": 0.02, **fields}
     plan = changed(plan, "phases[0].load.users", {"from": 1, "to": 1})
     return changed(changed(plan, "phases[0].iterations", 5), "phases[0].duration_s", None)
-
-
-Condition = Callable[[list[Frame]], bool]
-"""Of what the runner has said so far."""
-
-
-def run(
-    plan: dict[str, Any], script: Script, *orders: tuple[Condition, Stop | SetUsers]
-) -> list[Frame]:
-    """What the runner says; each order is given once its condition holds, one after the other."""
-    inbox, output, ended = Inbox(), io.BytesIO(), threading.Event()
-
-    def frames() -> list[Frame]:
-        whole, _, _ = output.getvalue().rpartition(b"\n")
-        return [parse_frame(json.loads(line)) for line in whole.splitlines()]
-
-    def give() -> None:
-        for holds, order in orders:
-            while not holds(frames()):
-                if ended.wait(0.005):
-                    return
-            inbox.put(order)
-
-    giving = threading.Thread(target=give)
-    giving.start()
-    try:
-        Run(parse_plan(encoded(plan)), script, Clock(), inbox, output).conduct()
-    finally:
-        ended.set()
-        giving.join()
-    return frames()
-
-
-def begun(frames: list[Frame]) -> bool:
-    return bool(ticks_of(frames))
-
-
-def end_of(frames: list[Frame]) -> End:
-    end = frames[-1]
-    assert isinstance(end, End)
-    return end
-
-
-def ticks_of(frames: list[Frame]) -> list[Tick]:
-    return [frame for frame in frames if isinstance(frame, Tick)]
-
-
-def events_of(frames: list[Frame], kind: str) -> list[Event]:
-    return [frame for frame in frames if isinstance(frame, Event) and frame.kind == kind]
 
 
 def test_what_was_done_late_is_timed_from_when_it_was_first_begun() -> None:

@@ -37,7 +37,8 @@ def test_what_may_be_left_out_has_the_defaults_of_the_protocol() -> None:
         ("phases", [], "phases"),
         ("phases[0].name", "", "phases[0].name"),
         ("phases[0].iterations", 0, "phases[0].iterations"),
-        ("phases[0].load.model", "open", "phases[0].load.model"),
+        ("phases[0].load.model", "open", "phases[0].load.rate_per_s"),
+        ("phases[0].load.model", "ajar", "phases[0].load.model"),
         ("phases[0].load.users", {"start": 1, "end": 1}, "phases[0].load.users.from"),
         ("phases[0].load.users.to", -1, "phases[0].load.users.to"),
         ("phases[0].load.users.to", 2.5, "phases[0].load.users.to"),
@@ -87,7 +88,7 @@ def test_control_lines_are_read() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b'{"control": "rate", "rate_per_s": 5}',
+        b'{"control": "rate", "rate_per_s": -5}',
         b'{"control": "users", "users": -1}',
         b'{"control": "users"}',
         b'{"control": "pause"}',

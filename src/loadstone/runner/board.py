@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from threading import Condition
 
+from loadstone.runner.arrivals import Arrivals
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.messages import Changed, Inbox
 
@@ -16,7 +17,6 @@ class Duty(Enum):
 
     WAIT = "wait"
     WORK = "work"
-    """In a closed loop."""
     LEAVE = "leave"
 
 
@@ -31,6 +31,8 @@ class Notice:
     """Users below this number take part."""
     allowance: int | None = None
     """Operations that may begin; None: no limit."""
+    arrivals: Arrivals | None = None
+    """What users serve; None: they work in a closed loop."""
 
 
 class Board:
@@ -72,12 +74,22 @@ class Board:
                 self._active = active
                 self._changed.notify_all()
 
+    def arrivals_changed(self) -> None:
+        """Lets those look again who wait for an arrival."""
+        with self._changed:
+            self._changed.notify_all()
+
     @property
     def users(self) -> int:
         """Users that take part and are there; when all are to leave, those that did."""
         if self._notice.duty is Duty.LEAVE:
             return self._active
         return min(self._active, self._seats)
+
+    @property
+    def queued(self) -> int:
+        """Operations that are due and wait for a user."""
+        return 0 if self._notice.arrivals is None else self._notice.arrivals.queued()
 
     @property
     def seats(self) -> int:

@@ -6,6 +6,7 @@ import threading
 from queue import Empty
 from typing import IO
 
+from loadstone.runner.arrivals import Arrivals, Backlog
 from loadstone.runner.board import Board, Duty, Notice
 from loadstone.runner.clock import Clock, to_ns, to_s
 from loadstone.runner.ledger import Ledger
@@ -17,11 +18,12 @@ from loadstone.runner.messages import (
     Message,
     News,
     Opened,
+    SetRate,
     SetUsers,
     Stop,
 )
 from loadstone.runner.pacing import Pace, UserRamp
-from loadstone.runner.plan import Plan
+from loadstone.runner.plan import Open, Plan
 from loadstone.runner.session import Tiding, Workload
 from loadstone.runner.teller import Teller
 from loadstone.runner.users import Shared, live
@@ -29,6 +31,8 @@ from loadstone.runner.users import Shared, live
 STOPPED = "stopped"
 FAILED = "failed"
 COMPLETED = "completed"
+_DRAIN_NS = to_ns(30.0)
+_DRAIN_LOOK_NS = to_ns(0.01)
 
 
 class Run:
@@ -56,6 +60,8 @@ class Run:
         """Of these, those who have not said yet that their session is open."""
         self._phase: int | None = None
         self._ramp = UserRamp.constant(0)
+        self._backlog = Backlog()
+        """Of the phase that runs."""
         self._begin_ns: int | None = None
         self._reason: str | None = None
         self._error: str | None = None
@@ -75,6 +81,7 @@ class Run:
             self._begin_ns = None
             self._begin(index, start_ns)
             self._hold(index, start_ns)
+            self._drain(index)
         self._finish()
         self._teller.end(self._reason or COMPLETED, self._error)
         return self._reason != FAILED
@@ -108,13 +115,18 @@ class Run:
         """Begins a phase; the one before ends at the same moment."""
         phase = self._plan.phases[index]
         duration_ns = to_ns(phase.duration_s or 0.0)
-        users = phase.load.users
+        users, load = phase.users, phase.load
+        arrivals = None
+        if isinstance(load, Open):
+            seed = f"{self._plan.seed} {index}"
+            arrivals = Arrivals(load, start_ns, phase.duration_s or 0.0, seed)
         self._ramp = UserRamp(users.start, users.end, start_ns, duration_ns)
         self._ledger.turn(index)
         active = self._ramp.at(self._clock.now_ns())
-        self._board.post(Notice(Duty.WORK, index, start_ns, active, phase.iterations))
+        self._board.post(Notice(Duty.WORK, index, start_ns, active, phase.iterations, arrivals))
         if self._phase is not None:
-            self._teller.phase_ends(start_ns)
+            self._teller.phase_ends(start_ns, self._backlog)
+        self._backlog = Backlog()
         self._phase = index
         self._teller.phase_begins(index, start_ns)
 
@@ -124,6 +136,22 @@ class Run:
         end_ns = None if duration_s is None else start_ns + to_ns(duration_s)
         while self._goes_on and not self._is_done and self._attend(end_ns):
             pass
+
+    def _drain(self, index: int) -> None:
+        """Works off, or throws away, what is due and not begun."""
+        arrivals = self._board.notice.arrivals
+        if arrivals is None:
+            return
+        self._teller.tick()
+        ended_ns = self._clock.now_ns()
+        waiting = arrivals.end(ended_ns)
+        self._ledger.arrived(arrivals.arrived(ended_ns))
+        self._board.arrivals_changed()
+        until_ns = ended_ns + (_DRAIN_NS if self._plan.phases[index].backlog == "drain" else 0)
+        while self._goes_on and arrivals.queued() and self._clock.now_ns() < until_ns:
+            self._attend(min(until_ns, self._clock.now_ns() + _DRAIN_LOOK_NS))
+        discarded = arrivals.discard()
+        self._backlog = Backlog(waiting - discarded, discarded, ended_ns)
 
     @property
     def _is_done(self) -> bool:
@@ -137,7 +165,7 @@ class Run:
         self._board.dismiss()
         self._workload.hurry()
         if self._phase is not None:
-            self._teller.phase_ends(now_ns)
+            self._teller.phase_ends(now_ns, self._backlog)
             self._phase = None
         while self._board.seats and self._attend(until_ns):
             pass
@@ -196,6 +224,8 @@ class Run:
                 self._tell_begin(monotonic_s)
             case SetUsers(users):
                 self._set_users(users)
+            case SetRate(rate_per_s):
+                self._set_rate(rate_per_s)
 
     def _fail(self, error: str) -> None:
         if self._goes_on:
@@ -231,6 +261,18 @@ class Run:
         if self._phase is None:
             self._teller.event("refused", "users: no phase runs")
             return
+        if self._board.notice.arrivals is not None:
+            self._teller.event("refused", "users: this phase is open")
+            return
         self._hire(users)
         self._ramp = UserRamp.constant(users)
         self._teller.event("users", str(users))
+
+    def _set_rate(self, rate_per_s: float) -> None:
+        arrivals = self._board.notice.arrivals
+        if arrivals is None:
+            what = "no phase runs" if self._phase is None else "this phase is closed"
+            self._teller.event("refused", f"rate: {what}")
+            return
+        arrivals.set_rate(rate_per_s, self._clock.now_ns())
+        self._board.arrivals_changed()

@@ -12,8 +12,8 @@ from typing import IO, Literal
 from pydantic import Field
 
 from loadstone.runner.main import PROGRAM
-from loadstone.runner.messages import Begin, Inbox, Message, News, SetUsers, Stop
-from loadstone.runner.plan import RefusalError, Strict, Users, read_model
+from loadstone.runner.messages import Begin, Inbox, Message, News, SetRate, SetUsers, Stop
+from loadstone.runner.plan import Rate, RefusalError, Strict, Users, read_model
 
 _GRACE_S = 20.0
 """A run that was stopped and has not ended after this time is ended by force: twice as long as
@@ -31,7 +31,7 @@ class _BeginLine(Strict):
 
 class _RateLine(Strict):
     control: Literal["rate"]
-    rate_per_s: float = Field(ge=0.0, le=1e9)
+    rate_per_s: Rate
 
 
 class _UsersLine(Strict):
@@ -62,7 +62,7 @@ def parse_control(line: bytes) -> Message:
     if isinstance(read, _UsersLine):
         return SetUsers(read.users)
     if isinstance(read, _RateLine):
-        return News("refused", "rate: this phase is closed")
+        return SetRate(read.rate_per_s)
     return Stop("asked to")
 
 

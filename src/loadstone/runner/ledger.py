@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from threading import Lock
 
+from loadstone.runner.arrivals import Arrived
 from loadstone.runner.messages import Failed, Inbox, News
 from loadstone.runner.recorder import Recorder, Times
 from loadstone.runner.session import Ending, FailureError, Outcome, Tiding
@@ -30,6 +31,8 @@ class Due:
     phase: int
     at_ns: int
     readiness: Readiness
+    arrived: bool = False
+    """It was counted when it became due."""
 
 
 class Ledger:
@@ -60,6 +63,13 @@ class Ledger:
             taken.setdefault(phase, Recorder(self._operations))
             return taken, self._in_flight
 
+    def arrived(self, arrived: Arrived) -> None:
+        """Notes what became due by the clock of the phase that runs."""
+        with self._lock:
+            recorder = self._of(self._phase)
+            recorder.due += arrived.due
+            recorder.dropped += arrived.dropped
+
     def begun(self, due: Due, sent_ns: int) -> None:
         """Notes that an operation was begun."""
         with self._lock:
@@ -85,7 +95,7 @@ class Ledger:
                 times.since(outcome.since_ns).at_latest(outcome.first_ns).until(outcome.until_ns)
             )
             recorder = self._of(due.phase)
-            recorder.due += 1
+            recorder.due += not due.arrived
             recorder.operations[operation].done(times)
 
     def failed(self, due: Due, operation: str, failure: FailureError) -> None:
@@ -94,7 +104,7 @@ class Ledger:
         with self._lock:
             self._in_flight -= 1
             recorder = self._of(due.phase)
-            recorder.due += 1
+            recorder.due += not due.arrived
             recorder.operations[operation].errors[failure.error_class] += 1
             is_first = due.phase not in self._failed
             self._failed.add(due.phase)

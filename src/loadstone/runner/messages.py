@@ -30,6 +30,13 @@ class SetUsers:
 
 
 @dataclass(frozen=True)
+class SetRate:
+    """Another rate from now on."""
+
+    rate_per_s: float
+
+
+@dataclass(frozen=True)
 class News:
     """Something that becomes an event frame; of errors, the first of a class."""
 
@@ -67,6 +74,6 @@ class Changed:
     """Something changed on the board that the main thread looks at."""
 
 
-Message = Stop | Begin | SetUsers | News | Tiding | Opened | Failed | Broken | Changed
+Message = Stop | Begin | SetUsers | SetRate | News | Tiding | Opened | Failed | Broken | Changed
 Inbox = SimpleQueue[Message]
 """Its `put` may also be called by a signal handler."""

@@ -18,7 +18,12 @@ _SHORTEST_PERIOD_S = 1e-3
 
 Wait = Annotated[float, Field(ge=0.0, le=_LONGEST_S)]
 Pause = Annotated[float, Field(ge=0.0, le=_LONGEST_PAUSE_S)]
+Rate = Annotated[float, Field(ge=0.0, le=1e9)]
 Users = Annotated[int, Field(ge=0, le=_MOST_USERS)]
+
+
+_TAGS: dict[int | str, str] = {"connection": "protocol", "load": "model"}
+"""Field that is a union: which of its fields tells it apart."""
 
 
 class RefusalError(Exception):
@@ -87,6 +92,24 @@ class Closed(Strict):
     users: Range
 
 
+class Rates(Strict):
+    """The two ends of a linear change of a rate."""
+
+    start: Rate = Field(alias="from")
+    end: Rate = Field(alias="to")
+
+
+class Open(Strict):
+    """Operations become due by a clock; sessions serve them."""
+
+    model: Literal["open"]
+    rate_per_s: Rates
+    arrival: Literal["uniform", "poisson"] = "poisson"
+    sessions: Annotated[int, Field(ge=1, le=_MOST_USERS)]
+    queue: int = Field(default=10_000, ge=1, le=100_000_000)
+    """Due operations that may wait for a session; beyond it they are dropped."""
+
+
 class Phase(Strict):
     """A stretch of the run."""
 
@@ -95,15 +118,24 @@ class Phase(Strict):
     duration_s: Annotated[float, Field(ge=0.001, le=_LONGEST_S)] | None = None
     iterations: Annotated[int, Field(ge=1)] | None = None
     backlog: Literal["drain", "discard"] = "drain"
-    """Of open phases, which the runner has not: users of closed ones leave no backlog."""
-    load: Closed
+    """Of open phases: users of closed ones leave none."""
+    load: Closed | Open = Field(discriminator="model")
 
     @model_validator(mode="after")
     def _steady(self) -> Phase:
-        users = self.load.users
-        if self.duration_s is None and not users.start == users.end > 0:
+        if isinstance(self.load, Open):
+            if self.duration_s is None or self.iterations is not None:
+                raise ValueError("an open phase ends by its duration_s")
+        elif self.duration_s is None and not self.users.start == self.users.end > 0:
             raise ValueError("a phase without duration_s needs `from` equal to `to` and above 0")
         return self
+
+    @property
+    def users(self) -> Range:
+        """Users of a closed phase, or the sessions of an open one."""
+        if isinstance(self.load, Closed):
+            return self.load.users
+        return Range.model_validate({"from": self.load.sessions, "to": self.load.sessions})
 
 
 class Process(Strict):
@@ -141,8 +173,19 @@ class Plan(Strict):
 
     def sessions(self) -> int:
         """Sessions that the phases need at most."""
-        ends = [(phase.load.users.start, phase.load.users.end) for phase in self.phases]
-        return max(max(pair) for pair in ends)
+        return max(max(phase.users.start, phase.users.end) for phase in self.phases)
+
+    def refuse_open(self) -> None:
+        """Of workloads that have users only.
+
+        Raises:
+            RefusalError: A phase is open.
+        """
+        for number, phase in enumerate(self.phases):
+            if isinstance(phase.load, Open):
+                raise RefusalError(
+                    f"phases[{number}].load.model", f"{self.workload.name} has no open load"
+                )
 
 
 def parse_plan(text: str | bytes) -> Plan:
@@ -189,5 +232,7 @@ def _fields(error: ErrorDetails) -> list[int | str]:
     """Where an error is; the tag by which a union was told apart is no field."""
     fields = list(error["loc"])
     if error["type"].startswith("union_tag"):
-        return [*fields, "protocol"]
-    return [part for place, part in enumerate(fields) if place != 1 or fields[0] != "connection"]
+        return [*fields, _TAGS[fields[-1]]]
+    return [
+        part for place, part in enumerate(fields) if place == 0 or fields[place - 1] not in _TAGS
+    ]

@@ -66,6 +66,7 @@ class Recorder:
         self.lag_ns: list[int] = []
         self.late_starts = 0
         self.due = 0
+        self.dropped = 0
         self.reconnects = 0
 
     @property

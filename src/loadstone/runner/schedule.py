@@ -1,10 +1,12 @@
-"""When the operations of a closed user are due."""
+"""When the operations of a user are due."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 
+from loadstone.runner.arrivals import Arrivals
 from loadstone.runner.board import Board, Duty
 from loadstone.runner.ledger import Due, Readiness
 from loadstone.runner.pacing import Grid, Pace
@@ -43,6 +45,10 @@ class Schedule:
         while not over():
             if not self._join(over):
                 return None
+            notice = self._board.notice
+            if notice.arrivals is not None:
+                self.forget()
+                return self._arrived(notice.arrivals, notice.phase, over)
             if hurries or not self._pace.is_paced:
                 now_ns = self._board.clock.now_ns()
                 self._begun_ns = now_ns
@@ -58,6 +64,25 @@ class Schedule:
     def done(self, operation: str, at_ns: int) -> None:
         """Takes note that an operation ended."""
         self._free = (operation, at_ns)
+
+    def _arrived(self, arrivals: Arrivals, phase: int, over: Callable[[], bool]) -> Due | None:
+        """Waits for an operation that becomes due by the clock."""
+        board = self._board
+        free_ns = board.clock.now_ns()
+        with arrivals.turn:
+            while not over():
+                at_ns = arrivals.take(board.clock.now_ns())
+                if at_ns is not None:
+                    readiness = Readiness.FREE if free_ns <= at_ns else Readiness.BUSY
+                    return Due(phase, at_ns, readiness, arrived=True)
+                next_ns = arrivals.next_ns()
+                board.wait(partial(self._looks_again, arrivals, next_ns, over), at_ns=next_ns)
+        return None
+
+    @staticmethod
+    def _looks_again(arrivals: Arrivals, next_ns: int | None, over: Callable[[], bool]) -> bool:
+        """Whether it is not worth to wait for what was next any more."""
+        return over() or arrivals.next_ns() != next_ns
 
     def _join(self, over: Callable[[], bool]) -> bool:
         """Waits until the user takes part; it then begins afresh."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import IO
 
+from loadstone.runner.arrivals import Backlog
 from loadstone.runner.board import Board
 from loadstone.runner.clock import Clock, to_ns, to_s
 from loadstone.runner.frames import FrameWriter
@@ -110,13 +111,18 @@ class Teller:
         self.next_tick_ns = start_ns + to_ns(self._plan.tick_s)
         self._tell_phase("phase-begin", phase, start_ns, {})
 
-    def phase_ends(self, at_ns: int) -> None:
+    def phase_ends(self, at_ns: int, backlog: Backlog) -> None:
         """Tells the last tick of a phase and its end. What ends later is told in late ticks."""
         self._tell_tick(at_ns)
         if self._phase is not None:
             self._is_over = True
-            nothing = {"drained": 0, "discarded": 0, "drain_s": 0.0}
-            self._tell_phase("phase-end", self._phase, at_ns, nothing)
+            drain_ns = 0 if backlog.ended_ns is None else max(0, at_ns - backlog.ended_ns)
+            fields = {
+                "drained": backlog.drained,
+                "discarded": backlog.discarded,
+                "drain_s": to_s(drain_ns),
+            }
+            self._tell_phase("phase-end", self._phase, at_ns, fields)
 
     def _tell_phase(self, kind: str, phase: int, at_ns: int, more: Mapping[str, float]) -> None:
         of = self._plan.phases[phase]
@@ -132,6 +138,9 @@ class Teller:
         current = self._phase
         if current is None:
             return 0
+        arrivals = self._board.notice.arrivals
+        if arrivals is not None:
+            self._ledger.arrived(arrivals.arrived(at_ns))
         books, in_flight = self._ledger.take(current)
         # The phase that runs comes first, as it is the one that pays for the processor time.
         for phase in sorted(books, reverse=True):
@@ -169,11 +178,11 @@ class Teller:
             },
             "lag": self._encoder.encode(recorder.lag_ns),
             "late_starts": recorder.late_starts,
-            "dropped": 0,
+            "dropped": recorder.dropped,
             "due": recorder.due,
             "users": self._board.users,
             "in_flight": busy,
-            "queued": 0,
+            "queued": self._board.queued,
             "reconnects": recorder.reconnects,
             **self._processor_time(),
             "rss_bytes": rss_bytes(),

@@ -100,6 +100,7 @@ def read_parameters(plan: Plan) -> Parameters:
     Raises:
         RefusalError: It names the wrong field.
     """
+    plan.refuse_open()
     parameters = read_model(Parameters, plan.workload.parameters, within=PATH)
     if len(parameters.rounds) != len(plan.phases):
         raise RefusalError(
@@ -107,7 +108,7 @@ def read_parameters(plan: Plan) -> Parameters:
         )
     for number, (streams, phase) in enumerate(zip(parameters.rounds, plan.phases, strict=True)):
         where = f"{PATH}.rounds[{number}]"
-        users = phase.load.users
+        users = phase.users
         if len(streams) > min(users.start, users.end):
             raise RefusalError(where, f"{len(streams)} streams, but {users.end} users")
         known: set[str] = set()
