@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -44,7 +44,7 @@ def command(
     """
     known = _KNOWN.get(what)
     rows = known() if known else _results(output, workload, status, name, limit)
-    for reason in _left_out(what).values():
+    for reason in _left_out(what):
         say(f"left out: {reason}")
     if output.json:
         print(json_module.dumps({"version": 1, what: rows}, indent=2))
@@ -110,17 +110,18 @@ def _results(
     ]
 
 
-def _left_out(what: What) -> Mapping[str, str]:
+def _left_out(what: What) -> list[str]:
     """What other packages have registered and cannot be used, each with the reason."""
     if what == "workloads":
+        from loadstone.runner.registry import OPENERS
         from loadstone.workloads.registry import WORKLOADS
 
-        return WORKLOADS.left_out
+        return [*WORKLOADS.left_out.values(), *OPENERS.left_out.values()]
     if what == "targets":
         from loadstone.targets.registry import TARGETS
 
-        return TARGETS.left_out
-    return {}
+        return list(TARGETS.left_out.values())
+    return []
 
 
 def _workloads() -> list[Row]:

@@ -83,8 +83,6 @@ class Target:
         Raises:
             WrongInputError: If the spec cannot work, with the reason.
         """
-        for name, level in spec.settings.items():
-            cls.setting(spec, name, level)
         return {"engine": cls.engine}
 
     @classmethod

@@ -22,5 +22,8 @@ CAPABILITIES = {
 
 
 def explained(names: Iterable[str]) -> str:
-    """The capabilities as one text, each with what it means."""
-    return ", ".join(f"{name} ({CAPABILITIES[name]})" for name in sorted(names))
+    """The capabilities as one text, each with what it means, if it is one of Loadstone's."""
+    meanings = {name: CAPABILITIES.get(name) for name in sorted(names)}
+    return ", ".join(
+        f"{name} ({meaning})" if meaning else name for name, meaning in meanings.items()
+    )
