@@ -58,6 +58,7 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
     "storage": ("integration/test_storage_*.py", "integration/test_disk_full.py"),
     "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
+    "outside": ("integration/test_outside.py",),
     "cli": ("integration/test_cli_*.py", "integration/test_doctor_*.py"),
 }
 """Part: its test files, below this folder."""
