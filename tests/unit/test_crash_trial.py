@@ -27,7 +27,6 @@ from loadstone.results.record import CheckResult, Status, TrialResult
 from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
 from loadstone.targets.connection import NoConnection
-from loadstone.targets.in_process import InProcessTarget
 from loadstone.workloads.durability import Acknowledgement, CommitAudit
 from loadstone.workloads.noop import Noop
 
@@ -105,7 +104,7 @@ class FakeTarget:
         self._story.append(f"target fails ({failure})")
 
     def crash_under_load(self, failure: str, kill_load: Callable[[], None]) -> None:
-        kind: Any = InProcessTarget if self.in_process else Target
+        kind: Any = Target
         kind.crash_under_load(self, failure, kill_load)
 
     def start(self) -> None:

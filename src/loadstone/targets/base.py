@@ -156,13 +156,15 @@ class Target:
         raise TargetError(f"target {self.engine} cannot fail", advice="choose --target postgresql")
 
     def crash_under_load(self, failure: Failure, kill_load: Callable[[], None]) -> None:
-        """As `crash`, while a generator makes load.
+        """As `crash`, while a generator makes load: an engine that lives in it fails with it.
 
         Args:
             failure: `kill` or `power-loss`.
-            kill_load: Ends the generator at once: an engine that lives in it fails with it.
+            kill_load: Ends the generator at once.
         """
         self.crash(failure)
+        if self.in_process:
+            kill_load()
 
     def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
         """Puts an owned system out of service for as long as the block lasts.

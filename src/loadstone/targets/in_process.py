@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -121,19 +121,12 @@ class InProcessTarget(Database):
     def crash(self, failure: Failure) -> None:
         """Closes Loadstone's own connection and, in a power loss, cuts the power of the disk.
 
-        There is no server to kill: the engine is in the generator.
+        There is no server to kill: the engine is in the generator, whose connections are still
+        open, so that closing this one writes nothing of theirs.
         """
         self.stop()
         if failure == "power-loss":
             self.store.power_loss()
-
-    def crash_under_load(self, failure: Failure, kill_load: Callable[[], None]) -> None:
-        """The generator is killed with its engine; in a power loss the disk goes first.
-
-        Closing Loadstone's own connection writes nothing of the generator's, which are open.
-        """
-        self.crash(failure)
-        kill_load()
 
     # -- state ---------------------------------------------------------------------------------
     def empty(self, spec: TargetSpec) -> list[FactorReading]:

@@ -9,16 +9,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue
-from loadstone.workloads.base import (
-    NO_WAITS,
-    Acknowledgement,
-    LoadContext,
-    LoadRequest,
-    Measured,
-    MetricSpec,
-    RunDriver,
-    Workload,
-)
+from loadstone.workloads.base import LoadRequest, RunDriver, Workload
+from loadstone.workloads.durability import Acknowledgement, CommitAudit
+from loadstone.workloads.measured import Measured, MetricSpec
 from toy.folder import Folder
 from toy.lines import BYTES, path_of, read_lines
 
@@ -32,6 +25,39 @@ class FilesParameters(BaseModel):
     read_share: float = Field(default=0.2, ge=0, le=1, description="Of the operations.")
 
 
+def lines_of(
+    target: Folder, parameters: FilesParameters
+) -> dict[int, list[tuple[int, int] | None]]:
+    """User and number of each line, by file; None for a torn one."""
+    folder = target.data_folder()
+    return {number: list(read_lines(path_of(folder, number))) for number in range(parameters.files)}
+
+
+class FilesAudit(CommitAudit[Folder]):
+    """What a crash left of the files."""
+
+    parameters: FilesParameters
+
+    def lost(
+        self, target: Folder, acknowledged: Sequence[Acknowledgement]
+    ) -> list[Acknowledgement]:
+        """Lines that were acknowledged and are not there."""
+        found = {
+            (line[0], file, line[1])
+            for file, lines in lines_of(target, self.parameters).items()
+            for line in lines
+            if line is not None
+        }
+        return [each for each in acknowledged if (each.user + 1, *each.keys) not in found]
+
+    def consistency(self, target: Folder) -> list[CheckResult]:
+        """A crash may tear the last line of a file, and no other."""
+        torn = [
+            file for file, lines in lines_of(target, self.parameters).items() if None in lines[:-1]
+        ]
+        return [CheckResult(name="whole", passed=not torn, detail=f"torn lines in files {torn}")]
+
+
 class Files(Workload[Folder]):
     """Lines appended to small files."""
 
@@ -42,7 +68,7 @@ class Files(Workload[Folder]):
     Parameters = FilesParameters
     metrics = (MetricSpec("appends_per_s", "appended lines", "lines/s", True),)
     headline = "appends_per_s"
-    tells_lost_commits = True
+    Durability = FilesAudit
     parameters: FilesParameters
 
     def data_key(self) -> dict[str, Any]:
@@ -54,20 +80,9 @@ class Files(Workload[Folder]):
         request = LoadRequest("load", 1, seed, {"files": self.parameters.files})
         return {"size_bytes": run_driver(request)["bytes"]}
 
-    def prepare(self, target: Folder) -> None:
-        """Needs nothing more."""
-
-    def driver_workload(self, context: LoadContext[Folder]) -> dict[str, Any]:
-        """Its parameters."""
-        return {"name": self.name, "role": "run", "parameters": self.parameters.model_dump()}
-
-    def pacing(self) -> dict[str, Any]:
-        """No waits of its own."""
-        return {"default": NO_WAITS}
-
     def observe(self, target: Folder) -> dict[str, float]:
         """Lines in all files."""
-        return {"lines": sum(len(lines) for lines in self._lines(target).values())}
+        return {"lines": sum(len(lines) for lines in lines_of(target, self.parameters).values())}
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """Lines that were appended in a second."""
@@ -83,24 +98,7 @@ class Files(Workload[Folder]):
         counted = CheckResult(
             name="lines", passed=found == told, detail=f"{found:.0f} of {told} appended lines"
         )
-        return [counted, *self.consistency(target)]
-
-    def lost(
-        self, target: Folder, acknowledged: Sequence[Acknowledgement]
-    ) -> list[Acknowledgement]:
-        """Lines that were acknowledged and are not there."""
-        found = {
-            (line[0], file, line[1])
-            for file, lines in self._lines(target).items()
-            for line in lines
-            if line is not None
-        }
-        return [each for each in acknowledged if (each.user + 1, *each.keys) not in found]
-
-    def consistency(self, target: Folder) -> list[CheckResult]:
-        """A crash may tear the last line of a file, and no other."""
-        torn = [file for file, lines in self._lines(target).items() if None in lines[:-1]]
-        return [CheckResult(name="whole", passed=not torn, detail=f"torn lines in files {torn}")]
+        return [counted, *self.durability.consistency(target)]
 
     def fingerprint(self, target: Folder) -> Fingerprint:
         """Sizes and sums of the files."""
@@ -113,10 +111,3 @@ class Files(Workload[Folder]):
             size_bytes=sum(map(len, contents.values())),
             digest=hashlib.sha256(repr(sums).encode()).hexdigest(),
         )
-
-    def _lines(self, target: Folder) -> dict[int, list[tuple[int, int] | None]]:
-        folder = target.data_folder()
-        return {
-            number: list(read_lines(path_of(folder, number)))
-            for number in range(self.parameters.files)
-        }

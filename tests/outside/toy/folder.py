@@ -22,6 +22,7 @@ class Folder(Target):
 
     engine = "folder"
     in_process = True
+    storage_roles = ("data",)
     capabilities: ClassVar[frozenset[str]] = frozenset({"append"})
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
