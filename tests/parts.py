@@ -22,7 +22,7 @@ EXAMPLES = "e2e/test_examples.py"
 FILES: dict[str, tuple[str, ...]] = {
     "unit": ("unit/*.py",),
     "driver": (
-        "integration/test_crew.py",
+        "integration/test_driver_group.py",
         "integration/test_driver_noop.py",
         "integration/test_launch.py",
         "integration/test_measured_phases.py",

@@ -11,10 +11,10 @@ from runner_plans import encoded
 
 from loadstone.protocol.frames import End, Event, Frame, Tick, parse_frame
 from loadstone.runner.clock import Clock
-from loadstone.runner.conductor import Run
+from loadstone.runner.conductor import Conductor
 from loadstone.runner.messages import Inbox, Message
 from loadstone.runner.plan import parse_plan
-from loadstone.runner.session import DONE, FailureError, Outcome, Tiding
+from loadstone.runner.session import DONE, FailureError, Outcome, WorkloadEvent
 
 
 class Script:
@@ -62,7 +62,7 @@ class ScriptSession:
     def __init__(self, script: Script, user: int) -> None:
         self._script = script
         self._user = user
-        self._told: list[Tiding] = []
+        self._said: list[WorkloadEvent] = []
 
     def choose(self) -> str:
         return "work"
@@ -73,12 +73,12 @@ class ScriptSession:
         step = self._script.steps.pop(0) if self._script.steps else DONE
         if isinstance(step, FailureError):
             raise step
-        self._told.append(Tiding("worked", {"user": self._user}))
+        self._said.append(WorkloadEvent("worked", {"user": self._user}))
         return step
 
-    def tidings(self) -> list[Tiding]:
-        told, self._told = self._told, []
-        return told
+    def workload_events(self) -> list[WorkloadEvent]:
+        said, self._said = self._said, []
+        return said
 
     def reconnect(self) -> None:
         return None
@@ -109,7 +109,7 @@ def run(plan: dict[str, Any], script: Script, *orders: tuple[Condition, Message]
     giving = threading.Thread(target=give)
     giving.start()
     try:
-        Run(parse_plan(encoded(plan)), script, Clock(), inbox, output).conduct()
+        Conductor(parse_plan(encoded(plan)), script, Clock(), inbox, output).conduct()
     finally:
         ended.set()
         giving.join()

@@ -23,7 +23,7 @@ from loadstone.report.model import (
     ScaleReport,
     SearchReport,
 )
-from loadstone.report.reading import TrialFolder
+from loadstone.report.reading import RecordedTrial
 from loadstone.results.record import LevelReason, WorstFigure
 
 FOUND = 142_000.0
@@ -149,7 +149,7 @@ def archived(base: ReportDocument) -> ReportDocument:
     place = next(n for n, each in enumerate(base.trials) if each.result.status == "valid")
     result = base.trials[place].result.model_copy(update={"outages": [sample_archive.PAUSE]})
     checkpoints = [Mark(t_s=t_s, kind="checkpoint", data={"cause": "wal"}) for t_s in _CHECKPOINT_S]
-    happened = Happenings(TrialFolder(Path(), plan_of(), result, {}), frames, None)
+    happened = Happenings(RecordedTrial(Path(), plan_of(), result, {}), frames, None)
     told = marks(happened, (_ORIGIN_S, ticks[-1].to_s))
     trial = base.trials[place].model_copy(
         update={

@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};
 
 use crate::drive::Stop;
-use crate::ledger::PhaseIndex;
+use crate::phase_recorders::PhaseIndex;
 
 /// What the users of a thread are to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Arrival {
 
 /// What the users of a thread are to do from now on.
 #[derive(Debug, Clone, Copy)]
-pub struct Notice {
+pub struct Assignment {
     /// The work.
     pub duty: Duty,
     /// The phase it is for.
@@ -104,16 +104,16 @@ impl Default for Board {
 /// The side of the thread's conductor.
 impl Board {
     /// Posts a new duty. All users leave what they do and look.
-    pub fn post(&self, notice: Notice) {
+    pub fn post(&self, assignment: Assignment) {
         self.stage.set(self.stage.get() + 1);
-        self.duty.set(notice.duty);
-        self.phase.set(notice.phase);
-        self.since_ns.set(notice.since_ns);
+        self.duty.set(assignment.duty);
+        self.phase.set(assignment.phase);
+        self.since_ns.set(assignment.since_ns);
         self.origin_ns
-            .set(self.origin_ns.get().or(Some(notice.since_ns)));
-        self.active.set(notice.active);
-        self.allowance.set(notice.allowance);
-        self.room.set(notice.room);
+            .set(self.origin_ns.get().or(Some(assignment.since_ns)));
+        self.active.set(assignment.active);
+        self.allowance.set(assignment.allowance);
+        self.room.set(assignment.room);
         self.finished.set(0);
         self.draining.set(false);
         self.idle.borrow_mut().clear();
@@ -223,7 +223,7 @@ impl Board {
         self.tell_conductor();
     }
 
-    /// The number of the notice; it grows with each [`Board::post`].
+    /// The number of the assignment; it grows with each [`Board::post`].
     pub fn stage(&self) -> u64 {
         self.stage.get()
     }
@@ -271,7 +271,7 @@ impl Board {
         self.tell_conductor();
     }
 
-    /// Asks to be woken when the notice or the number of users changes, or an arrival is handed.
+    /// Asks to be woken when the assignment or the number of users changes, or an arrival is handed.
     pub fn listen(&self, slot: usize, context: &Context<'_>) {
         let waker = &mut self.slots.borrow_mut()[slot].waker;
         if !waker
@@ -282,7 +282,7 @@ impl Board {
         }
     }
 
-    /// Waits until `condition`, which depends on the notice or the number of users, is met.
+    /// Waits until `condition`, which depends on the assignment or the number of users, is met.
     pub async fn until(&self, slot: usize, condition: impl Fn() -> bool) {
         poll_fn(|context| {
             if condition() {
@@ -315,7 +315,7 @@ impl Board {
     }
 }
 
-/// Stops a loop when another notice is posted.
+/// Stops a loop when another assignment is posted.
 #[derive(Debug)]
 pub struct StageOver<'a> {
     board: &'a Board,
@@ -324,7 +324,7 @@ pub struct StageOver<'a> {
 }
 
 impl<'a> StageOver<'a> {
-    /// For the user of `slot`, from the notice that is posted now.
+    /// For the user of `slot`, from the assignment that is posted now.
     pub fn new(board: &'a Board, slot: usize) -> Self {
         Self {
             board,

@@ -7,12 +7,12 @@ use std::task::Poll;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::board::{Arrival, Board, Duty, Notice};
+use crate::board::{Arrival, Assignment, Board, Duty};
 use crate::clock::{Clock, ThreadClock};
 use crate::control::{Leftovers, Message, Standing};
-use crate::ledger::{Collected, Ledger};
 use crate::opening::Opening;
 use crate::orders::{Order, PhaseOrder, Work};
+use crate::phase_recorders::{Collected, PhaseRecorders};
 use crate::recorder::Recorder;
 use crate::schedule::{Arrivals, UserRamp, share};
 use crate::session::Workload;
@@ -45,7 +45,7 @@ impl<W: Workload> Conductor<W> {
         let operations = equipment.workload.operations().len();
         let shared = Shared {
             board: Board::default(),
-            ledger: Ledger::new(operations, equipment.outbox.clone()),
+            recorders: PhaseRecorders::new(operations, equipment.outbox.clone()),
             clock: ThreadClock::new(equipment.epoch, timer),
             pace: equipment.pace.clone(),
             retry: equipment.retry,
@@ -123,7 +123,7 @@ impl<W: Workload> Conductor<W> {
                 at_ns,
                 noticed_ns: now_ns,
             });
-            self.shared.ledger.arrived(!fits);
+            self.shared.recorders.arrived(!fits);
         }
         Some(now_ns)
     }
@@ -250,7 +250,7 @@ impl<W: Workload> Conductor<W> {
         self.ramp = None;
         self.opening.cancel();
         self.leaving = true;
-        self.shared.board.post(Notice {
+        self.shared.board.post(Assignment {
             duty: Duty::Leave,
             phase: self.shared.board.phase(),
             since_ns: 0,
@@ -266,13 +266,13 @@ impl<W: Workload> Conductor<W> {
             start_ns,
             work,
         } = order;
-        self.shared.ledger.turn(phase);
+        self.shared.recorders.turn(phase);
         self.arrivals = None;
         self.successor = None;
         self.ramp = None;
         // The main thread takes this for granted until it hears otherwise.
         self.standing = Standing::Working;
-        let mut notice = Notice {
+        let mut assignment = Assignment {
             duty: Duty::Closed,
             phase,
             since_ns: start_ns,
@@ -282,9 +282,9 @@ impl<W: Workload> Conductor<W> {
         };
         match work {
             Work::Closed { ramp, iterations } => {
-                notice.active = self.own(ramp.at(self.shared.clock.now_ns()).into());
+                assignment.active = self.own(ramp.at(self.shared.clock.now_ns()).into());
                 if let Some(total) = iterations {
-                    notice.allowance = self.own_iterations(total, ramp);
+                    assignment.allowance = self.own_iterations(total, ramp);
                 }
                 self.ramp = Some(ramp);
             }
@@ -293,18 +293,18 @@ impl<W: Workload> Conductor<W> {
                 sessions,
                 queue,
             } => {
-                notice.duty = Duty::Open;
+                assignment.duty = Duty::Open;
                 // A thread without a session takes no arrivals.
                 self.parts = u64::from(self.equipment.threads.min(sessions));
                 let index = u64::from(self.equipment.index);
                 if index < self.parts {
-                    notice.active = self.own(sessions.into());
-                    notice.room = share(queue.into(), self.parts, index) as usize;
+                    assignment.active = self.own(sessions.into());
+                    assignment.room = share(queue.into(), self.parts, index) as usize;
                     self.arrivals = Some(Arrivals::new(arrivals, self.parts, index));
                 }
             }
         }
-        self.shared.board.post(notice);
+        self.shared.board.post(assignment);
     }
 
     /// Iterations are divided among the threads that have users.
@@ -321,9 +321,9 @@ impl<W: Workload> Conductor<W> {
 
     fn collect(&mut self, spare: Recorder) {
         let collected = Collected {
-            recorders: self.shared.ledger.take(spare),
+            recorders: self.shared.recorders.take(spare),
             users: self.shared.board.users() as u64,
-            in_flight: self.shared.ledger.in_flight(),
+            in_flight: self.shared.recorders.in_flight(),
             queued: self.shared.board.queued() as u64,
         };
         let _ = self.equipment.collected.send(collected);

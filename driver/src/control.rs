@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::ledger::PhaseIndex;
-use crate::session::{ErrorClass, Failure, OperationId, Tiding};
+use crate::phase_recorders::PhaseIndex;
+use crate::session::{ErrorClass, Failure, OperationId, WorkloadEvent};
 
 /// A run that was stopped and has not ended after this time is ended by force. It is twice as long
 /// as operations in flight are waited for at most, so it is only met when nobody reads the frames.
@@ -22,10 +22,10 @@ pub enum Message {
     Control(Control),
     /// A reason to stop.
     Stop(String),
-    /// Something that is to be told.
-    News(News),
-    /// Something that a workload tells.
-    Tiding(Tiding),
+    /// An event of the driver itself.
+    DriverEvent(DriverEvent),
+    /// An event of the workload's own.
+    WorkloadEvent(WorkloadEvent),
     /// A thread has opened its sessions, or could not.
     Opened(Result<(), String>),
     /// The standing of a thread in a phase has changed.
@@ -72,18 +72,18 @@ pub struct Leftovers {
     pub discarded: u64,
 }
 
-/// Something that becomes an event frame.
+/// An event of the driver itself, which becomes a frame.
 #[derive(Debug)]
-pub struct News {
+pub struct DriverEvent {
     /// What happened.
-    pub kind: NewsKind,
+    pub kind: DriverEventKind,
     /// In words.
     pub detail: String,
 }
 
-/// What is told.
+/// Its kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NewsKind {
+pub enum DriverEventKind {
     /// A user's connection broke.
     ConnectionLost,
     /// It was replaced.
@@ -155,8 +155,8 @@ pub fn listen(input: impl BufRead + Send + 'static, outbox: Sender<Message>) -> 
                 let message = match Control::parse(&line) {
                     Ok(Control::Stop) => Message::Stop("asked to".into()),
                     Ok(control) => Message::Control(control),
-                    Err(detail) => Message::News(News {
-                        kind: NewsKind::Refused,
+                    Err(detail) => Message::DriverEvent(DriverEvent {
+                        kind: DriverEventKind::Refused,
                         detail,
                     }),
                 };

@@ -4,12 +4,12 @@ use std::future::Future;
 use std::pin::pin;
 
 use crate::clock::Clock;
-use crate::ledger::PhaseIndex;
+use crate::phase_recorders::PhaseIndex;
 use crate::race::unless;
 use crate::random::Random;
 use crate::recorder::Times;
 use crate::retry::{BackOff, Retry};
-use crate::session::{Failure, OperationId, Outcome, Session, Tiding};
+use crate::session::{Failure, OperationId, Outcome, Session, WorkloadEvent};
 
 /// A user whose operations end without ever waiting gives way to others after this time.
 const SLICE_NS: u64 = 50_000;
@@ -67,8 +67,8 @@ pub trait Record {
     fn retried(&self, due: &Due, operation: OperationId, failure: &Failure);
     /// An operation ended, after all its attempts.
     fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome);
-    /// A session told something of its own.
-    fn told(&self, tiding: Tiding);
+    /// A session had an event of the workload's own.
+    fn workload_event(&self, workload_event: WorkloadEvent);
     /// The connection of `user` is lost.
     fn lost(&self, user: u32, failure: &Failure);
     /// An attempt to replace a connection failed.
@@ -156,8 +156,8 @@ pub async fn drive<S: Session>(
             done_ns,
         };
         recorder.ended(&due, operation, times, &outcome);
-        for tiding in user.session.tidings() {
-            recorder.told(tiding);
+        for workload_event in user.session.workload_events() {
+            recorder.workload_event(workload_event);
         }
         schedule.done(operation, done_ns);
         if outcome == Outcome::Exhausted {

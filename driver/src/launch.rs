@@ -20,16 +20,16 @@ use crate::oltp::{OltpLoad, OltpRun};
 use crate::plan::{Plan, Protocol, Refusal, Role};
 use crate::point_select::{Accounts, PointSelect, Rows};
 use crate::postgres::Config;
+use crate::reporter::Ending;
 use crate::run::Run;
 use crate::session::Workload;
 use crate::sqlite;
-use crate::teller::Ending;
 
 /// Names of the workloads that this driver knows.
 pub const WORKLOADS: [&str; 4] = ["archive", "noop", "oltp", "point-select"];
 
 /// The streams and the time of a process that is to make a run.
-pub struct Stage<I, O> {
+pub struct Environment<I, O> {
     /// Where control lines come from.
     pub input: I,
     /// Where frames go.
@@ -44,14 +44,14 @@ pub struct Stage<I, O> {
 ///
 /// # Errors
 /// A [`Refusal`] that names the wrong field; nothing was written then.
-pub fn launch<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+pub fn launch<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
 where
     I: BufRead + Send + 'static,
     O: Write,
 {
     match (plan.workload.name.as_str(), plan.workload.role) {
-        ("oltp", _) => order_entry(plan, stage),
-        ("archive", Role::Run) => event_archive(plan, stage),
+        ("oltp", _) => order_entry(plan, environment),
+        ("archive", Role::Run) => event_archive(plan, environment),
         ("archive", Role::Load) => Err(Refusal::new(
             "workload.role",
             "an archive begins empty: there is nothing to load",
@@ -62,9 +62,9 @@ where
         )),
         ("noop", Role::Run | Role::Load) => {
             let noop = Noop::new(&plan.workload.parameters, plan.process.of)?;
-            start(plan, noop, stage)
+            start(plan, noop, environment)
         }
-        ("point-select", Role::Run) => point_select(plan, stage),
+        ("point-select", Role::Run) => point_select(plan, environment),
         ("point-select", Role::Load) => Err(Refusal::new(
             "workload.role",
             "pgbench -i or sysbench prepare loads the data of point-select",
@@ -80,7 +80,7 @@ where
 }
 
 /// Reads rows of pgbench's table, or of sysbench's, by the protocol.
-fn point_select<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+fn point_select<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
 where
     I: BufRead + Send + 'static,
     O: Write,
@@ -88,18 +88,22 @@ where
     let parameters = &plan.workload.parameters;
     if plan.connection.protocol == Protocol::Mysql {
         let config = mysql::Config::from_plan(&plan.connection)?;
-        return start(plan, PointSelect::<Rows>::new(config, parameters)?, stage);
+        return start(
+            plan,
+            PointSelect::<Rows>::new(config, parameters)?,
+            environment,
+        );
     }
     let config = Config::from_plan(&plan.connection)?;
     start(
         plan,
         PointSelect::<Accounts>::new(config, parameters)?,
-        stage,
+        environment,
     )
 }
 
 /// Chooses the engine of the archive by the protocol.
-fn event_archive<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+fn event_archive<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
 where
     I: BufRead + Send + 'static,
     O: Write,
@@ -109,17 +113,17 @@ where
         Protocol::Postgresql => {
             let config = Config::from_plan(&plan.connection)?;
             let engine = archive::postgres::Postgres::new(config, &parameters)?;
-            event_archive_on(engine, plan, parameters, stage)
+            event_archive_on(engine, plan, parameters, environment)
         }
         Protocol::Mysql => {
             let config = mysql::Config::from_plan(&plan.connection)?;
             let engine = archive::mariadb::MariaDb::new(config, &parameters)?;
-            event_archive_on(engine, plan, parameters, stage)
+            event_archive_on(engine, plan, parameters, environment)
         }
         Protocol::Sqlite => {
             let config = sqlite::Config::from_plan(&plan.connection)?;
             let engine = archive::sqlite::Sqlite::new(config, &parameters)?;
-            event_archive_on(engine, plan, parameters, stage)
+            event_archive_on(engine, plan, parameters, environment)
         }
         Protocol::None => Err(needs_engine("archive")),
     }
@@ -129,17 +133,17 @@ fn event_archive_on<E, I, O>(
     engine: E,
     plan: &Plan,
     parameters: ArchiveParameters,
-    stage: Stage<I, O>,
+    environment: Environment<I, O>,
 ) -> Result<Ending, Refusal>
 where
     E: ArchiveEngine,
     I: BufRead + Send + 'static,
     O: Write,
 {
-    let open = |path: &String| Acknowledgements::open(path, stage.epoch);
+    let open = |path: &String| Acknowledgements::open(path, environment.epoch);
     let list = plan.acknowledgements.as_ref().map(open).transpose()?;
-    let archive = Archive::new(engine, parameters, stage.epoch, list)?;
-    start(plan, archive, stage)
+    let archive = Archive::new(engine, parameters, environment.epoch, list)?;
+    start(plan, archive, environment)
 }
 
 fn needs_engine(name: &str) -> Refusal {
@@ -150,7 +154,7 @@ fn needs_engine(name: &str) -> Refusal {
 }
 
 /// Chooses the engine of order entry by the protocol.
-fn order_entry<I, O>(plan: &Plan, stage: Stage<I, O>) -> Result<Ending, Refusal>
+fn order_entry<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
 where
     I: BufRead + Send + 'static,
     O: Write,
@@ -159,15 +163,30 @@ where
     match plan.connection.protocol {
         Protocol::Postgresql => {
             let config = Config::from_plan(&plan.connection)?;
-            order_entry_on(Postgres::new(config, &parameters), plan, &parameters, stage)
+            order_entry_on(
+                Postgres::new(config, &parameters),
+                plan,
+                &parameters,
+                environment,
+            )
         }
         Protocol::Mysql => {
             let config = mysql::Config::from_plan(&plan.connection)?;
-            order_entry_on(MariaDb::new(config, &parameters), plan, &parameters, stage)
+            order_entry_on(
+                MariaDb::new(config, &parameters),
+                plan,
+                &parameters,
+                environment,
+            )
         }
         Protocol::Sqlite => {
             let config = sqlite::Config::from_plan(&plan.connection)?;
-            order_entry_on(Sqlite::new(&config, &parameters)?, plan, &parameters, stage)
+            order_entry_on(
+                Sqlite::new(&config, &parameters)?,
+                plan,
+                &parameters,
+                environment,
+            )
         }
         Protocol::None => Err(needs_engine("oltp")),
     }
@@ -177,7 +196,7 @@ fn order_entry_on<E, I, O>(
     engine: E,
     plan: &Plan,
     parameters: &RunParameters,
-    stage: Stage<I, O>,
+    environment: Environment<I, O>,
 ) -> Result<Ending, Refusal>
 where
     E: Engine,
@@ -186,12 +205,16 @@ where
 {
     match (plan.workload.role, &plan.acknowledgements) {
         (Role::Run, path) => {
-            let open = |path: &String| Acknowledgements::open(path, stage.epoch);
+            let open = |path: &String| Acknowledgements::open(path, environment.epoch);
             let list = path.as_ref().map(open).transpose()?;
             let run = OltpRun::new(engine, parameters, plan.seed)?;
-            start(plan, run.acknowledging(list), stage)
+            start(plan, run.acknowledging(list), environment)
         }
-        (Role::Load, None) => start(plan, OltpLoad::new(engine, parameters.warehouses), stage),
+        (Role::Load, None) => start(
+            plan,
+            OltpLoad::new(engine, parameters.warehouses),
+            environment,
+        ),
         (Role::Load, Some(_)) => Err(Refusal::new(
             "acknowledgements",
             "the role load writes none; leave it out",
@@ -199,7 +222,11 @@ where
     }
 }
 
-fn start<L, I, O>(plan: &Plan, workload: L, stage: Stage<I, O>) -> Result<Ending, Refusal>
+fn start<L, I, O>(
+    plan: &Plan,
+    workload: L,
+    environment: Environment<I, O>,
+) -> Result<Ending, Refusal>
 where
     L: Workload,
     I: BufRead + Send + 'static,
@@ -209,14 +236,14 @@ where
     let run = Run::new(
         plan,
         workload,
-        stage.epoch,
+        environment.epoch,
         (outbox.clone(), inbox),
-        stage.output,
+        environment.output,
     )?;
-    let listening = stage
+    let listening = environment
         .signals
         .listen(outbox.clone())
-        .and_then(|()| listen(stage.input, outbox));
+        .and_then(|()| listen(environment.input, outbox));
     listening.map_err(|error| Refusal::new("threads", format!("cannot start: {error}")))?;
     Ok(run.conduct())
 }

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use loadstone_driver::cells;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::control::Signals;
-use loadstone_driver::launch::{Stage, WORKLOADS, launch};
+use loadstone_driver::launch::{Environment, WORKLOADS, launch};
 use loadstone_driver::plan::{PROTOCOL_VERSION, Plan, Refusal};
-use loadstone_driver::teller::Ending;
+use loadstone_driver::reporter::Ending;
 
 const REFUSED: u8 = 2;
 
@@ -99,7 +99,7 @@ fn run() -> ExitCode {
         let output = io::stdout();
         launch(
             &plan,
-            Stage {
+            Environment {
                 input,
                 output,
                 signals,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tokio::task::spawn_local;
 
 use crate::clock::ThreadClock;
-use crate::control::{Message, News, NewsKind};
+use crate::control::{DriverEvent, DriverEventKind, Message};
 use crate::drive::User;
 use crate::random::Random;
 use crate::session::Workload;
@@ -37,7 +37,7 @@ impl Opening {
         self.awaited.set(true);
         self.more(until, equipment, shared);
         if self.running.get() == 0 {
-            self.tell(equipment, Ok(()));
+            self.report(equipment, Ok(()));
         }
     }
 
@@ -86,15 +86,15 @@ impl Opening {
         }
         self.running.set(self.running.get() - 1);
         if result.is_err() || self.running.get() == 0 {
-            self.tell(&equipment, result);
+            self.report(&equipment, result);
         }
     }
 
-    fn tell<W>(&self, equipment: &Equipment<W>, result: Result<(), String>) {
+    fn report<W>(&self, equipment: &Equipment<W>, result: Result<(), String>) {
         let message = match result {
             result if self.awaited.replace(false) => Message::Opened(result),
-            Err(detail) => Message::News(News {
-                kind: NewsKind::Refused,
+            Err(detail) => Message::DriverEvent(DriverEvent {
+                kind: DriverEventKind::Refused,
                 detail,
             }),
             Ok(()) => return,

@@ -1,6 +1,6 @@
 //! What worker threads are told.
 
-use crate::ledger::PhaseIndex;
+use crate::phase_recorders::PhaseIndex;
 use crate::recorder::Recorder;
 use crate::schedule::{ArrivalPlan, UserRamp};
 

@@ -1,4 +1,4 @@
-//! What is counted and timed in a stretch of a run. A recorder belongs to one thread at a time.
+//! What is counted and timed in an interval of a run. A recorder belongs to one thread at a time.
 
 use std::collections::BTreeMap;
 

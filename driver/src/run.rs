@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use crate::clock::{Epoch, to_ns};
 use crate::control::{Control, Leftovers, Message, Standing};
-use crate::ledger::PhaseIndex;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
+use crate::phase_recorders::PhaseIndex;
 use crate::plan::{self, Load, PhaseKind, Plan, Protocol, Range, Refusal, Start};
 use crate::process;
+use crate::reporter::{Ending, Reporter};
 use crate::schedule::{ArrivalPlan, UserRamp};
 use crate::session::{Failure, OperationId, Workload};
-use crate::teller::{Ending, Teller};
 use crate::worker::{Equipment, Worker};
 
 /// Longest time that a backlog is worked off at the end of a phase; the rest is thrown away.
@@ -39,7 +39,7 @@ pub struct Run<'a, L, W: Write> {
     epoch: Epoch,
     inbox: Receiver<Message>,
     workers: Vec<Worker>,
-    teller: Teller<'a, W>,
+    reporter: Reporter<'a, W>,
     nofile: u64,
     current: Option<Current>,
     standings: Vec<Standing>,
@@ -83,7 +83,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let workers: Result<Vec<Worker>, _> = (0..plan.threads).map(start).collect();
         let workers =
             workers.map_err(|error| Refusal::new("threads", format!("cannot start: {error}")))?;
-        let teller = Teller::new(
+        let reporter = Reporter::new(
             plan,
             workload.operations().to_vec(),
             epoch,
@@ -98,7 +98,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             inbox,
             standings: vec![Standing::Vacant; workers.len()],
             workers,
-            teller,
+            reporter,
             nofile: process::raise_nofile(),
             current: None,
             reports: 0,
@@ -110,7 +110,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
 
     /// Runs the plan to its end.
     pub fn conduct(mut self) -> Ending {
-        self.teller.hello(self.nofile, self.workload.engine());
+        self.reporter.hello(self.nofile, self.workload.engine());
         self.open_sessions();
         self.await_begin();
         for index in 0..self.plan.phases.len() {
@@ -125,7 +125,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         }
         self.finish();
         let ending = self.ending.unwrap_or(Ending::Completed);
-        self.teller.end(&ending, self.workload.facts());
+        self.reporter.end(&ending, self.workload.facts());
         ending
     }
 
@@ -146,7 +146,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             return;
         }
         let ready_ns = self.epoch.now_ns();
-        self.teller.event("ready", "the sessions are open");
+        self.reporter.event("ready", "the sessions are open");
         while self.ending.is_none() && self.begin_ns.is_none() {
             self.attend(None);
         }
@@ -226,7 +226,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             arrivals,
         });
         self.standings.fill(Standing::Working);
-        self.teller.phase_begins(index, start_ns);
+        self.reporter.phase_begins(index, start_ns);
     }
 
     /// Lets the phase run until its time is over, its work is done or the run is stopped.
@@ -253,7 +253,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         else {
             return;
         };
-        self.teller.arrivals_end(&self.workers);
+        self.reporter.arrivals_end(&self.workers);
         let discard = self.plan.phases[index].backlog == plan::Backlog::Discard;
         let until_ns = self.epoch.now_ns() + DRAIN_NS;
         self.reports = 0;
@@ -275,7 +275,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     /// Tells the end of the phase that runs.
     fn close_phase(&mut self, at_ns: u64) {
         if self.current.is_some() {
-            self.teller
+            self.reporter
                 .phase_ends(&self.workers, at_ns, std::mem::take(&mut self.backlog));
         }
     }
@@ -289,13 +289,13 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         self.current = None;
         self.reports = 0;
         while self.reports < self.workers.len() && self.attend(Some(until_ns)) {}
-        let in_flight = self.teller.last_tick(&self.workers);
+        let in_flight = self.reporter.last_tick(&self.workers);
         if in_flight > 0 {
             let detail = format!(
                 "{in_flight} operations did not end within {} s and are not counted",
                 self.plan.finish_s
             );
-            self.teller.event("stalled", &detail);
+            self.reporter.event("stalled", &detail);
         }
     }
 
@@ -315,7 +315,9 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     /// Waits for a message or the next tick and deals with it; false once `until_ns` is past.
     fn attend(&mut self, until_ns: Option<u64>) -> bool {
         let now_ns = self.epoch.now_ns();
-        let wake_ns = until_ns.unwrap_or(u64::MAX).min(self.teller.next_tick_ns());
+        let wake_ns = until_ns
+            .unwrap_or(u64::MAX)
+            .min(self.reporter.next_tick_ns());
         // Without a time to wake at, a message will come; an hour is as good as for ever.
         let wait = Duration::from_nanos(wake_ns.saturating_sub(now_ns).min(to_ns(3600.0)));
         match self.inbox.recv_timeout(wait) {
@@ -325,10 +327,10 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let now_ns = self.epoch.now_ns();
         let in_time = until_ns.is_none_or(|until_ns| now_ns < until_ns);
         // A tick that falls on the end of the phase is left to the end of the phase.
-        if in_time && now_ns >= self.teller.next_tick_ns() {
-            self.teller.tick(&self.workers);
+        if in_time && now_ns >= self.reporter.next_tick_ns() {
+            self.reporter.tick(&self.workers);
         }
-        if self.teller.is_broken() && self.ending.is_none() {
+        if self.reporter.is_broken() && self.ending.is_none() {
             self.ending = Some(Ending::Failed("standard output is closed".into()));
         }
         in_time
@@ -338,17 +340,17 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         match message {
             Message::Control(control) => {
                 if let Err(problem) = self.control(control) {
-                    self.teller.event("refused", &problem);
+                    self.reporter.event("refused", &problem);
                 }
             }
             Message::Stop(reason) => {
                 if self.ending.is_none() {
-                    self.teller.event("stopping", &reason);
+                    self.reporter.event("stopping", &reason);
                     self.ending = Some(Ending::Stopped);
                 }
             }
-            Message::News(news) => self.teller.news(&news),
-            Message::Tiding(tiding) => self.teller.tiding(&tiding),
+            Message::DriverEvent(driver_event) => self.reporter.driver_event(&driver_event),
+            Message::WorkloadEvent(workload_event) => self.reporter.workload_event(&workload_event),
             Message::Opened(Ok(())) | Message::Left => self.reports += 1,
             Message::Opened(Err(problem)) => {
                 self.ending.get_or_insert(Ending::Failed(problem));
@@ -411,7 +413,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             (Control::Users { users }, None) => {
                 self.check_files(users)?;
                 self.order(|| Order::Users(users));
-                self.teller.event("users", &users.to_string());
+                self.reporter.event("users", &users.to_string());
                 Ok(())
             }
             (Control::Users { .. }, Some(_)) => Err("users: this phase is open".into()),

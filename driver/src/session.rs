@@ -71,9 +71,9 @@ impl ErrorClass {
     }
 }
 
-/// Something of its own that a session tells.
+/// An event of the workload's own.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tiding {
+pub struct WorkloadEvent {
     /// What happened, as `segment-switch`.
     pub name: &'static str,
     /// Numbers and texts, by name.
@@ -95,8 +95,8 @@ pub trait Session {
         false
     }
 
-    /// What is to be told since the last operation; asked after each.
-    fn tidings(&mut self) -> Vec<Tiding> {
+    /// Its events since the last operation; asked after each.
+    fn workload_events(&mut self) -> Vec<WorkloadEvent> {
         Vec::new()
     }
 

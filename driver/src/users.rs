@@ -7,8 +7,8 @@ use std::task::Poll;
 use crate::board::{Board, Duty, StageOver};
 use crate::clock::Clock;
 use crate::drive::{Due, Readiness, Schedule, Stop, User, drive};
-use crate::ledger::Ledger;
 use crate::pacing::{Grid, Pace};
+use crate::phase_recorders::PhaseRecorders;
 use crate::random::Random;
 use crate::retry::Retry;
 use crate::session::{OperationId, Session};
@@ -19,7 +19,7 @@ pub struct Shared<C> {
     /// The notice board.
     pub board: Board,
     /// The recorders.
-    pub ledger: Ledger,
+    pub recorders: PhaseRecorders,
     /// The clock.
     pub clock: C,
     /// The waits.
@@ -32,7 +32,7 @@ pub struct Shared<C> {
 pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: Rc<Shared<C>>) {
     let Shared {
         board,
-        ledger,
+        recorders,
         clock,
         pace,
         retry,
@@ -57,7 +57,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                     pace,
                     waits: &mut waits,
                 };
-                drive(&mut user, &mut schedule, ledger, clock, &stop, retry).await;
+                drive(&mut user, &mut schedule, recorders, clock, &stop, retry).await;
             }
             Duty::Open => {
                 waits.clear();
@@ -66,7 +66,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                     board,
                     offered: false,
                 };
-                drive(&mut user, &mut schedule, ledger, clock, &stop, retry).await;
+                drive(&mut user, &mut schedule, recorders, clock, &stop, retry).await;
             }
         }
         if !stop.requested() {

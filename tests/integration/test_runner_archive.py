@@ -282,6 +282,9 @@ def test_control_lines_are_obeyed_or_answered(archive: Path) -> None:
     assert [event.detail for event in runner.events("users")] == [str(3 + STATIONS + 2)]
 
 
+OPEN = {"model": "open", "rate_per_s": {"from": 9, "to": 9}, "sessions": 1}
+
+
 # -- refusals ----
 @pytest.mark.parametrize(
     ("path", "value"),
@@ -292,7 +295,7 @@ def test_control_lines_are_obeyed_or_answered(archive: Path) -> None:
         ("workload.parameters.csv", "/nowhere/at/all.csv"),
         ("connection.database", "/nowhere/at/all.db"),
         ("connection.settings", {"threads": "many"}),
-        ("phases[0].load.model", "open"),
+        ("phases[0].load", OPEN),
         ("pacing.operations", {"vacuum": {"every_s": 1.0}}),
         ("acknowledgements", "/nowhere/at/all"),
     ],

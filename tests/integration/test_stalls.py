@@ -16,13 +16,13 @@ from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
 from loadstone.report.happenings import Happenings
 from loadstone.report.marks import marks
 from loadstone.report.probe_series import read_samples
-from loadstone.report.reading import TrialFolder as Read
+from loadstone.report.reading import RecordedTrial as Read
 from loadstone.report.stalls import stall_report
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import parsed_frames
@@ -81,7 +81,7 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(
             HostState(journal),
         )  # fmt: skip
         own = workload_of(workload)
-        outcome = Outcome(plan, own, folder.path, folder.started_at)
+        outcome = TrialOutcome(plan, own, folder.path, folder.started_at)
         try:
             target.open()
             lab.restored(plan, own)

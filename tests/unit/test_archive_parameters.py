@@ -123,9 +123,9 @@ def test_so_many_users_are_so_many_stations_of_the_rate_they_are_built_for(
 
 def test_a_search_over_users_begins_with_one_station() -> None:
     workload = EventArchive(ArchiveParameters())
-    assert workload.search.steps("users").first == 1
-    assert workload.search.steps("users").method == "bisection"
-    assert workload.search.steps("rate").first == 15_000
+    assert workload.search.increments("users").first == 1
+    assert workload.search.increments("users").method == "bisection"
+    assert workload.search.increments("rate").first == 15_000
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from sample_frames import hello, tick
 
 from loadstone.experiments.designs import design_of, stages_of
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.experiments.preflight.cautions import cautions
 from loadstone.experiments.record import record_of
 from loadstone.protocol.frames import parse_frame
@@ -70,7 +70,7 @@ def test_a_trial_that_measured_so_long_says_it_in_its_record(
     tmp_path: Path, measure: str, expected: bool
 ) -> None:
     plan = stages_of(experiment(measure)).next([])[0]
-    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
     phase = {"phase": "measure", "phase_kind": "measure"}
     for frame in (
         hello(),

@@ -160,7 +160,7 @@ def test_the_display_tells_the_step_and_for_how_long_it_lasts():
     clock = Clock()
     display = Display(Console(file=io.StringIO(), width=100), clock)
     try:
-        display.step("loading the data")
+        display.activity("loading the data")
         clock.now = 4.0
         assert "loading the data  4s" in rendered(display._render())
     finally:
@@ -171,7 +171,7 @@ def test_a_short_trial_is_one_line(capsys: pytest.CaptureFixture[str]):
     lines = Lines(Clock())
     lines.trial_begins(plans()[0], 1, 3)
     lines.frame(tick(a={"count": 1}))
-    lines.step("restoring the data")
+    lines.activity("restoring the data")
     lines.sign()
     lines.trial_ends(result())
     captured = capsys.readouterr()
@@ -190,7 +190,7 @@ def test_a_long_trial_gives_signs_of_life(capsys: pytest.CaptureFixture[str]):
         return capsys.readouterr().err.splitlines()
 
     lines.trial_begins(plans()[0], 1, 3)
-    lines.step("loading the data")
+    lines.activity("loading the data")
     assert signs_until(12.0) == [
         "  1/3 b01-1-baseline  loading the data, 5s",
         "  1/3 b01-1-baseline  loading the data, 10s",

@@ -19,7 +19,7 @@ from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.trial import run_trial
 from loadstone.journal import Journal
-from loadstone.load import crew
+from loadstone.load import driver_group
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.protocol.frames import PROTOCOL_VERSION, Hello, parse_frame
 from loadstone.results.folder import ExperimentFolder
@@ -167,7 +167,7 @@ class Stage:
         monkeypatch.setenv("LOADSTONE_STATE", str(folder / "state"))
         monkeypatch.setattr(FakeDriver, "story", self.story, raising=False)
         monkeypatch.setattr(Told, "story", self.story, raising=False)
-        monkeypatch.setattr(crew, "Driver", FakeDriver)
+        monkeypatch.setattr(driver_group, "Driver", FakeDriver)
         monkeypatch.setattr(trial, "_reset", lambda *_: self.story.append("start state"))
         monkeypatch.setattr("loadstone.experiments.trial.workload_of", lambda _: self.workload())
 
@@ -257,7 +257,7 @@ def test_a_server_that_does_not_come_back_is_a_finding(stage: Stage):
 def test_a_crash_before_the_first_commit_shows_nothing(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(crew, "Driver", _Silent)
+    monkeypatch.setattr(driver_group, "Driver", _Silent)
     monkeypatch.setattr(_Silent, "story", stage.story, raising=False)
     result = stage.run()
     assert result.status is Status.INVALID

@@ -15,7 +15,7 @@ import pytest
 
 from loadstone.protocol.steps import ANSWERS
 from loadstone.results.record import CheckResult
-from loadstone.runner.steps.keeping import keep_answer
+from loadstone.runner.steps.answer_files import keep_answer
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table

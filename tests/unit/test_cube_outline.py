@@ -15,7 +15,7 @@ from loadstone.workloads.cube.outline.exchange import (
     write_dimension,
     write_rejects,
 )
-from loadstone.workloads.cube.outline.model import Dimension, Growing, Member, Outline
+from loadstone.workloads.cube.outline.model import Dimension, DimensionBuilder, Member, Outline
 from loadstone.workloads.cube.outline.outline import outline_of
 from loadstone.workloads.cube.outline.sparse import CORPORATE, ENTITY, PRODUCT
 
@@ -255,12 +255,12 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_any_tree_comes_back_from_its_file(
     tmp_path_factory: pytest.TempPathFactory, places: list[int]
 ) -> None:
-    growing = Growing(Member("R", None))
+    builder = DimensionBuilder(Member("R", None))
     path = [0]
     for number, place in enumerate(places):
         path = path[: 1 + place % len(path)]
-        path.append(growing.add(path[-1], Member(f"m{number}", 0)))
-    own = growing.finished("R", dense=False)
+        path.append(builder.add(path[-1], Member(f"m{number}", 0)))
+    own = builder.finished("R", dense=False)
     file = tmp_path_factory.mktemp("tree") / "d.csv"
     write_dimension(own, file)
     assert read_dimension(file, own.members[0], dense=False)[0] == own

@@ -22,8 +22,8 @@ from loadstone.doctor.facts import PostgreSQLFacts, SQLiteFacts
 from loadstone.doctor.rules.messages import MESSAGES, messages_of
 from loadstone.doctor.visit import judge, visit_experiment, visit_server
 from loadstone.errors import WrongInputError
+from loadstone.host.locality import is_here
 from loadstone.host.machine import Machine
-from loadstone.host.place import is_here
 from loadstone.spec.model import Experiment, TargetSpec
 
 # -- logs -----------------------------------------------------------------------------------------

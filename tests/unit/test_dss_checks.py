@@ -11,12 +11,12 @@ from dss_steps import measured, queries, run_of
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, Status
 from loadstone.results.trial_files import PLAN_FILE, empty_result, write_model, write_result
-from loadstone.runner.steps.keeping import keep_answer
+from loadstone.runner.steps.answer_files import keep_answer
 from loadstone.spec.model import ProfileSpec, TargetSpec, WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.dss.checks import check_published, check_rows, read_answer
+from loadstone.workloads.dss.equal_answers import check_equal
 from loadstone.workloads.dss.metrics import REFRESHES
-from loadstone.workloads.dss.others import check_equal
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.published import published
 from loadstone.workloads.dss.workload import DecisionSupport

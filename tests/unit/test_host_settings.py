@@ -13,8 +13,8 @@ from loadstone.errors import WrongInputError
 from loadstone.host import cpulist, sysctl
 from loadstone.host.disks import disk_below
 from loadstone.host.levels import Whole
+from loadstone.host.locality import data_folder
 from loadstone.host.machine import Absent, Machine
-from loadstone.host.place import data_folder
 from loadstone.host.queue import setting as queue_setting
 from loadstone.host.registry import all_known, host_setting
 from loadstone.spec.model import Level, StorageSpec, TargetSpec

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loadstone.experiments.designs import stages_of
-from loadstone.experiments.outcome import Outcome, Reading, StartState, Watched
+from loadstone.experiments.outcome import ProbeFindings, Reading, StartState, TrialOutcome
 from loadstone.experiments.record import record_of
 from loadstone.results.record import Fingerprint, Status
 from loadstone.spec.model import Experiment
@@ -35,8 +35,8 @@ def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
     tmp_path: Path, design: str, stolen_percent: float
 ) -> None:
     plan = plan_of(design={"kind": design})
-    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
-    outcome.load.watched = Watched({}, [], stolen_percent)
+    outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome.load.watched = ProbeFindings({}, [], stolen_percent)
     result = record_of(outcome, [], 20.0)
     assert [level.holds for level in result.levels] == ([False] if design == "search" else [])
     is_disturbed = design == "search" and stolen_percent > 20.0
@@ -46,7 +46,7 @@ def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
 
 def test_the_workload_is_told_the_rows_of_the_fingerprint(tmp_path: Path) -> None:
     plan = plan_of()
-    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
     border = Reading(Observation(0.0, {}), None)
     outcome.load.begins["measure"] = outcome.load.ends["measure"] = border
     fingerprint = Fingerprint(rows={"orders": 3}, sums={}, size_bytes=1, digest="d")
@@ -65,7 +65,7 @@ def test_the_record_says_what_the_defaults_were_on_this_machine(
         profile={},
     )
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: range(5))
-    outcome = Outcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
     parameters = record_of(outcome, [], 20.0).parameters
     assert (parameters["load_threads"], parameters["calc_threads"]) == (3, 5)
     assert plan.workload.parameters == {"load_threads": 3}

@@ -75,7 +75,7 @@ def test_a_workload_of_another_package_stands_beside_the_own_ones(packages: Path
         ("gone = planted_classes:Gone", "cannot be loaded: AttributeError"),
         ("folder = planted_classes:Folder", "it is no Workload"),
         ("text = planted_classes:__name__", "it is no Workload"),
-        ("half = planted_classes:Half", "it lacks build, check, data_key"),
+        ("half = planted_classes:Half", "it lacks check, fingerprint, measure"),
         ("other = planted_classes:Good", "its name is 'good'"),
     ],
 )

@@ -7,7 +7,7 @@ from sample_results import experiment
 from sample_trials import plan_of
 
 from loadstone.protocol.frames import Event
-from loadstone.report.reading import DesignRecord, ExperimentFolder, TrialFolder
+from loadstone.report.reading import DesignRecord, RecordedExperiment, RecordedTrial
 from loadstone.report.steps import steps_report
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
 from loadstone.results.record import Status, TrialResult
@@ -31,7 +31,7 @@ def cycle(begin_s: float, **steps: float) -> list[Event]:
 
 def trial_of(
     root: Path, name: str, variant: str, events: list[Event], status: Status = Status.VALID
-) -> TrialFolder:
+) -> RecordedTrial:
     path = root / name
     path.mkdir()
     with FramesWriter(path / FRAMES_FILE) as frames:
@@ -44,15 +44,15 @@ def trial_of(
         experiment="cube", trial=name, variant=variant, block=1, order=1, status=status,
         started_at="2026-01-01T00:00:00Z",
     )  # fmt: skip
-    return TrialFolder(path, plan_of(name, "cube", workload="cube"), result, {})
+    return RecordedTrial(path, plan_of(name, "cube", workload="cube"), result, {})
 
 
-def cycles_of(root: Path, *trials: TrialFolder) -> list[tuple[str, int, dict[str, float]]]:
+def cycles_of(root: Path, *trials: RecordedTrial) -> list[tuple[str, int, dict[str, float]]]:
     spec = experiment(
         CompareDesign(factor="workload.hybrid", levels=[False, True]), 2, name="cube"
     ).model_copy(update={"workload": WorkloadSpec(name="cube")})
     variants = [Variant(name=name, changes=[], step=[]) for name in VARIANTS]
-    folder = ExperimentFolder(
+    folder = RecordedExperiment(
         root, spec, DesignRecord(variants=variants, pairs=[]), list(trials), []
     )
     report = steps_report(folder, [])

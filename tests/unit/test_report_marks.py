@@ -16,7 +16,7 @@ from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import load_series, workload_series
 from loadstone.report.marks import marks
 from loadstone.report.model import Mark, Watched
-from loadstone.report.reading import TrialFolder
+from loadstone.report.reading import RecordedTrial
 from loadstone.report.watched import watched
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
 from loadstone.results.record import OutageRecord, Status
@@ -44,7 +44,7 @@ def happened(
     plan = plan_of(engine=engine)
     result = empty_result(plan, Status.VALID, "2026-11-22T15:00:00Z")
     result = result.model_copy(update={"outages": list(outages)})
-    return Happenings(TrialFolder(folder, plan, result, {}), events, taken)
+    return Happenings(RecordedTrial(folder, plan, result, {}), events, taken)
 
 
 def test_marks_are_what_workload_and_target_told_in_order_of_time(tmp_path: Path) -> None:

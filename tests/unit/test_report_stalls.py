@@ -14,7 +14,7 @@ from sample_trials import plan_of
 from loadstone.protocol.frames import parse_frame
 from loadstone.report.happenings import Happenings
 from loadstone.report.model import StallReport
-from loadstone.report.reading import TrialFolder
+from loadstone.report.reading import RecordedTrial
 from loadstone.report.stalls import stall_report
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.results.record import OutageRecord, Status
@@ -54,7 +54,7 @@ def report(
     plan = plan_of()
     result = empty_result(plan, Status.VALID, "2026-11-22T15:00:00Z")
     result = result.model_copy(update={"outages": list(outages)})
-    happened = Happenings(TrialFolder(folder, plan, result, {}), found, None)
+    happened = Happenings(RecordedTrial(folder, plan, result, {}), found, None)
     return stall_report(workload or Noop(Noop.Parameters()), found, happened, origin)
 
 

@@ -14,7 +14,7 @@ from runner_script import Script, begun, end_of, events_of, run, ticks_of
 from loadstone.protocol.frames import Frame
 from loadstone.runner.arrivals import Arrivals, Moments
 from loadstone.runner.control import parse_control
-from loadstone.runner.messages import News, SetRate, SetUsers, Stop
+from loadstone.runner.messages import DriverEvent, SetRate, SetUsers, Stop
 from loadstone.runner.plan import Open, RefusalError, parse_plan
 
 SECOND = 1_000_000_000
@@ -96,7 +96,7 @@ def test_a_backlog_is_worked_off_or_thrown_away(backlog: str, served: int) -> No
             script.blocked.set()
         return done
 
-    freed = News("freed", "what was begun may end")
+    freed = DriverEvent("freed", "what was begun may end")
     frames = run(open_plan(100.0, backlog=backlog), script, (all_due, freed))
     (end,) = events_of(frames, "phase-end")
     assert (end.drained, end.discarded) == ((28, 0) if backlog == "drain" else (0, 28))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from runner_plans import archive_plan, changed, encoded
 
 from loadstone.runner.archive.batch import Batch
-from loadstone.runner.archive.book import Book, Run
-from loadstone.runner.archive.parameters import Parameters, Part, Role, part_of, read_parameters
-from loadstone.runner.archive.source import GOOD, Maker, Said
+from loadstone.runner.archive.parameters import Parameters, Role, UserRole, part_of, read_parameters
+from loadstone.runner.archive.source import GOOD, EventColumns, EventGenerator
+from loadstone.runner.archive.station_buffer import EventRun, StationBuffer
 from loadstone.runner.plan import RefusalError, parse_plan
 
 MILLISECOND = 1_000_000
@@ -25,11 +25,11 @@ def parameters(**change: Any) -> Parameters:
     return read_parameters(parse_plan(encoded(plan)))
 
 
-def book(capacity: int, mark: int = 0) -> Book:
-    return Book(Maker(0, parameters(), 1), capacity, mark)
+def buffer(capacity: int, mark: int = 0) -> StationBuffer:
+    return StationBuffer(EventGenerator(0, parameters(), 1), capacity, mark)
 
 
-def say(maker: Maker, first: int, count: int) -> Said:
+def say(maker: EventGenerator, first: int, count: int) -> EventColumns:
     numbers = np.arange(first, first + count, dtype=np.uint64)
     return maker.say(numbers, numbers + np.uint64(1))
 
@@ -59,31 +59,31 @@ def test_parameters_that_make_no_sense_are_refused_by_name(name: str, value: Any
 def test_users_have_their_roles_in_order() -> None:
     given = parameters(operators=2)
     assert [part_of(given, user) for user in (0, 1, 2, 3, 4, 9)] == [
-        Part(Role.KEEPER),
-        Part(Role.CLOSER),
-        Part(Role.OPERATOR),
-        Part(Role.OPERATOR),
-        Part(Role.STATION, 0),
-        Part(Role.STATION, 5),
+        UserRole(Role.KEEPER),
+        UserRole(Role.CLOSER),
+        UserRole(Role.OPERATOR),
+        UserRole(Role.OPERATOR),
+        UserRole(Role.STATION, 0),
+        UserRole(Role.STATION, 5),
     ]
 
 
 # -- what events say ----
 def test_the_same_number_says_the_same_whatever_batch_it_is_in() -> None:
-    maker = Maker(3, parameters(), 7)
-    whole, part = say(maker, 0, 100), say(Maker(3, parameters(), 7), 40, 10)
+    maker = EventGenerator(3, parameters(), 7)
+    whole, part = say(maker, 0, 100), say(EventGenerator(3, parameters(), 7), 40, 10)
     assert np.array_equal(whole.element[40:50], part.element)
     assert np.array_equal(whole.after_us[40:50], part.after_us)
     assert np.array_equal(whole.value[40:50], part.value)
     assert whole.text.slice(40, 10).equals(part.text)
-    other = say(Maker(4, parameters(), 7), 0, 100)
+    other = say(EventGenerator(4, parameters(), 7), 0, 100)
     assert not np.array_equal(whole.value, other.value)
 
 
 def test_shares_are_as_asked_for() -> None:
     count = 200_000
     given = parameters(late_share=0.01, late_by_s=5.0, disorder_share=0.005, elements=100)
-    said = say(Maker(0, given, 7), 0, count)
+    said = say(EventGenerator(0, given, 7), 0, count)
     behind_us = (np.arange(count) + 1) * 1000 - said.after_us
     assert 0 <= behind_us.min() <= behind_us.max() < 5_000_100
     assert 1_800 < (behind_us > 6_000).sum() < 2_200
@@ -96,34 +96,34 @@ def test_shares_are_as_asked_for() -> None:
 
 @given(per_s=st.floats(0.1, 1e6), elapsed_ns=st.integers(0, 10**14))
 def test_an_event_is_counted_from_the_moment_it_is_due(per_s: float, elapsed_ns: int) -> None:
-    maker = Maker(0, parameters(events_per_s=per_s, late_share=0.0, disorder_share=0.0), 7)
+    maker = EventGenerator(0, parameters(events_per_s=per_s, late_share=0.0, disorder_share=0.0), 7)
     count = maker.due_by(elapsed_ns)
     last_us, next_us = say(maker, max(0, count - 1), 2).after_us
     assert count == 0 or last_us * 1000 <= elapsed_ns
     assert count == 0 or next_us * 1000 + 1000 > elapsed_ns
 
 
-# -- the book ----
+# -- the buffer ----
 def test_an_event_that_finds_the_buffer_full_is_lost_and_has_no_number() -> None:
-    full = book(10)
+    full = buffer(10)
     full.cut(0, 1)
     full.cut(15 * MILLISECOND, 1)
     assert (full.waiting, full.totals(15 * MILLISECOND).lost) == (10, 5)
     assert full.settle(4, 15 * MILLISECOND) == (1, 4)
     _, runs = full.cut(17 * MILLISECOND, 100)
-    assert runs == [Run(5, 4, 6), Run(11, 15, 2)]
+    assert runs == [EventRun(5, 4, 6), EventRun(11, 15, 2)]
 
 
 def test_a_station_goes_on_where_it_stopped_in_an_earlier_run() -> None:
-    later = book(10, mark=70)
+    later = buffer(10, mark=70)
     later.cut(0, 1)
     began_ns, runs = later.cut(2 * MILLISECOND, 9)
-    assert (began_ns, runs) == (0, [Run(71, 0, 2)])
+    assert (began_ns, runs) == (0, [EventRun(71, 0, 2)])
     assert later.settle(71, 2 * MILLISECOND) == (71, 71)
 
 
 def test_nothing_comes_after_the_stop() -> None:
-    stopped = book(1000)
+    stopped = buffer(1000)
     stopped.cut(0, 1)
     stopped.stop(5 * MILLISECOND)
     assert stopped.totals(50 * MILLISECOND).offered == 5
@@ -136,7 +136,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 60), st.booleans()
 def test_every_event_is_stored_once_or_buffered_or_lost(
     capacity: int, steps: list[tuple[int, int, bool]]
 ) -> None:
-    held, now_ns, stored, before = book(capacity), 0, 0, -1
+    held, now_ns, stored, before = buffer(capacity), 0, 0, -1
     held.cut(0, 1)
     for passed_ms, most, arrived in steps:
         now_ns += passed_ms * MILLISECOND
@@ -169,7 +169,7 @@ def test_every_event_is_stored_once_or_buffered_or_lost(
 def test_each_event_goes_to_the_segment_of_its_time(count: int, begins: list[int]) -> None:
     began_us = 1_700_000_000_000_000
     given = parameters(late_share=0.3, late_by_s=0.2)
-    batch = Batch(2, 50, Maker(2, given, 3), began_us, [Run(1, 0, count)])
+    batch = Batch(2, 50, EventGenerator(2, given, 3), began_us, [EventRun(1, 0, count)])
     routes = [(f"segment_{at}", began_us + begin) for at, begin in enumerate(sorted(begins))]
     parts = dict(batch.parts(routes))
     seqs = sorted(seq for rows in parts.values() for seq in rows["seq"].to_pylist())
@@ -182,7 +182,9 @@ def test_each_event_goes_to_the_segment_of_its_time(count: int, begins: list[int
 
 
 def test_a_batch_knows_its_last_event_and_its_size() -> None:
-    batch = Batch(2, 50, Maker(2, parameters(), 3), 0, [Run(5, 4, 6), Run(11, 15, 2)])
+    batch = Batch(
+        2, 50, EventGenerator(2, parameters(), 3), 0, [EventRun(5, 4, 6), EventRun(11, 15, 2)]
+    )
     last = batch.rows.slice(7, 1).to_pylist()[0]
     assert batch.count == 8
     assert (

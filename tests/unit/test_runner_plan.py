@@ -7,7 +7,7 @@ from runner_plans import changed, encoded, noop_plan
 
 from loadstone.runner.control import parse_control
 from loadstone.runner.engines.connections import read_connection
-from loadstone.runner.messages import Begin, News, SetUsers, Stop
+from loadstone.runner.messages import Begin, DriverEvent, SetUsers, Stop
 from loadstone.runner.plan import RefusalError, parse_plan
 
 
@@ -99,5 +99,5 @@ def test_control_lines_are_read() -> None:
 )
 def test_a_control_line_that_cannot_be_obeyed_is_answered(line: bytes) -> None:
     answer = parse_control(line)
-    assert isinstance(answer, News)
+    assert isinstance(answer, DriverEvent)
     assert answer.kind == "refused"

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from loadstone.runner.board import Board, Duty, Notice
+from loadstone.runner.board import Assignment, Board, Duty
 from loadstone.runner.clock import Clock
-from loadstone.runner.ledger import Due, Readiness
 from loadstone.runner.messages import Inbox
 from loadstone.runner.pacing import Pace
+from loadstone.runner.phase_recorders import Due, Readiness
 from loadstone.runner.plan import Pacing, Think, Waits
 from loadstone.runner.schedule import Schedule
 
@@ -38,8 +38,8 @@ class User:
         self.schedule = Schedule(0, self.board, pace, random.Random(1))
 
     def begin(self, phase: int = 0, *, allowance: int | None = None) -> None:
-        notice = Notice(Duty.WORK, phase, self.clock.at_ns, active=1, allowance=allowance)
-        self.board.post(notice)
+        assignment = Assignment(Duty.WORK, phase, self.clock.at_ns, active=1, allowance=allowance)
+        self.board.post(assignment)
 
     def due(self, *, hurries: bool = False) -> Due | None:
         stage = self.board.stage

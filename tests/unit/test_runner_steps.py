@@ -13,9 +13,8 @@ from runner_plans import encoded
 from loadstone.protocol.frames import End, Event, Frame, parse_frame
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.runner.clock import Clock
-from loadstone.runner.conductor import Run
-from loadstone.runner.engines.base import Plan as QueryPlan
-from loadstone.runner.engines.base import Rows
+from loadstone.runner.conductor import Conductor
+from loadstone.runner.engines.base import QueryPlan, Rows
 from loadstone.runner.messages import Inbox, Stop
 from loadstone.runner.plan import Plan, RefusalError, parse_plan
 from loadstone.runner.session import LOST, FailureError
@@ -156,7 +155,7 @@ def run(
     for message in messages:
         threading.Timer(after_s, inbox.put, (message,)).start()
     workload = Streams(Common(engine, read_parameters(value), clock))
-    Run(value, workload, clock, inbox, output).conduct()
+    Conductor(value, workload, clock, inbox, output).conduct()
     frames: list[Frame] = [parse_frame(json.loads(line)) for line in output.getvalue().splitlines()]
     end = frames[-1]
     assert isinstance(end, End)

@@ -98,7 +98,6 @@ def test_a_rate_is_found_and_confirmed_in_blocks_of_random_order():
     )
     assert seen.first_failure is not None
     assert seen.first_failure[1].level == 1012
-    assert not seen.by_generator
 
 
 def test_samples_lengthen_from_the_first_to_the_longest():
@@ -241,10 +240,10 @@ def test_users_are_whole_numbers_and_change_the_profile():
 
 
 def test_the_profile_says_where_to_begin_unless_the_design_does():
-    assert rules_of(search()).way.steps.first == 100
-    assert rules_of(search({"users": 7})).way.steps.first == 7
-    assert rules_of(search({"users": 7}, **{"from": 3})).way.steps.first == 3
-    assert rules_of(search({})).way.steps.first == 1
+    assert rules_of(search()).ascent.increments.first == 100
+    assert rules_of(search({"users": 7})).ascent.increments.first == 7
+    assert rules_of(search({"users": 7}, **{"from": 3})).ascent.increments.first == 3
+    assert rules_of(search({})).ascent.increments.first == 1
     assert rules_of(search({})).over == "users"
 
 
@@ -252,7 +251,7 @@ def test_the_rate_of_an_archive_says_where_to_begin_unless_the_design_does():
     def first(parameters: dict[str, Any], **design: Any) -> float:
         given = search({}, **design)
         workload = WorkloadSpec(name="archive", parameters=parameters)
-        return rules_of(given.model_copy(update={"workload": workload})).way.steps.first
+        return rules_of(given.model_copy(update={"workload": workload})).ascent.increments.first
 
     assert first({"rate": 100_000}) == 100_000
     assert first({"rate": 100_000}, **{"from": 30_000}) == 30_000

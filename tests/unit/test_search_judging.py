@@ -12,7 +12,7 @@ from sample_frames import Operation, tick
 from loadstone.errors import WrongInputError
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, parse_term, tightest_limit_s
-from loadstone.load.windows import Stretch, windows_of
+from loadstone.load.windows import LoadInterval, windows_of
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import LevelReason, LevelRecord
 from loadstone.spec.model import LoadedBy
@@ -93,12 +93,12 @@ def ticks(
     return found
 
 
-def stretch(of: list[Tick], begin: int = 100, length: int | None = None) -> Stretch:
-    return Stretch(of, float(begin), float(begin + (length or len(of))))
+def interval(of: list[Tick], begin: int = 100, length: int | None = None) -> LoadInterval:
+    return LoadInterval(of, float(begin), float(begin + (length or len(of))))
 
 
 def verdict(
-    of: Stretch,
+    of: LoadInterval,
     *objective: str,
     window_s: float = 10.0,
     is_open: bool = True,
@@ -115,7 +115,7 @@ def verdict(
 
 
 def test_a_level_that_keeps_to_its_objective_holds():
-    found = verdict(stretch(ticks([5.0] * 30)), "p99 < 10 ms", "errors < 1 %", "loss = 0")
+    found = verdict(interval(ticks([5.0] * 30)), "p99 < 10 ms", "errors < 1 %", "loss = 0")
     assert found.holds
     assert found.reasons == []
     assert (found.windows, found.offered_per_s, found.achieved_per_s) == (3, 20.0, 20.0)
@@ -126,7 +126,7 @@ def test_a_level_that_keeps_to_its_objective_holds():
 
 def test_one_bad_window_is_enough_and_is_named_with_its_second():
     """Over the whole minute 95 % are fast; in its third window they are not."""
-    found = verdict(stretch(ticks([5.0] * 20 + [50.0] * 3 + [5.0] * 37)), "p95 < 10 ms")
+    found = verdict(interval(ticks([5.0] * 20 + [50.0] * 3 + [5.0] * 37)), "p95 < 10 ms")
     assert not found.holds
     (reason,) = found.reasons
     assert (reason.cause, reason.at_s) == ("objective", 20.0)
@@ -138,7 +138,7 @@ def test_one_bad_window_is_enough_and_is_named_with_its_second():
 def test_a_term_of_an_operation_is_about_that_one():
     mixed: list[Operation] = [("new-order", 9 * MS, 1, None), ("payment", MS, 1, None)]
     of = [parse_frame(tick(mixed * 10, second)) for second in range(20)]
-    whole = Stretch([each for each in of if isinstance(each, Tick)], 0.0, 20.0)
+    whole = LoadInterval([each for each in of if isinstance(each, Tick)], 0.0, 20.0)
     assert verdict(whole, "payment.p99 < 2 ms").holds
     assert not verdict(whole, "new-order.p99 < 2 ms").holds
     assert not verdict(whole, "p99 < 2 ms").holds
@@ -149,7 +149,7 @@ def test_a_term_of_an_operation_is_about_that_one():
 
 def test_a_window_in_which_nothing_ends_fails():
     of = ticks([5.0] * 10) + ticks([5.0] * 10, per_tick=0, begin=110)
-    found = verdict(stretch(of), "p99 < 10 ms", is_open=False)
+    found = verdict(interval(of), "p99 < 10 ms", is_open=False)
     assert [reason.text for reason in found.reasons] == [
         "p99 < 10 ms: no operation ended, in 1 of 2 windows"
     ]
@@ -158,7 +158,7 @@ def test_a_window_in_which_nothing_ends_fails():
 def test_errors_are_a_share_of_what_ended():
     operations: list[Operation] = [("op", MS, 1, None)] * 9 + [("op", MS, 1, "XX000")]
     of = [parse_frame(tick(operations, second)) for second in range(10)]
-    whole = Stretch([each for each in of if isinstance(each, Tick)], 0.0, 10.0)
+    whole = LoadInterval([each for each in of if isinstance(each, Tick)], 0.0, 10.0)
     assert verdict(whole, "errors <= 10 %", level=10.0).holds
     assert not verdict(whole, "errors < 10 %", level=10.0).holds
     assert not verdict(whole, "errors = 0", level=10.0).holds
@@ -166,18 +166,18 @@ def test_errors_are_a_share_of_what_ended():
 
 def test_what_was_dropped_is_lost():
     of = ticks([5.0] * 10, dropped=[0] * 9 + [1])
-    assert not verdict(stretch(of), "loss = 0").holds
-    assert verdict(stretch(of), "loss < 1 %").holds
-    given_up = Stretch(ticks([5.0] * 10), 100.0, 110.0, discarded=3)
+    assert not verdict(interval(of), "loss = 0").holds
+    assert verdict(interval(of), "loss < 1 %").holds
+    given_up = LoadInterval(ticks([5.0] * 10), 100.0, 110.0, discarded=3)
     assert not verdict(given_up, "loss = 0").holds
 
 
 def test_less_than_99_percent_of_the_offered_is_too_little():
     short = ticks([5.0] * 20, due=[20] * 10 + [25] * 10)
-    found = verdict(stretch(short), window_s=5.0)
+    found = verdict(interval(short), window_s=5.0)
     assert [(each.cause, each.at_s) for each in found.reasons] == [("achieved", 10.0)]
-    assert verdict(stretch(short), achieved_share=0.995).holds
-    assert verdict(stretch(short), is_open=False).holds
+    assert verdict(interval(short), achieved_share=0.995).holds
+    assert verdict(interval(short), is_open=False).holds
 
 
 def test_what_a_workload_counts_itself_is_what_is_offered():
@@ -186,18 +186,18 @@ def test_what_a_workload_counts_itself_is_what_is_offered():
         counters=[{"offered": 1000, "stored": 1000, "lost": 0}] * 20,
         gauges=[{"waiting": 50.0}] * 20,
     )
-    found = verdict(stretch(of), "loss = 0", is_open=False, flow=FLOW)
+    found = verdict(interval(of), "loss = 0", is_open=False, flow=FLOW)
     assert found.holds
     assert (found.offered_per_s, found.achieved_per_s) == (1000.0, 1000.0)
     losing = ticks([5.0] * 20, counters=[{"offered": 1000, "stored": 950, "lost": 50}] * 20)
-    found = verdict(stretch(losing), "loss = 0", is_open=False, flow=FLOW)
+    found = verdict(interval(losing), "loss = 0", is_open=False, flow=FLOW)
     assert {each.cause for each in found.reasons} == {"achieved", "objective"}
     filling = ticks(
         [5.0] * 20,
         counters=[{"offered": 1000, "stored": 995, "lost": 0}] * 20,
         gauges=[{"waiting": 50.0 + 30 * second} for second in range(20)],
     )
-    found = verdict(stretch(filling), "loss = 0", is_open=False, flow=FLOW)
+    found = verdict(interval(filling), "loss = 0", is_open=False, flow=FLOW)
     assert [each.cause for each in found.reasons] == ["backlog"]
 
 
@@ -215,7 +215,7 @@ def test_a_rate_that_was_not_offered_has_not_been_held(
     level: float, over: LoadedBy, said: str | None
 ):
     of = ticks([5.0] * 20, counters=[{"offered": 3000, "stored": 3000, "lost": 0}] * 20)
-    found = verdict(stretch(of), is_open=False, flow=FLOW, level=level, over=over)
+    found = verdict(interval(of), is_open=False, flow=FLOW, level=level, over=over)
     assert [(each.cause, each.text) for each in found.reasons] == (
         [] if said is None else [("generator", said)]
     )
@@ -223,31 +223,31 @@ def test_a_rate_that_was_not_offered_has_not_been_held(
 
 def test_a_poisson_load_may_offer_somewhat_less_by_chance_and_not_half():
     of = ticks([5.0] * 20)  # 400 in all
-    assert verdict(stretch(of), level=24.0).holds
-    (reason,) = verdict(stretch(of), level=40.0).reasons
+    assert verdict(interval(of), level=24.0).holds
+    (reason,) = verdict(interval(of), level=40.0).reasons
     assert (reason.cause, reason.text) == ("generator", "only 20 of 40 operations/s offered")
-    assert verdict(stretch(of), level=40.0, is_open=False).holds
+    assert verdict(interval(of), level=40.0, is_open=False).holds
 
 
 def test_a_backlog_that_rises_fails_a_level_that_still_keeps_to_its_objective():
     growing = ticks([5.0] * 30, queued=[2 * second for second in range(30)])
-    found = verdict(stretch(growing), "p99 < 10 ms")
+    found = verdict(interval(growing), "p99 < 10 ms")
     assert [each.cause for each in found.reasons] == ["backlog"]
     assert "118 a minute" in found.reasons[0].text or "120 a minute" in found.reasons[0].text
 
 
 def test_a_response_time_that_rises_fails_it_too():
     slower = ticks([5.0 + 0.4 * second for second in range(30)])
-    found = verdict(stretch(slower), "p99 < 1000 ms", is_open=False)
+    found = verdict(interval(slower), "p99 < 1000 ms", is_open=False)
     assert [each.cause for each in found.reasons] == ["response time"]
     harmless = ticks([5.0 + 0.2 * second for second in range(30)])
-    assert verdict(stretch(harmless), "p99 < 1000 ms", is_open=False).holds
+    assert verdict(interval(harmless), "p99 < 1000 ms", is_open=False).holds
 
 
 def test_what_failed_first_comes_first_and_the_generator_before_all():
     of = ticks([5.0] * 20 + [50.0] * 10, due=[40] * 10 + [20] * 20)
     generator = LevelReason(cause="generator", text="its worker threads were busy")
-    found = verdict(stretch(of), "p95 < 10 ms", others=[generator])
+    found = verdict(interval(of), "p95 < 10 ms", others=[generator])
     causes = [each.cause for each in found.reasons]
     assert causes[:2] == ["generator", "achieved"]
     assert "objective" in causes[2:]
@@ -255,7 +255,7 @@ def test_what_failed_first_comes_first_and_the_generator_before_all():
 
 def test_what_was_done_after_the_end_counts_into_the_last_window():
     drained = ticks([500.0], begin=125, late=[True], due=[0])
-    found = verdict(stretch(ticks([5.0] * 20) + drained, length=20), "max < 100 ms")
+    found = verdict(interval(ticks([5.0] * 20) + drained, length=20), "max < 100 ms")
     assert [(each.cause, each.at_s) for each in found.reasons] == [("objective", 10.0)]
 
 
@@ -263,7 +263,7 @@ def test_what_was_done_after_the_end_counts_into_the_last_window():
 def test_every_operation_is_in_one_window(seconds: int, window_s: float, late: int):
     of = ticks([5.0] * seconds, per_tick=3)
     of += ticks([5.0] * late, per_tick=3, begin=100 + seconds, late=[True] * late)
-    windows = windows_of(stretch(of, length=seconds), window_s)
+    windows = windows_of(interval(of, length=seconds), window_s)
     assert sum(window.load.count for window in windows) == 3 * (seconds + late)
     assert windows[0].from_s == 0.0
     assert sum(window.duration_s for window in windows) == pytest.approx(seconds)

@@ -10,29 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.experiments.designs.ascent import (
-    Way,
+    Ascent,
+    level_below,
     levels_at_most,
     narrowness,
     next_level,
     share_of,
-    step_below,
 )
-from loadstone.experiments.designs.book import MOST_SOAKS, Book, Rules, Sought
+from loadstone.experiments.designs.search_state import MOST_SOAKS, PlannedLevel, Rules, SearchState
 from loadstone.results.record import LevelReason, LevelRecord
-from loadstone.workloads.search import SearchSteps
+from loadstone.workloads.search import SearchIncrements
 
-Truth = Callable[[Sought], bool]
-
-
-def way(first: float = 100.0, precision: float = 0.02, **fields: float | bool | None) -> Way:
-    return Way(SearchSteps(first), precision, **fields)  # type: ignore[arg-type]
+Truth = Callable[[PlannedLevel], bool]
 
 
-def steps(first: float, coarse: float, fine: float) -> Way:
-    return Way(SearchSteps(first, "steps", coarse, fine), 0.02)
+def ascent(first: float = 100.0, precision: float = 0.02, **fields: float | bool | None) -> Ascent:
+    return Ascent(SearchIncrements(first), precision, **fields)  # type: ignore[arg-type]
 
 
-def climbed(chosen: Way, limit: float) -> tuple[float | None, float | None, list[float]]:
+def steps(first: float, coarse: float, fine: float) -> Ascent:
+    return Ascent(SearchIncrements(first, "steps", coarse, fine), 0.02)
+
+
+def climbed(chosen: Ascent, limit: float) -> tuple[float | None, float | None, list[float]]:
     """Goes up with a sharp limit: low, high and the levels tried."""
     low: float | None = None
     high: float | None = None
@@ -48,7 +48,7 @@ def climbed(chosen: Way, limit: float) -> tuple[float | None, float | None, list
 
 @given(limit=st.floats(1, 1e7), first=st.floats(0.5, 1e5), percent=st.floats(0.5, 20))
 def test_bisection_finds_any_limit_within_its_precision(limit: float, first: float, percent: float):
-    chosen = way(first, percent / 100)
+    chosen = ascent(first, percent / 100)
     low, high, tried = climbed(chosen, limit)
     if low is None:
         assert limit < chosen.bottom
@@ -57,12 +57,15 @@ def test_bisection_finds_any_limit_within_its_precision(limit: float, first: flo
     else:
         assert low <= limit < high
         assert high - low <= percent / 100 * low * 1.001
-    assert len(tried) <= levels_at_most(Way(chosen.steps, chosen.precision, 2 * limit + first)) + 12
+    assert (
+        len(tried)
+        <= levels_at_most(Ascent(chosen.increments, chosen.precision, 2 * limit + first)) + 12
+    )
 
 
 @given(limit=st.integers(0, 50_000), first=st.integers(1, 5_000))
 def test_users_are_found_to_the_last_one_or_within_the_precision(limit: int, first: int):
-    low, high, tried = climbed(way(float(first), whole=True), limit)
+    low, high, tried = climbed(ascent(float(first), whole=True), limit)
     assert all(level == int(level) >= 1 for level in tried)
     if limit == 0:
         assert (low, high) == (None, 1.0)
@@ -81,7 +84,7 @@ def test_steps_end_with_a_fine_one(limit: float):
     assert high is not None
     assert low <= limit < high
     assert high - low <= 1_000
-    most = Way(chosen.steps, chosen.precision, at_most=max(limit, 15_001.0))
+    most = Ascent(chosen.increments, chosen.precision, at_most=max(limit, 15_001.0))
     assert len(tried) <= levels_at_most(most) + 1
 
 
@@ -94,7 +97,7 @@ def test_steps_go_as_they_did_at_cern():
 
 
 def test_a_cap_that_holds_ends_the_ascent():
-    low, high, tried = climbed(way(64, at_most=500), 1e9)
+    low, high, tried = climbed(ascent(64, at_most=500), 1e9)
     assert (low, high) == (500, None)
     assert tried == [64, 128, 256, 500]
 
@@ -102,25 +105,25 @@ def test_a_cap_that_holds_ends_the_ascent():
 @given(st.floats(1, 1e6), st.floats(0.002, 0.2))
 def test_shares_of_a_level_are_near_their_percent(level: float, precision: float):
     for percent in (95.0, 105.0):
-        found = share_of(way(precision=precision), level, percent)
+        found = share_of(ascent(precision=precision), level, percent)
         assert abs(found - level * percent / 100) <= precision * level / 2
 
 
 def test_shares_of_few_users_are_one_off():
-    chosen = way(1, whole=True)
+    chosen = ascent(1, whole=True)
     assert [share_of(chosen, 5, percent) for percent in (95, 105)] == [4, 6]
     assert [share_of(chosen, 1, percent) for percent in (95, 105)] == [1, 2]
 
 
 def test_the_step_below_is_lower_and_never_nothing():
-    assert step_below(steps(100, 100, 10), 200) == 190
-    assert step_below(way(1, whole=True), 2) == 1
-    assert step_below(way(1, whole=True), 1) is None
+    assert level_below(steps(100, 100, 10), 200) == 190
+    assert level_below(ascent(1, whole=True), 2) == 1
+    assert level_below(ascent(1, whole=True), 1) is None
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
 def test_samples_lengthen_and_never_shorten_as_the_bracket_narrows(choices: list[bool]):
-    chosen = way(100)
+    chosen = ascent(100)
     low: float | None = None
     high: float | None = None
     before = 0.0
@@ -137,11 +140,11 @@ def test_samples_lengthen_and_never_shorten_as_the_bracket_narrows(choices: list
 # -- the whole search -------------------------------------------------------------------------
 
 
-def rules(chosen: Way | None = None, **fields: object) -> Rules:
+def rules(chosen: Ascent | None = None, **fields: object) -> Rules:
     values: dict[str, object] = {
         "over": "rate",
         "unit": "operations/s",
-        "way": chosen or way(),
+        "ascent": chosen or ascent(),
         "objective": ("p99 < 1 s",),
         "window_s": 10.0,
         "failures": 2,
@@ -154,30 +157,30 @@ def rules(chosen: Way | None = None, **fields: object) -> Rules:
     return Rules(**{**values, **fields})  # type: ignore[arg-type]
 
 
-def record(sought: Sought, holds: bool) -> LevelRecord:
+def record(planned: PlannedLevel, holds: bool) -> LevelRecord:
     reasons = [] if holds else [LevelReason(cause="backlog", at_s=3.0, text="the backlog rises")]
     return LevelRecord(
-        over="rate", unit="operations/s", level=sought.level, kind=sought.kind, of=sought.of,
-        from_s=0.0, duration_s=sought.measure_s, holds=holds, reasons=reasons,
-        achieved_per_s=sought.level, windows=1,
+        over="rate", unit="operations/s", level=planned.level, kind=planned.kind, of=planned.of,
+        from_s=0.0, duration_s=planned.measure_s, holds=holds, reasons=reasons,
+        achieved_per_s=planned.level, windows=1,
     )  # fmt: skip
 
 
-def searched(given_rules: Rules, truth: Truth) -> tuple[Book, list[LevelRecord]]:
-    """Makes the whole search; the book is made anew from the records each time, as from files."""
+def searched(given_rules: Rules, truth: Truth) -> tuple[SearchState, list[LevelRecord]]:
+    """Makes the whole search; the state is made anew from the records each time, as from files."""
     records: list[LevelRecord] = []
-    while sought := Book.of(given_rules, records).next():
-        records += [record(each, truth(each)) for each in sought]
+    while planned := SearchState.of(given_rules, records).next():
+        records += [record(each, truth(each)) for each in planned]
         assert len(records) < 400
-    return Book.of(given_rules, records), records
+    return SearchState.of(given_rules, records), records
 
 
 @given(limit=st.floats(10, 1e6))
 def test_a_sharp_limit_is_found_within_the_precision_and_confirmed(limit: float):
-    book, records = searched(rules(), lambda sought: sought.level <= limit)
-    assert book.sustained is not None
-    assert 0.98 * limit * 0.999 <= book.sustained <= limit
-    assert book.contradictions() == []
+    state, records = searched(rules(), lambda planned: planned.level <= limit)
+    assert state.sustained is not None
+    assert 0.98 * limit * 0.999 <= state.sustained <= limit
+    assert state.contradictions() == []
     kinds = [each.kind for each in records]
     assert kinds.count("confirm") == 9
     assert kinds == sorted(kinds)  # ascent, then confirm
@@ -186,52 +189,52 @@ def test_a_sharp_limit_is_found_within_the_precision_and_confirmed(limit: float)
 def test_a_level_fails_only_when_it_fails_twice():
     spiked: set[float] = set()
 
-    def truth(sought: Sought) -> bool:
-        if sought.level not in spiked and sought.kind == "ascent":
-            spiked.add(sought.level)
+    def truth(planned: PlannedLevel) -> bool:
+        if planned.level not in spiked and planned.kind == "ascent":
+            spiked.add(planned.level)
             return False  # the first trial of every level meets a spike
-        return sought.level <= 1000
+        return planned.level <= 1000
 
-    book, _ = searched(rules(), truth)
-    assert book.sustained == pytest.approx(1000, rel=0.02)
+    state, _ = searched(rules(), truth)
+    assert state.sustained == pytest.approx(1000, rel=0.02)
     alone, _ = searched(rules(failures=1, confirm=0), lambda s: s.level <= 1000)
     assert alone.sustained == pytest.approx(1000, rel=0.02)
 
 
 def test_a_soak_that_fails_is_repeated_one_step_lower():
-    book, records = searched(
+    state, records = searched(
         rules(soak_s=3600.0),
         lambda s: s.level <= (985 if s.kind == "soak" else 1000),
     )
     soaks = [(each.level, each.holds) for each in records if each.kind == "soak"]
     assert [holds for _, holds in soaks] == [False, True]
-    assert book.sustained == soaks[-1][0]
+    assert state.sustained == soaks[-1][0]
 
 
 def test_what_never_lasts_is_given_up_after_three_soaks():
-    book, records = searched(rules(soak_s=3600.0), lambda s: s.kind != "soak" and s.level <= 1000)
+    state, records = searched(rules(soak_s=3600.0), lambda s: s.kind != "soak" and s.level <= 1000)
     assert sum(each.kind == "soak" for each in records) == MOST_SOAKS
-    assert book.sustained is None
+    assert state.sustained is None
 
 
 def test_a_level_that_proves_too_low_is_left_upwards():
     """The ascent met a bad hour below the limit; the confirmation shows that 105 % holds."""
     early = {"left": 12}
 
-    def truth(sought: Sought) -> bool:
+    def truth(planned: PlannedLevel) -> bool:
         early["left"] -= 1
-        return sought.level <= (500 if early["left"] > 0 else 1000)
+        return planned.level <= (500 if early["left"] > 0 else 1000)
 
-    book, records = searched(rules(), truth)
-    assert book.sustained is not None
-    assert book.sustained >= 0.93 * 1000
+    state, records = searched(rules(), truth)
+    assert state.sustained is not None
+    assert state.sustained >= 0.93 * 1000
     assert len({each.of for each in records if each.kind == "confirm"}) >= 2
 
 
 def test_what_is_not_confirmed_is_confirmed_lower_alone():
-    book, records = searched(rules(), lambda s: s.level <= (1000 if s.kind == "ascent" else 985))
-    assert book.sustained is not None
-    assert 0.96 * 1000 <= book.sustained <= 985
+    state, records = searched(rules(), lambda s: s.level <= (1000 if s.kind == "ascent" else 985))
+    assert state.sustained is not None
+    assert 0.96 * 1000 <= state.sustained <= 985
     later = [each for each in records if each.kind == "confirm"][9:]
     assert {each.level for each in later} == {each.of for each in later}
 
@@ -240,25 +243,27 @@ def test_levels_that_contradict_are_named():
     """Everything between 400 and 900 fails at first: only the confirmation sees that it was bad."""
     calls = {"made": 0}
 
-    def truth(sought: Sought) -> bool:
+    def truth(planned: PlannedLevel) -> bool:
         calls["made"] += 1
-        return sought.level <= 400 or (sought.kind == "confirm")
+        return planned.level <= 400 or (planned.kind == "confirm")
 
-    book, _ = searched(rules(), truth)
-    assert book.contradictions()
+    state, _ = searched(rules(), truth)
+    assert state.contradictions()
 
 
 @given(st.integers(0, 10_000), st.floats(0.0, 0.35))
 def test_any_search_ends_however_the_trials_come_out(seed: int, noise: float):
     drawn = random.Random(seed)
-    chosen = drawn.choice([way(), steps(100, 100, 10), way(4, whole=True), way(at_most=700)])
+    chosen = drawn.choice(
+        [ascent(), steps(100, 100, 10), ascent(4, whole=True), ascent(at_most=700)]
+    )
     given_rules = rules(chosen, soak_s=drawn.choice([0.0, 60.0]), failures=drawn.choice([1, 2]))
     searched(given_rules, lambda s: (s.level <= 1000) != (drawn.random() < noise))
 
 
 def test_the_first_levels_are_raised_in_one_trial():
-    book = Book(rules(way(100, at_most=1000), raises=True))
-    first = book.next()[0]
+    state = SearchState(rules(ascent(100, at_most=1000), raises=True))
+    first = state.next()[0]
     assert (first.level, first.raised) == (100, (200, 400, 800, 1000))
-    book.note(record(Sought(100, "ascent", 10.0), True))
-    assert book.next()[0].raised == ()
+    state.note(record(PlannedLevel(100, "ascent", 10.0), True))
+    assert state.next()[0].raised == ()

@@ -10,11 +10,11 @@ import pytest
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.levels import refusals
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.experiments.record import record_of
-from loadstone.experiments.room import MOST_AHEAD, sessions_named, with_room
 from loadstone.experiments.searching import outcome_of
 from loadstone.experiments.series import _hopeless
+from loadstone.experiments.session_limit import MOST_AHEAD, sessions_named, with_session_limit
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.protocol.frames import Event
 from loadstone.results.record import NO_MORE_SESSIONS, LevelRecord, Status, TrialResult
@@ -35,7 +35,9 @@ def allowed(given: Experiment) -> list[object]:
     """The `max_connections` of each planned trial; None where the server's base has it."""
     named = sessions_named(given)
     plans = stages_of(given, allow_unsafe=False).next([])
-    return [with_room(plan, named).target.settings.get("max_connections") for plan in plans]
+    return [
+        with_session_limit(plan, named).target.settings.get("max_connections") for plan in plans
+    ]
 
 
 @SERVERS
@@ -54,7 +56,7 @@ def test_a_setting_of_the_user_stays(engine: str, name: str) -> None:
     own = {name: 50}
     given = experiment(engine, target={"settings": own}, profile={"users": 1000})
     (plan,) = stages_of(given, allow_unsafe=False).next([])
-    assert with_room(plan, 1000).target.settings == own
+    assert with_session_limit(plan, 1000).target.settings == own
 
 
 def test_a_server_at_an_address_stays_as_it_is() -> None:
@@ -99,13 +101,13 @@ def search_plan(level: float, **design: Any) -> TrialPlan:
 
 
 def test_each_level_of_a_search_gets_its_own() -> None:
-    assert with_room(search_plan(512), 8).target.settings == {"max_connections": 600}
+    assert with_session_limit(search_plan(512), 8).target.settings == {"max_connections": 600}
 
 
 @pytest.mark.parametrize(("at_most", "connections"), [(1024, 1100), (1_000_000, MOST_AHEAD + 100)])
 def test_a_load_that_is_raised_has_room_for_its_levels(at_most: int, connections: int) -> None:
     plan = search_plan(16, approach="raise", at_most=at_most)
-    assert with_room(plan, 8).target.settings == {"max_connections": connections}
+    assert with_session_limit(plan, 8).target.settings == {"max_connections": connections}
 
 
 # -- without room -------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ def test_a_load_that_is_raised_has_room_for_its_levels(at_most: int, connections
 def result(level: float, *, holds: bool, crowded: bool = False) -> TrialResult:
     plan = search_plan(level)
     assert plan.level is not None
-    outcome = Outcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
+    outcome = TrialOutcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
     if crowded:
         said = "the driver gave up: cannot open session 300: sorry, too many clients already"
         outcome.fail(DriverFailedError(Failure.CROWDED, said))
@@ -150,7 +152,7 @@ def test_an_outcome_says_that_the_limit_is_that_of_the_sessions() -> None:
 
 def test_a_load_that_could_not_be_raised_does_not_hold_its_level() -> None:
     plan = search_plan(16, approach="raise", at_most=64)
-    outcome = Outcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
+    outcome = TrialOutcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
     assert refusals(outcome.load.log) == []
     outcome.load.log.add(Event(t_s=1.0, kind="refused", detail="cannot open session 20: too many"))
     (level,) = record_of(outcome, [], 20.0).levels

@@ -38,7 +38,7 @@ def random_spans(rng: np.random.Generator, count: int, length_s: float) -> list[
 
 
 def clustered(rng: np.random.Generator, *, stay: float, share: float) -> np.ndarray:
-    """Flags that come in stretches: each window is as the one before with probability `stay`."""
+    """Flags that come in intervals: each window is as the one before with probability `stay`."""
     state = rng.random() < share
     found = []
     for _ in range(WINDOWS):
@@ -81,7 +81,7 @@ def test_what_is_independent_is_rarely_claimed(spread: str) -> None:
             slow = flags(*rng.integers(0, WINDOWS, 10))
             kinds = {name: random_spans(rng, 10, 1.0) for name in "abcd"}
         else:
-            # Both come in long stretches: a binomial test would find something most of the time.
+            # Both come in long intervals: a binomial test would find something most of the time.
             slow = clustered(rng, stay=0.95, share=0.2)
             kinds = {
                 name: [

@@ -9,7 +9,7 @@ use super::parameters::{Indexing, Kind};
 use super::session::{Acknowledged, Common};
 use crate::clock::{SECOND_NS, to_s};
 use crate::race::unless;
-use crate::session::{ErrorClass, Failure, Outcome, Tiding};
+use crate::session::{ErrorClass, Failure, Outcome, WorkloadEvent};
 use crate::timer::Timer;
 
 /// Closing is looked at so often between two looks at an event.
@@ -88,7 +88,7 @@ impl Closer {
         common: &Common<E>,
         link: &mut E::Link,
         timer: &Timer,
-        told: &mut Vec<Tiding>,
+        workload_events: &mut Vec<WorkloadEvent>,
     ) -> Result<Outcome, Failure> {
         let parameters = &common.parameters;
         let quiet_us = (parameters.late_by_s + 2.0 * parameters.interval_s) * 1e6;
@@ -118,7 +118,7 @@ impl Closer {
         ))
         .await?;
         let number: u64 = number.parse().unwrap_or(0);
-        told.push(Tiding {
+        workload_events.push(WorkloadEvent {
             name: "segment-close",
             data: data(
                 close_s,

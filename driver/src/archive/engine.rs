@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::future::Future;
 
-use super::book::{Batch, SharedBook};
 use super::parameters::Path;
 use super::segments::index_name;
+use super::station_buffer::{Batch, SharedBuffer};
 use crate::session::{ErrorClass, Failure};
 
 /// Rows of an answer, as text.
@@ -82,11 +82,11 @@ pub trait Link {
     fn ask(&mut self, sql: &str) -> impl Future<Output = Result<Table, Failure>>;
 
     /// Stores a batch and the station's new mark in one transaction, each event in the segment of its time;
-    /// notes in `book` when the commit is sent. Returns the bytes of the rows as they were sent.
+    /// notes in `buffer` when the commit is sent. Returns the bytes of the rows as they were sent.
     fn store(
         &mut self,
         batch: &Batch,
-        book: &SharedBook,
+        buffer: &SharedBuffer,
     ) -> impl Future<Output = Result<u64, Failure>>;
 
     /// Says goodbye to the engine.

@@ -7,7 +7,7 @@ use super::parameters::{Indexing, Kind};
 use super::segments::{NEVER_US, segment_name};
 use super::session::{Common, run_all};
 use crate::clock::to_s;
-use crate::session::{Failure, Outcome, Tiding};
+use crate::session::{Failure, Outcome, WorkloadEvent};
 use crate::timer::Timer;
 
 /// The next segment is made when the current one has this share of its events.
@@ -51,13 +51,13 @@ impl Keeper {
         common: &Common<E>,
         link: &mut E::Link,
         timer: &Timer,
-        told: &mut Vec<Tiding>,
+        workload_events: &mut Vec<WorkloadEvent>,
     ) -> Result<Outcome, Failure> {
         let catalogue = look(link).await?;
         if catalogue.next.is_some() {
             return Ok(Outcome::Idle);
         }
-        create(common, link, timer, catalogue.highest + 1, told).await?;
+        create(common, link, timer, catalogue.highest + 1, workload_events).await?;
         Ok(Outcome::Done)
     }
 
@@ -70,7 +70,7 @@ impl Keeper {
         common: &Common<E>,
         link: &mut E::Link,
         timer: &Timer,
-        told: &mut Vec<Tiding>,
+        workload_events: &mut Vec<WorkloadEvent>,
     ) -> Result<Outcome, Failure> {
         let table = link.ask("SELECT sum(stored) FROM archive_station").await?;
         let stored = number(&table).unwrap_or(0).max(0) as u64;
@@ -98,12 +98,15 @@ impl Keeper {
             Some(number) => (number, 0.0),
             None => {
                 let number = catalogue.highest + 1;
-                (number, create(common, link, timer, number, told).await?)
+                (
+                    number,
+                    create(common, link, timer, number, workload_events).await?,
+                )
             }
         };
         let preallocated = catalogue.next.is_some();
         let made = (preallocated, create_s);
-        switch_to(common, link, timer, number, made, told).await?;
+        switch_to(common, link, timer, number, made, workload_events).await?;
         self.current = Some((number, stored));
         Ok(Outcome::Done)
     }
@@ -141,7 +144,7 @@ async fn create<E: Engine>(
     link: &mut E::Link,
     timer: &Timer,
     number: u32,
-    told: &mut Vec<Tiding>,
+    workload_events: &mut Vec<WorkloadEvent>,
 ) -> Result<f64, Failure> {
     let (engine, name) = (&common.engine, segment_name(number));
     let begun_ns = timer.now_ns();
@@ -163,7 +166,7 @@ async fn create<E: Engine>(
          VALUES ({number}, '{name}', {NEVER_US}, 'next', {now_us}, {create_s})"
     ))
     .await?;
-    told.push(Tiding {
+    workload_events.push(WorkloadEvent {
         name: "segment-create",
         data: data(
             create_s,
@@ -180,7 +183,7 @@ async fn switch_to<E: Engine>(
     timer: &Timer,
     number: u32,
     (preallocated, create_s): (bool, f64),
-    told: &mut Vec<Tiding>,
+    workload_events: &mut Vec<WorkloadEvent>,
 ) -> Result<(), Failure> {
     let begun_ns = timer.now_ns();
     run_all(link, &common.engine.begin_switch()).await?;
@@ -198,7 +201,7 @@ async fn switch_to<E: Engine>(
     ];
     run_all(link, &statements).await?;
     let switch_s = to_s(timer.now_ns() - begun_ns);
-    told.push(Tiding {
+    workload_events.push(WorkloadEvent {
         name: "segment-switch",
         data: data(
             switch_s + create_s,

@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, mark, move_staged, table_sql};
 use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes};
 use super::session::{Abilities, refuse_beyond};
 use super::source::Event;
+use super::station_buffer::{Batch, SharedBuffer};
 use crate::mysql::{Config, Connection, Error, LoadData};
 use crate::oltp::load::Timestamp;
 use crate::plan::Refusal;
@@ -88,7 +88,7 @@ impl MariaDbLink {
         Routes::of(&table).ok_or_else(|| Error::data("P0002", "no segment takes events"))
     }
 
-    async fn send(&mut self, batch: &Batch, book: &SharedBook) -> Result<u64, Error> {
+    async fn send(&mut self, batch: &Batch, buffer: &SharedBuffer) -> Result<u64, Error> {
         let routes = self.routes().await?;
         let connection = &mut self.connection;
         connection.run("BEGIN").await?;
@@ -106,7 +106,7 @@ impl MariaDbLink {
             }
         };
         connection.run(&finish).await?;
-        book.lock().doubt(batch.count());
+        buffer.lock().doubt(batch.count());
         connection.run("COMMIT").await?;
         Ok(bytes)
     }
@@ -162,8 +162,8 @@ impl Link for MariaDbLink {
         }
     }
 
-    async fn store(&mut self, batch: &Batch, book: &SharedBook) -> Result<u64, Failure> {
-        match self.send(batch, book).await {
+    async fn store(&mut self, batch: &Batch, buffer: &SharedBuffer) -> Result<u64, Failure> {
+        match self.send(batch, buffer).await {
             Ok(bytes) => Ok(bytes),
             Err(error) => Err(self.connection.fail(error).await),
         }

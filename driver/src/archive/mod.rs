@@ -12,7 +12,6 @@
 //! read the routes must wait for, and lets the new segment begin later than that transaction has that
 //! right. So a station that has read the old routes has only events from before the new segment's begin.
 
-pub mod book;
 mod closer;
 pub mod engine;
 mod keeper;
@@ -26,5 +25,6 @@ mod session;
 pub mod source;
 pub mod sqlite;
 mod station;
+pub mod station_buffer;
 
 pub use session::{Archive, ArchiveSession};

@@ -1,11 +1,11 @@
 //! The archive on PostgreSQL: a batch is one pipeline, with its rows as COPY in binary.
 
-use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, damaged, mark, move_staged, table_sql};
 use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes, index_name};
 use super::session::{Abilities, refuse_beyond};
 use super::source::Event;
+use super::station_buffer::{Batch, SharedBuffer};
 use crate::plan::Refusal;
 use crate::postgres::{Config, Connection, Error};
 use crate::session::Failure;
@@ -98,7 +98,7 @@ impl PostgresLink {
         &mut self,
         batch: &Batch,
         routes: &Routes,
-        book: &SharedBook,
+        buffer: &SharedBuffer,
     ) -> Result<u64, Error> {
         let connection = &mut self.connection;
         let mut bytes = 0;
@@ -119,7 +119,7 @@ impl PostgresLink {
             }
         };
         connection.queue_text(&format!("{finish}; COMMIT"))?;
-        book.lock().doubt(batch.count());
+        buffer.lock().doubt(batch.count());
         connection.settle().await?;
         Ok(bytes)
     }
@@ -163,9 +163,9 @@ impl Link for PostgresLink {
         }
     }
 
-    async fn store(&mut self, batch: &Batch, book: &SharedBook) -> Result<u64, Failure> {
+    async fn store(&mut self, batch: &Batch, buffer: &SharedBuffer) -> Result<u64, Failure> {
         let routes = self.routes().await?;
-        match self.send(batch, &routes, book).await {
+        match self.send(batch, &routes, buffer).await {
             Ok(bytes) => Ok(bytes),
             Err(error) => Err(self.connection.fail(error).await),
         }

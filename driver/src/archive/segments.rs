@@ -1,8 +1,8 @@
 //! The segments of the history, and which of them an event belongs to.
 
-use super::book::Batch;
 use super::engine::Table;
 use super::source::Event;
+use super::station_buffer::Batch;
 
 /// Begin of a segment that was made and is not used yet.
 pub const NEVER_US: i64 = i64::MAX;
@@ -88,10 +88,10 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::book::Run;
     use super::super::parameters::Parameters;
     use super::super::parameters::tests::example;
-    use super::super::source::Source;
+    use super::super::source::EventSource;
+    use super::super::station_buffer::EventRun;
     use super::*;
 
     proptest! {
@@ -104,8 +104,8 @@ mod tests {
             let named = begins.iter().map(|begin| (format!("s{begin}"), *begin));
             let routes = Routes::new(named.collect());
             let parameters = Parameters::parse(&example()).expect("parameters");
-            let source = Arc::new(Source::new(0, &parameters, 1, None));
-            let runs = vec![Run { first_seq: 1, first_number: 0, count }];
+            let source = Arc::new(EventSource::new(0, &parameters, 1, None));
+            let runs = vec![EventRun { first_seq: 1, first_number: 0, count }];
             let batch = Batch::new(source, 0, runs).expect("events");
             let parts = routes.parts(&batch);
             for event in batch.events() {

@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::sync::watch;
 
-use super::book::{SharedBook, Totals};
 use super::closer::Closer;
 use super::engine::{Engine, Link};
 use super::keeper::Keeper;
@@ -15,11 +14,12 @@ use super::operator::Operator;
 use super::parameters::{Kind, OPERATIONS, Parameters, Path, Role};
 use super::replay::Replay;
 use super::station::Station;
+use super::station_buffer::{SharedBuffer, Totals};
 use crate::acknowledgements::{Acknowledgements, Acknowledger};
 use crate::clock::Epoch;
 use crate::parameters::refuse;
 use crate::plan::Refusal;
-use crate::session::{Failure, OperationId, Outcome, Session, Tiding, Workload};
+use crate::session::{Failure, OperationId, Outcome, Session, Workload, WorkloadEvent};
 use crate::timer::Timer;
 
 /// An event that was just acknowledged.
@@ -27,7 +27,7 @@ use crate::timer::Timer;
 pub struct Acknowledged {
     /// The data point.
     pub element: i32,
-    /// Source time, in microseconds since 1970.
+    /// EventSource time, in microseconds since 1970.
     pub ts_us: i64,
     /// Number at its station.
     pub seq: i64,
@@ -45,7 +45,7 @@ pub struct Common<E> {
     /// The last event that a station stored.
     pub last: watch::Sender<Acknowledged>,
     replay: Option<Arc<Replay>>,
-    books: Mutex<Vec<SharedBook>>,
+    buffers: Mutex<Vec<SharedBuffer>>,
     bytes: AtomicU64,
     epoch: Epoch,
     /// Microseconds from 1970 to the driver's start.
@@ -64,24 +64,24 @@ impl<E> Common<E> {
     }
 
     /// Lets the figures of a station be told.
-    pub fn add(&self, book: SharedBook) {
-        self.all_books().push(book);
+    pub fn add(&self, buffer: SharedBuffer) {
+        self.all_buffers().push(buffer);
     }
 
-    fn all_books(&self) -> std::sync::MutexGuard<'_, Vec<SharedBook>> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all_buffers(&self) -> std::sync::MutexGuard<'_, Vec<SharedBuffer>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sums over the stations up to now, and the deepest buffer since it was last asked.
     fn totals(&self, deepest: Option<&mut u64>) -> Totals {
         let mut sum = Totals::default();
         let mut most = 0;
-        for book in self.all_books().iter() {
-            let mut book = book.lock();
-            if book.has_begun() {
-                book.advance(self.epoch.now_ns());
+        for buffer in self.all_buffers().iter() {
+            let mut buffer = buffer.lock();
+            if buffer.has_begun() {
+                buffer.advance(self.epoch.now_ns());
             }
-            let totals = book.totals();
+            let totals = buffer.totals();
             sum.offered += totals.offered;
             sum.accepted += totals.accepted;
             sum.stored += totals.stored;
@@ -90,7 +90,7 @@ impl<E> Common<E> {
             sum.in_doubt += totals.in_doubt;
             sum.over_threshold += totals.over_threshold;
             if deepest.is_some() {
-                most = most.max(book.deepest());
+                most = most.max(buffer.deepest());
             }
         }
         if let Some(deepest) = deepest {
@@ -128,7 +128,7 @@ impl<E: Engine> Archive<E> {
             parameters,
             last: watch::Sender::default(),
             replay,
-            books: Mutex::default(),
+            buffers: Mutex::default(),
             bytes: AtomicU64::new(0),
             epoch,
             origin_us: since_1970.as_micros() as i64 - (epoch.now_ns() / 1000) as i64,
@@ -174,7 +174,7 @@ impl<E: Engine> Workload for Archive<E> {
             link,
             role,
             part,
-            tidings: Vec::new(),
+            workload_events: Vec::new(),
             timer: Timer::current(),
         })
     }
@@ -239,7 +239,7 @@ pub struct ArchiveSession<E: Engine> {
     link: E::Link,
     role: Role,
     part: Part,
-    tidings: Vec<Tiding>,
+    workload_events: Vec<WorkloadEvent>,
     timer: Rc<Timer>,
 }
 
@@ -260,24 +260,26 @@ impl<E: Engine> Session for ArchiveSession<E> {
 
     async fn execute(&mut self, operation: OperationId) -> Outcome {
         let (common, link, timer) = (&*self.common, &mut self.link, &*self.timer);
-        let told = &mut self.tidings;
+        let workload_events = &mut self.workload_events;
         let result = match &mut self.part {
             Part::Keeper(keeper) if operation == Kind::Preallocate as OperationId => {
-                keeper.preallocate(common, link, timer, told).await
+                keeper
+                    .preallocate(common, link, timer, workload_events)
+                    .await
             }
-            Part::Keeper(keeper) => keeper.switch(common, link, timer, told).await,
+            Part::Keeper(keeper) => keeper.switch(common, link, timer, workload_events).await,
             Part::Closer(closer) if operation == Kind::Visible as OperationId => {
                 closer.look(common, link, timer).await
             }
-            Part::Closer(closer) => closer.close(common, link, timer, told).await,
+            Part::Closer(closer) => closer.close(common, link, timer, workload_events).await,
             Part::Operator(operator) => operator.ask(common, link, timer).await,
             Part::Station(station) => station.insert(common, link, timer).await,
         };
         result.unwrap_or_else(Outcome::Failed)
     }
 
-    fn tidings(&mut self) -> Vec<Tiding> {
-        std::mem::take(&mut self.tidings)
+    fn workload_events(&mut self) -> Vec<WorkloadEvent> {
+        std::mem::take(&mut self.workload_events)
     }
 
     async fn reconnect(&mut self) -> Result<(), Failure> {

@@ -27,7 +27,7 @@ const SPREAD_32: u32 = 0x9E37_79B9;
 pub struct Event<'a> {
     /// The data point.
     pub element: i32,
-    /// Source time, in microseconds since 1970.
+    /// EventSource time, in microseconds since 1970.
     pub ts_us: i64,
     /// Its value, if it is a number.
     pub value: Option<f64>,
@@ -43,7 +43,7 @@ pub struct Event<'a> {
 
 /// Where the events of one station come from.
 #[derive(Debug)]
-pub struct Source {
+pub struct EventSource {
     station: u32,
     elements: u32,
     kind: Kind,
@@ -51,13 +51,13 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Kind {
-    Made(Maker),
+    Made(EventGenerator),
     Replayed(Arc<Replay>),
 }
 
 /// Makes up events.
 #[derive(Debug)]
-struct Maker {
+struct EventGenerator {
     /// Of the station.
     seed: u64,
     period_ns: f64,
@@ -66,7 +66,7 @@ struct Maker {
     late_by_us: u64,
 }
 
-impl Source {
+impl EventSource {
     /// The events of `station`: those of `replay`, or made up from `seed`.
     pub fn new(
         station: u32,
@@ -76,7 +76,7 @@ impl Source {
     ) -> Self {
         let share = |share: f64| (share * 4_294_967_296.0) as u64;
         let made = || {
-            Kind::Made(Maker {
+            Kind::Made(EventGenerator {
                 seed: mix(seed ^ u64::from(station).wrapping_add(1).wrapping_mul(SPREAD)),
                 period_ns: SECOND_NS as f64 / parameters.events_per_s,
                 late_below: share(parameters.late_share),
@@ -148,7 +148,7 @@ impl Source {
 /// Element of the station, source time after its begin, value, text, status.
 pub(super) type Said<'a> = (u32, i64, Option<f64>, Option<&'a str>, i32);
 
-impl Maker {
+impl EventGenerator {
     /// When event `number` is due after the begin.
     #[inline]
     fn due_ns(&self, number: u64) -> u64 {
@@ -228,16 +228,16 @@ mod tests {
     use super::super::parameters::tests::example;
     use super::*;
 
-    fn source(station: u32, events_per_s: f64) -> Source {
+    fn source(station: u32, events_per_s: f64) -> EventSource {
         let mut parameters = Parameters::parse(&example()).expect("parameters");
         parameters.events_per_s = events_per_s;
-        Source::new(station, &parameters, 7, None)
+        EventSource::new(station, &parameters, 7, None)
     }
 
     #[test]
     fn the_same_number_says_the_same_and_another_says_something_else() {
         let (one, same, other) = (source(3, 1e3), source(3, 1e3), source(4, 1e3));
-        let said = |source: &Source| -> Vec<_> {
+        let said = |source: &EventSource| -> Vec<_> {
             (0..50)
                 .map(|number| source.event(0, number, number + 1).value)
                 .collect()

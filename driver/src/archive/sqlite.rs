@@ -7,11 +7,11 @@ use std::sync::Arc;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use super::book::{Batch, SharedBook};
 use super::engine::{Engine, Link, Table, mark};
 use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes};
 use super::session::{Abilities, refuse_beyond};
+use super::station_buffer::{Batch, SharedBuffer};
 use crate::plan::Refusal;
 use crate::session::Failure;
 use crate::sqlite::{Clerk, Config, CpuMeter, EngineThread, Error};
@@ -92,8 +92,8 @@ impl Link for SqliteLink {
         Ok(reply.table)
     }
 
-    async fn store(&mut self, batch: &Batch, book: &SharedBook) -> Result<u64, Failure> {
-        book.lock().doubt(batch.count());
+    async fn store(&mut self, batch: &Batch, buffer: &SharedBuffer) -> Result<u64, Failure> {
+        buffer.lock().doubt(batch.count());
         let reply = self.0.call(Job::Store(batch.clone())).await?;
         Ok(reply.bytes)
     }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::book::{Batch, Book, SharedBook};
 use super::engine::{Engine, Link, damaged, number};
 use super::replay::Replay;
 use super::session::{Acknowledged, Common};
-use super::source::Source;
+use super::source::EventSource;
+use super::station_buffer::{Batch, SharedBuffer, StationBuffer};
 use crate::acknowledgements::Acknowledger;
 use crate::clock::to_ns;
 use crate::session::{Failure, Outcome};
@@ -16,8 +16,8 @@ use crate::timer::Timer;
 /// A station.
 #[derive(Debug)]
 pub struct Station {
-    source: Arc<Source>,
-    book: SharedBook,
+    source: Arc<EventSource>,
+    buffer: SharedBuffer,
     acknowledger: Option<Acknowledger>,
     /// Whether more waits than one bulk insert takes: the next is due at once.
     hurries: bool,
@@ -41,13 +41,13 @@ impl Station {
     ) -> Result<Self, Failure> {
         let mark = enlist(link, number).await?;
         let parameters = &common.parameters;
-        let source = Arc::new(Source::new(number, parameters, seed, replay));
-        let book = Book::new(Arc::clone(&source), parameters.buffer_events, mark);
-        let book = SharedBook::new(book);
-        common.add(book.clone());
+        let source = Arc::new(EventSource::new(number, parameters, seed, replay));
+        let buffer = StationBuffer::new(Arc::clone(&source), parameters.buffer_events, mark);
+        let buffer = SharedBuffer::new(buffer);
+        common.add(buffer.clone());
         Ok(Self {
             source,
-            book,
+            buffer,
             acknowledger,
             hurries: false,
             begun_ns: None,
@@ -61,7 +61,7 @@ impl Station {
 
     /// No events come any more.
     pub fn stop(&mut self, now_ns: u64) {
-        self.book.lock().stop(now_ns);
+        self.buffer.lock().stop(now_ns);
     }
 
     /// Stores the oldest events that wait.
@@ -88,11 +88,11 @@ impl Station {
             return Ok(if failed { done } else { Outcome::Idle });
         };
         let begun_ns = *self.begun_ns.get_or_insert(now_ns);
-        common.sent(link.store(&batch, &self.book).await?);
+        common.sent(link.store(&batch, &self.buffer).await?);
         let at_ns = timer.now_ns();
         self.settle(batch.last_seq(), at_ns)?;
         if at_ns - begun_ns > to_ns(common.parameters.threshold_ms / 1e3) {
-            self.book.lock().slow();
+            self.buffer.lock().slow();
         }
         self.begun_ns = None;
         self.publish(common, &batch, at_ns);
@@ -105,9 +105,9 @@ impl Station {
 
     /// The oldest events that wait now.
     fn cut<E>(&self, common: &Common<E>, now_ns: u64) -> Option<Batch> {
-        let mut book = self.book.lock();
-        let began_us = common.unix_us(book.advance(now_ns));
-        let runs = book.cut(common.parameters.batch_events);
+        let mut buffer = self.buffer.lock();
+        let began_us = common.unix_us(buffer.advance(now_ns));
+        let runs = buffer.cut(common.parameters.batch_events);
         Batch::new(Arc::clone(&self.source), began_us, runs)
     }
 
@@ -116,16 +116,16 @@ impl Station {
         let parameters = &common.parameters;
         let interval = (self.source.per_s() * parameters.interval_s) as u64;
         let enough = parameters.batch_events.min(interval).max(1);
-        full && self.book.lock().waiting() >= enough
+        full && self.buffer.lock().waiting() >= enough
     }
 
     /// Takes note that all up to `mark` is stored, at `at_ns`.
     fn settle(&mut self, mark: u64, at_ns: u64) -> Result<(), Failure> {
-        let mut book = self.book.lock();
+        let mut buffer = self.buffer.lock();
         // What came while the batch was under way found the buffer as it was then.
-        book.advance(at_ns);
-        let stored = book.settle(mark);
-        drop(book);
+        buffer.advance(at_ns);
+        let stored = buffer.settle(mark);
+        drop(buffer);
         let (Some((first, last)), Some(acknowledger)) = (stored, &mut self.acknowledger) else {
             return Ok(());
         };

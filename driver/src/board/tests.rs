@@ -10,8 +10,8 @@ fn arrival(at_ns: u64) -> Arrival {
     }
 }
 
-fn notice(duty: Duty) -> Notice {
-    Notice {
+fn assignment(duty: Duty) -> Assignment {
+    Assignment {
         duty,
         phase: 0,
         since_ns: 0,
@@ -26,10 +26,10 @@ fn open_board(users: usize, room: usize) -> Board {
     for slot in 0..users {
         board.enter(slot);
     }
-    board.post(Notice {
+    board.post(Assignment {
         active: users,
         room,
-        ..notice(Duty::Open)
+        ..assignment(Duty::Open)
     });
     board
 }
@@ -69,9 +69,9 @@ fn without_a_free_user_arrivals_queue_in_order_up_to_the_room() {
 #[test]
 fn the_allowance_is_exact() {
     let board = Board::default();
-    board.post(Notice {
+    board.post(Assignment {
         allowance: 2,
-        ..notice(Duty::Closed)
+        ..assignment(Duty::Closed)
     });
     assert_eq!(
         [board.admit(), board.admit(), board.admit()],
@@ -85,7 +85,7 @@ fn a_new_notice_ends_the_stage_and_keeps_the_backlog_countable() {
     board.hand(arrival(1));
     let stop = StageOver::new(&board, 0);
     assert!(!stop.requested());
-    board.post(notice(Duty::Closed));
+    board.post(assignment(Duty::Closed));
     assert!(stop.requested());
     assert_eq!(board.discard(), 1);
 }
@@ -99,8 +99,8 @@ fn only_the_last_notice_ends_the_pauses_of_what_was_begun() {
         let poll = last.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         poll.is_ready()
     };
-    board.post(notice(Duty::Closed));
+    board.post(assignment(Duty::Closed));
     assert!(!is_over(), "a phase ends, the operation goes on");
-    board.post(notice(Duty::Leave));
+    board.post(assignment(Duty::Leave));
     assert!(is_over());
 }

@@ -36,9 +36,9 @@ impl Session for Scripted {
         self.outcomes.pop_front().unwrap_or(Outcome::Done)
     }
 
-    fn tidings(&mut self) -> Vec<Tiding> {
+    fn workload_events(&mut self) -> Vec<WorkloadEvent> {
         let name = "executed";
-        vec![Tiding {
+        vec![WorkloadEvent {
             name,
             data: serde_json::Map::new(),
         }]
@@ -78,7 +78,7 @@ impl Schedule for Timetable {
 
 #[derive(Default)]
 struct Notes {
-    tidings: RefCell<Vec<&'static str>>,
+    workload_events: RefCell<Vec<&'static str>>,
     ended: RefCell<Vec<(Times, Outcome)>>,
     retries: Cell<u32>,
     lost: Cell<u32>,
@@ -98,8 +98,8 @@ impl Record for Notes {
     fn ended(&self, _due: &Due, _operation: OperationId, times: Times, outcome: &Outcome) {
         self.ended.borrow_mut().push((times, outcome.clone()));
     }
-    fn told(&self, tiding: Tiding) {
-        self.tidings.borrow_mut().push(tiding.name);
+    fn workload_event(&self, workload_event: WorkloadEvent) {
+        self.workload_events.borrow_mut().push(workload_event.name);
     }
     fn lost(&self, _user: u32, _failure: &Failure) {
         count(&self.lost);
@@ -406,7 +406,10 @@ fn a_session_without_work_ends_the_loop() {
 }
 
 #[test]
-fn what_a_session_tells_is_told_after_each_operation() {
+fn the_events_of_a_session_are_recorded_after_each_operation() {
     let played = play(&[10, 200], vec![Outcome::Done, Outcome::Idle], 0, u64::MAX);
-    assert_eq!(*played.notes.tidings.borrow(), ["executed", "executed"]);
+    assert_eq!(
+        *played.notes.workload_events.borrow(),
+        ["executed", "executed"]
+    );
 }

@@ -70,7 +70,7 @@ pub struct Plan {
     /// File to which each commit that the target acknowledged is appended.
     #[serde(default)]
     pub acknowledgements: Option<String>,
-    /// The stretches of the run, in order.
+    /// The parts of the run, in order.
     pub phases: Vec<Phase>,
 }
 
@@ -258,7 +258,7 @@ pub enum Think {
     },
 }
 
-/// A stretch of the run.
+/// A part of the run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {

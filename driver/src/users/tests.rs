@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 use proptest::prelude::*;
 
 use super::*;
-use crate::board::{Arrival, Notice};
+use crate::board::{Arrival, Assignment};
 use crate::clock::{MockClock, SECOND_NS, to_ns, to_s};
 use crate::plan::{self, Pacing, Think};
 
@@ -36,7 +36,7 @@ fn waits() -> Waits {
 fn board(duty: Duty, active: usize, allowance: u64) -> Board {
     let board = Board::default();
     board.enter(0);
-    board.post(Notice {
+    board.post(Assignment {
         duty,
         phase: 3,
         since_ns: 0,
@@ -221,7 +221,7 @@ fn what_was_handed_before_a_new_notice_is_done() {
         noticed_ns: 10,
     });
     let (duty, phase, since_ns) = (Duty::Idle, 4, 50);
-    board.post(Notice {
+    board.post(Assignment {
         duty,
         phase,
         since_ns,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::crew::drive;
 use crate::host::block_on;
 use crate::mariadb_server;
 use crate::pg_server::Database;
 use crate::scratch::Folder;
+use crate::side_by_side::drive;
 use loadstone_driver::mysql;
 use loadstone_driver::oltp::engine::Engine;
 use loadstone_driver::oltp::mariadb::MariaDb;

@@ -9,9 +9,9 @@ use loadstone_driver::session::Workload;
 use serde_json::json;
 
 use crate::conditions::CONDITIONS;
-use crate::crew::{drive, loaded, parsed};
 use crate::mariadb_server::Server;
 use crate::noted::Asked;
+use crate::side_by_side::{drive, loaded, parsed};
 
 /// Tables with the columns that are the same whenever a run is made: times are not.
 pub const TABLES: [(&str, &str); 9] = [

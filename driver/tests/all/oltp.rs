@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::conditions::CONDITIONS;
-use crate::crew::{assert_decks, drive, loaded, parameters, parsed};
 use crate::host::block_on;
 use crate::noted::{Asked, Noted, written};
 use crate::pg_server::Database;
 use crate::scratch::Folder;
+use crate::side_by_side::{assert_decks, drive, loaded, parameters, parsed};
 use loadstone_driver::acknowledgements::Acknowledgements;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::oltp::postgres::Postgres;

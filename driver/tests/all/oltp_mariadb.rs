@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::crew::{assert_decks, drive, parameters, parsed};
 use crate::host::block_on;
 use crate::mariadb_oltp::{KEYS_AND_PROCEDURES, check_conditions, digest, load, open};
 use crate::mariadb_server::Server;
 use crate::noted::{Noted, written};
 use crate::scratch::Folder;
+use crate::side_by_side::{assert_decks, drive, parameters, parsed};
 use crate::support::{Driver, phase, plan};
 use loadstone_driver::acknowledgements::Acknowledgements;
 use loadstone_driver::clock::Epoch;

@@ -54,7 +54,7 @@ _PROFILE = {
     "think_time": "  think_time: none              # or specified (by the workload's origin), or a "
     "mean such as 2s",
     "warm_up": "  warm_up: 10s                  # load before the measurement",
-    "measure": "  measure: 30s                  # the measured stretch",
+    "measure": "  measure: 30s                  # the measured phase",
 }
 """Line of each field that a first profile shows."""
 _NO_PROFILE = "profile: {}                     # the load is the workload's own"

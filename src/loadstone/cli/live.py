@@ -35,7 +35,7 @@ class LoadState:
         self._ticked = False
 
     def take(self, frame: Mapping[str, Any], now: float) -> None:
-        """Takes an event, a tick or the end. That data is loaded is a step, and no load."""
+        """Takes an event, a tick or the end. Data that is loaded before the load is none of it."""
         if frame.get("phase_kind") == "prepare":
             return
         if frame.get("frame") == "event" and frame.get("kind") == "phase-begin":

@@ -39,7 +39,7 @@ class ShortForm:
     ramp: Annotated[str | None, Parameter(group=LOAD)] = None
     """Users or rate rise from one to full: `30s`."""
     measure: Annotated[str | None, Parameter(group=LOAD)] = None
-    """The measured stretch: `60s`."""
+    """The measured phase: `60s`."""
     threads: Annotated[int | None, Parameter(group=LOAD)] = None
     """Worker threads of the driver."""
     scale: Annotated[float | None, Parameter(group=LOAD)] = None

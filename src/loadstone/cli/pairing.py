@@ -15,7 +15,7 @@ from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
 from loadstone.report.figures import metric_infos, values_of
 from loadstone.report.model import ComparisonReport, MetricInfo
-from loadstone.report.reading import ExperimentFolder, PairRecord, TrialFolder, read_experiment
+from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import compare
 from loadstone.spec.plans import Variant
@@ -27,8 +27,8 @@ class Side:
     """One of the two: the valid trials of one configuration."""
 
     label: str
-    folder: ExperimentFolder
-    trials: list[TrialFolder]
+    folder: RecordedExperiment
+    trials: list[RecordedTrial]
 
 
 def compare_results(first: str, second: str, output: Output) -> int:

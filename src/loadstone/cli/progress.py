@@ -60,28 +60,28 @@ class Collector(Observer):
 
 
 class Watcher(Collector):
-    """Knows what is going on: the trial, the step, and what its load does."""
+    """Knows what is going on: the trial, the activity, and what its load does."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
         self._plan: TrialPlan | None = None
         self._number = self._of = 0
-        self._step = "starting"
-        self._step_began = clock()
+        self._activity = "starting"
+        self._activity_began = clock()
         self._workload: AnyWorkload | None = None
         self._load = LoadState()
 
-    def step(self, text: str) -> None:
+    def activity(self, text: str) -> None:
         """Keeps what is being done."""
-        self._step, self._step_began = text, self._clock()
+        self._activity, self._activity_began = text, self._clock()
         self._load = LoadState(self._workload)
 
     def trial_begins(self, plan: TrialPlan, number: int, of: int) -> None:
         """Keeps the trial."""
         self._plan, self._number, self._of = plan, number, of
         self._workload = workload_of(plan.workload)
-        self.step("beginning")
+        self.activity("beginning")
 
     def frame(self, frame: Mapping[str, Any]) -> None:
         """Keeps what the driver says."""
@@ -90,7 +90,7 @@ class Watcher(Collector):
     def trial_ends(self, result: TrialResult) -> None:
         """Keeps the result."""
         super().trial_ends(result)
-        self.step("between trials")
+        self.activity("between trials")
 
     def _place(self) -> str:
         return place(self._plan, self._number, self._of) if self._plan else ""
@@ -141,7 +141,7 @@ class Lines(Watcher):
         load = self._load
         if load.phase:
             return f"{where}{load.line(now, self._plan)}"
-        return f"{where}{self._step}, {whole_s(now - self._step_began)}"
+        return f"{where}{self._activity}, {whole_s(now - self._activity_began)}"
 
     def _give_signs(self) -> None:
         while not self._closed.wait(LOOK_EVERY_S):
@@ -292,8 +292,8 @@ class Display(Watcher):
         head.append(f"  {self._left(now)}", style="dim")
         load = self._load
         if not load.phase:
-            step = f"  {self._step}  {whole_s(now - self._step_began)}"
-            return Group(head, Text(step, style="dim"))
+            activity = f"  {self._activity}  {whole_s(now - self._activity_began)}"
+            return Group(head, Text(activity, style="dim"))
         return Group(head, load.bar(now, self._plan), load.figures())
 
     def _left(self, now: float) -> str:

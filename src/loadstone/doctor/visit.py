@@ -14,7 +14,7 @@ from loadstone.doctor.model import Advice, Finding, Rule, Severity
 from loadstone.doctor.rules import RULES
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.preflight.check import changes_of
-from loadstone.host.place import at_address
+from loadstone.host.locality import at_address
 from loadstone.spec.model import Experiment, TargetSpec
 
 DEFAULT_FOLDER = Path("/var/tmp")  # noqa: S108

@@ -144,7 +144,7 @@ def _lab(
     targets = [target_for(spec)(spec.alone, context) for spec in systems(experiment)]
     try:
         for number, target in enumerate(targets):
-            observer.step(f"starting the target ({target.engine})")
+            observer.activity(f"starting the target ({target.engine})")
             target.open()
             if number:
                 target.stop()
@@ -158,7 +158,7 @@ def _lab(
         )
     finally:
         with interrupts.shielded():
-            observer.step("putting things back")
+            observer.activity("putting things back")
             _put_back(targets, host, journal)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from loadstone.errors import InterruptedTrialError, LoadstoneError, TargetError
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.load.acknowledgements import read_acknowledgements
 from loadstone.load.driver import DriverFailedError
 from loadstone.results.folder import TrialFolder
@@ -36,7 +36,7 @@ _EXAMPLES = 5
 
 
 @dataclass(frozen=True)
-class Failed:
+class AcknowledgedAtFailure:
     """What was acknowledged when the server failed."""
 
     plan: CrashPlan
@@ -49,7 +49,9 @@ class Failed:
     """Where the data lay, for a power loss."""
 
 
-def fail_under_load(outcome: Outcome, folder: TrialFolder, lab: Lab, plan: CrashPlan) -> Failed:
+def fail_under_load(
+    outcome: TrialOutcome, folder: TrialFolder, lab: Lab, plan: CrashPlan
+) -> AcknowledgedAtFailure:
     """Runs the load until the moment of the plan, and lets the server fail then.
 
     Raises:
@@ -71,7 +73,9 @@ def fail_under_load(outcome: Outcome, folder: TrialFolder, lab: Lab, plan: Crash
     before = [each for each in acknowledged if each.t_s <= at_s]
     after = len(acknowledged) - len(before)
     broken_off = _broken_off(outcome, lab.target)
-    return Failed(plan, at_s, before, after + broken_off, _storage(outcome.plan, plan))
+    return AcknowledgedAtFailure(
+        plan, at_s, before, after + broken_off, _storage(outcome.plan, plan)
+    )
 
 
 def lasting(profile: ProfileSpec, plan: CrashPlan) -> ProfileSpec:
@@ -95,7 +99,7 @@ def _wait_for_moment(load: Load, lab: Lab, after_s: float) -> None:
     lab.interrupts.check()
 
 
-def _broken_off(outcome: Outcome, target: Target) -> int:
+def _broken_off(outcome: TrialOutcome, target: Target) -> int:
     """Operations that began and were not heard of again."""
     if target.in_process:  # the generator died with it
         profile = outcome.workload.loaded(outcome.plan.profile)
@@ -104,7 +108,7 @@ def _broken_off(outcome: Outcome, target: Target) -> int:
     return sum(operation.errors.get("connection", 0) for operation in operations)
 
 
-def recovered(failed: Failed, target: Target) -> DurabilityRecord:
+def recovered(failed: AcknowledgedAtFailure, target: Target) -> DurabilityRecord:
     """Starts the server and waits for its first answer; that there is none is a finding."""
     record = DurabilityRecord(
         failure=failed.plan.failure,
@@ -125,7 +129,7 @@ def recovered(failed: Failed, target: Target) -> DurabilityRecord:
 
 
 def examined(
-    failed: Failed, record: DurabilityRecord, workload: AnyWorkload, target: Target
+    failed: AcknowledgedAtFailure, record: DurabilityRecord, workload: AnyWorkload, target: Target
 ) -> tuple[DurabilityRecord, list[CheckResult]]:
     """The record with what the data say, and the checks of the data.
 

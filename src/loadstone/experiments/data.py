@@ -41,9 +41,9 @@ class DataStates:
         if key not in self._facts:
             self._target.empty(self._plain(layout))
             self._facts[key] = self._load(workload, seed)
-            self._observer.step("keeping a snapshot of the data")
+            self._observer.activity("keeping a snapshot of the data")
             self._target.snapshot(key)
-        self._observer.step("restoring the data")
+        self._observer.activity("restoring the data")
         return self._target.restore(key, spec), self._facts[key]
 
     def reloaded(
@@ -70,7 +70,7 @@ class DataStates:
         )
 
     def _load(self, workload: AnyWorkload, seed: int) -> dict[str, float]:
-        self._observer.step("loading the data")
+        self._observer.activity("loading the data")
 
         def run_driver(request: LoadRequest) -> Mapping[str, float]:
             connection = self._target.connection()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.observer import Observer
-from loadstone.experiments.outcome import Restored, StartState
+from loadstone.experiments.outcome import RestoredTarget, StartState
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
 from loadstone.load.locate import driver_version
@@ -63,10 +63,10 @@ class Lab:
         """The speeds measured under the host settings of a trial: others change the machine."""
         return self.speeds.setdefault(json.dumps(plan.host, sort_keys=True), [])
 
-    def restored(self, plan: TrialPlan, workload: AnyWorkload) -> Restored:
+    def restored(self, plan: TrialPlan, workload: AnyWorkload) -> RestoredTarget:
         """Puts the data of the trial into the present target, with its settings in force."""
         obtain = self.data.reloaded if plan.reload else self.data.restored
-        return Restored(*obtain(workload, plan.data_seed, plan.target))
+        return RestoredTarget(*obtain(workload, plan.data_seed, plan.target))
 
     def start_state(
         self, plan: TrialPlan, workload: AnyWorkload, folder: TrialFolder

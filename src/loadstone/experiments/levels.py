@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.load.health import achieved_share, generator_notices, generator_trouble
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, tightest_limit_s
 from loadstone.load.totals import LoadLog
-from loadstone.load.windows import Stretch
+from loadstone.load.windows import LoadInterval
 from loadstone.protocol.frames import Tick
 from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord, Notice
 from loadstone.spec.plans import LevelPlan
 
 
-def levels_of(outcome: Outcome, health: GeneratorHealth | None) -> list[LevelRecord]:
+def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[LevelRecord]:
     """The record of each level that the trial tried; none of a trial that is not of a search.
 
     Args:
@@ -33,19 +33,19 @@ def levels_of(outcome: Outcome, health: GeneratorHealth | None) -> list[LevelRec
     if raised := outcome.load.raised:
         return [
             judge.verdict(
-                stretch(outcome, each.from_s, each.to_s),
+                load_interval(outcome, each.from_s, each.to_s),
                 each.level,
                 others=against if each is raised[-1] else (),
             )
             for each in raised
         ]
     from_s = begun[0].from_s
-    whole = stretch(outcome, from_s, from_s + outcome.plan.profile.measure)
+    whole = load_interval(outcome, from_s, from_s + outcome.plan.profile.measure)
     share = achieved_share(outcome.load.log.measured()) if judge.is_open else None
     return [judge.verdict(whole, plan.level, others=against, achieved_share=share)]
 
 
-def judge_of(outcome: Outcome) -> Judge:
+def judge_of(outcome: TrialOutcome) -> Judge:
     """By what the levels of the trial are judged.
 
     Raises:
@@ -61,7 +61,7 @@ def judge_of(outcome: Outcome) -> Judge:
     )
 
 
-def stretch(outcome: Outcome, from_s: float, to_s: float) -> Stretch:
+def load_interval(outcome: TrialOutcome, from_s: float, to_s: float) -> LoadInterval:
     """The load of the measured phase between two moments of the trial's clock.
 
     What was done after the end of the phase was due in it, and belongs to a trial of one level; a
@@ -75,12 +75,12 @@ def stretch(outcome: Outcome, from_s: float, to_s: float) -> Stretch:
 
     ticks = [tick for tick in outcome.load.log.measured_ticks() if belongs(tick)]
     if not one_level and ticks:
-        return Stretch(ticks, from_s=ticks[0].from_s, to_s=ticks[-1].to_s)
+        return LoadInterval(ticks, from_s=ticks[0].from_s, to_s=ticks[-1].to_s)
     phases = outcome.load.log.measured_phases()
-    return Stretch(ticks, from_s, to_s, discarded=sum(phase.discarded for phase in phases))
+    return LoadInterval(ticks, from_s, to_s, discarded=sum(phase.discarded for phase in phases))
 
 
-def trouble_of(outcome: Outcome, health: GeneratorHealth) -> list[Notice]:
+def trouble_of(outcome: TrialOutcome, health: GeneratorHealth) -> list[Notice]:
     """What the generator itself had, in a trial of a search."""
     plan = outcome.plan
     assert plan.level is not None  # noqa: S101 - asked of trials of a search only
@@ -98,7 +98,7 @@ def refusals(log: LoadLog) -> list[LevelReason]:
     ][:1]
 
 
-def _against(outcome: Outcome, health: GeneratorHealth | None) -> list[LevelReason]:
+def _against(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[LevelReason]:
     """What speaks against a level and is not seen in its ticks."""
     found = []
     if outcome.failure is not None:

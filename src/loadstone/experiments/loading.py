@@ -12,10 +12,10 @@ from typing import Any
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.lab import Lab
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.host import cpulist
 from loadstone.host.process import GENERATOR_CPUS, affinity
-from loadstone.load.crew import Generator, generator
+from loadstone.load.driver_group import Generator, generator
 from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import MEASURE
@@ -69,7 +69,7 @@ class Load:
 
 @contextmanager
 def running_load(
-    outcome: Outcome, folder: TrialFolder, lab: Lab, profile: ProfileSpec, **options: Any
+    outcome: TrialOutcome, folder: TrialFolder, lab: Lab, profile: ProfileSpec, **options: Any
 ) -> Iterator[Load]:
     """Runs the load under the eyes of the probes for as long as the block lasts.
 

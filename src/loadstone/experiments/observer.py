@@ -25,7 +25,7 @@ class Observer:
             trials_planned: Trials without repeats of disturbed ones.
         """
 
-    def step(self, text: str) -> None:
+    def activity(self, text: str) -> None:
         """Something that takes a while begins: `restoring the data`."""
 
     def trial_begins(self, plan: TrialPlan, number: int, of: int) -> None:

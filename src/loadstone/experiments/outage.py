@@ -37,15 +37,15 @@ def suffer(load: Load, lab: Lab, outage: OutageSpec, begin_s: float) -> OutageRe
         lab.interrupts.check()
         load.driver.wait()
         raise TargetError("the load ended before the outage")
-    lab.observer.step(f"{_WORDS[outage.kind]} the server")
+    lab.observer.activity(f"{_WORDS[outage.kind]} the server")
     from_s = load.driver.clock_s()
     with lab.target.outage(outage.kind):
         _reached(load, lab, from_s + outage.lasts)
         to_s = load.driver.clock_s()
-        lab.observer.step("bringing the server back")
+        lab.observer.activity("bringing the server back")
     _await_answer(lab)
     back_s = load.driver.clock_s() - to_s
-    lab.observer.step("running the load")
+    lab.observer.activity("running the load")
     return OutageRecord(kind=outage.kind, from_s=from_s, to_s=to_s, back_s=back_s)
 
 

@@ -25,7 +25,7 @@ from loadstone.workloads.measured import Measured, Observation
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredTarget:
     """A target in its start state."""
 
     readings: list[FactorReading]
@@ -60,14 +60,14 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Watched:
+class ProbeFindings:
     """What the probes saw while load was measured."""
 
     waits: Mapping[str | None, list[Wait]]
     """By measured phase; of all of them under None."""
     notices: list[Notice]
     stolen_percent: float
-    """The most CPU time that other guests took for a stretch of the measured load."""
+    """The most CPU time that other guests took for an interval of the measured load."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class LoadRun:
     ends: dict[str, Reading] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     outages: list[OutageRecord] = field(default_factory=list)
-    watched: Watched = Watched({}, [], 0.0)
+    watched: ProbeFindings = ProbeFindings({}, [], 0.0)
 
     def measured(self, phase: str | None = None) -> Measured | None:
         """What a measured phase gave, or all of them; None if one did not run to its end."""
@@ -108,19 +108,19 @@ class LoadRun:
 
 
 @dataclass
-class Outcome:
-    """Each value is what a step returned; those of steps that it did not come to are missing."""
+class TrialOutcome:
+    """Each value is what a phase returned; those of phases that it did not come to are missing."""
 
     plan: TrialPlan
     workload: AnyWorkload
     folder: Path
     started_at: str
-    step: str = "target"
+    phase: str = "target"
     """The present one, or the last."""
     interrupted: bool = False
     failure: Notice | None = None
     host: list[FactorReading] = field(default_factory=list)
-    restored: Restored | None = None
+    restored: RestoredTarget | None = None
     start: StartState | None = None
     speeds: list[dict[str, float]] = field(default_factory=list)
     """Of the machine, before the load and after it."""
@@ -131,13 +131,13 @@ class Outcome:
     durability: DurabilityRecord | None = None
 
     def fail(self, error: LoadstoneError | OSError) -> None:
-        """Notes what ended the trial, in which step, and where to look."""
+        """Notes what ended the trial, in which phase, and where to look."""
         advice = error.advice if isinstance(error, LoadstoneError) else None
         crowded = isinstance(error, DriverFailedError) and error.failure is Failure.CROWDED
         self.failure = Notice(
             code=NO_MORE_SESSIONS if crowded else "trial-failed",
             severity="error",
-            message=f"in step {self.step!r}: {error}",
+            message=f"in phase {self.phase!r}: {error}",
             advice=f"{advice + '; ' if advice else ''}look into {self.folder}",
         )
 

@@ -8,11 +8,11 @@ trials.
 from __future__ import annotations
 
 from loadstone.experiments.lab import Lab
-from loadstone.experiments.levels import judge_of, refusals, stretch
+from loadstone.experiments.levels import judge_of, load_interval, refusals
 from loadstone.experiments.loading import Load
-from loadstone.experiments.outcome import Outcome, Raised
+from loadstone.experiments.outcome import Raised, TrialOutcome
 from loadstone.experiments.searching import amount
-from loadstone.load.crew import Generator
+from loadstone.load.driver_group import Generator
 from loadstone.spec.model import ProfileSpec
 from loadstone.spec.plans import TrialPlan
 
@@ -31,7 +31,7 @@ def lasting(plan: TrialPlan) -> ProfileSpec:
     return profile.model_copy(update={"measure": levels * each_s + _SPARE_S})
 
 
-def raise_load(load: Load, lab: Lab, outcome: Outcome) -> None:
+def raise_load(load: Load, lab: Lab, outcome: TrialOutcome) -> None:
     """Raises the load through the levels of the trial, and ends it.
 
     Each level settles for the time of the warm-up before it is measured.
@@ -46,14 +46,14 @@ def raise_load(load: Load, lab: Lab, outcome: Outcome) -> None:
     for place, each in enumerate([level.level, *level.raised]):
         if place:
             _control(load.driver, outcome.workload.search.raised_to(level.over, each))
-        lab.observer.step(f"at {amount(each, level.unit)}")
+        lab.observer.activity(f"at {amount(each, level.unit)}")
         from_s = load.driver.clock_s() + max(profile.warm_up, _LEAST_SETTLING_S)
         to_s = from_s + profile.measure
         if not _runs_until(load, lab, to_s + _LAST_TICK_S):
             return
         outcome.load.raised.append(Raised(each, from_s, to_s))
         against = refusals(outcome.load.log)
-        measured = stretch(outcome, from_s, to_s)
+        measured = load_interval(outcome, from_s, to_s)
         if not judge_of(outcome).verdict(measured, each, others=against).holds:
             break
     load.driver.stop()

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from loadstone.experiments.levels import levels_of, trouble_of
-from loadstone.experiments.outcome import Outcome
+from loadstone.experiments.outcome import TrialOutcome
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
-from loadstone.probes.host import STRETCH_S
+from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.record import (
     DriftRecord,
@@ -33,7 +33,7 @@ PROBES_FOR_DRIFT = 6
 
 
 def record_of(
-    outcome: Outcome, speeds: Sequence[dict[str, float]], disturbance: float
+    outcome: TrialOutcome, speeds: Sequence[dict[str, float]], disturbance: float
 ) -> TrialResult:
     """The record of a trial that has ended.
 
@@ -92,7 +92,7 @@ def record_of(
     )
 
 
-def _status(outcome: Outcome, notices: Sequence[Notice], *, disturbed: bool) -> Status:
+def _status(outcome: TrialOutcome, notices: Sequence[Notice], *, disturbed: bool) -> Status:
     if outcome.interrupted:
         return Status.INTERRUPTED
     if outcome.failure is not None:
@@ -105,7 +105,7 @@ def _status(outcome: Outcome, notices: Sequence[Notice], *, disturbed: bool) -> 
 
 
 # -- figures -----------------------------------------------------------------------------------
-def _metrics(outcome: Outcome, measured: Measured | None) -> list[MetricValue]:
+def _metrics(outcome: TrialOutcome, measured: Measured | None) -> list[MetricValue]:
     """Of the whole trial."""
     if measured is None:
         return []
@@ -126,12 +126,12 @@ def _metrics(outcome: Outcome, measured: Measured | None) -> list[MetricValue]:
     return found
 
 
-def _measured_phases(outcome: Outcome) -> list[Measured]:
+def _measured_phases(outcome: TrialOutcome) -> list[Measured]:
     found = [outcome.measured(phase) for phase in outcome.load.begins]
     return [measured for measured in found if measured is not None]
 
 
-def _phases(outcome: Outcome) -> list[MeasuredPhaseRecord]:
+def _phases(outcome: TrialOutcome) -> list[MeasuredPhaseRecord]:
     """The figures of each measured phase by itself."""
     log = outcome.load.log
     return [
@@ -151,7 +151,7 @@ def _phases(outcome: Outcome) -> list[MeasuredPhaseRecord]:
     ]
 
 
-def _response(outcome: Outcome, phase: str | None = None) -> list[MetricValue]:
+def _response(outcome: TrialOutcome, phase: str | None = None) -> list[MetricValue]:
     """Percentiles of what the workload is judged by."""
     judged = outcome.workload.charts().judged
     response = outcome.load.log.measured(phase).response(judged)
@@ -164,7 +164,7 @@ def _response(outcome: Outcome, phase: str | None = None) -> list[MetricValue]:
     ]
 
 
-def _price(outcome: Outcome, metrics: Sequence[MetricValue]) -> list[MetricValue]:
+def _price(outcome: TrialOutcome, metrics: Sequence[MetricValue]) -> list[MetricValue]:
     """What a unit of the headline metric costs, if the system has a price."""
     price = outcome.plan.price
     judged = outcome.workload.judged_metric()
@@ -188,7 +188,7 @@ def _milliseconds(name: str, label: str, seconds: float) -> MetricValue:
     )
 
 
-def _steady_state(outcome: Outcome, phase: str | None = None) -> SteadyStateRecord | None:
+def _steady_state(outcome: TrialOutcome, phase: str | None = None) -> SteadyStateRecord | None:
     """Whether throughput was steady; None of a trial whose phases have loads of their own."""
     log = outcome.load.log
     if phase is None and len(log.measured_phases()) > 1:
@@ -232,7 +232,7 @@ def _without_disk(speed: dict[str, float]) -> dict[str, float]:
 
 # -- notices -----------------------------------------------------------------------------------
 def _notices(
-    outcome: Outcome,
+    outcome: TrialOutcome,
     health: GeneratorHealth | None,
     moved: DriftRecord | None,
     steady: SteadyStateRecord | None,
@@ -300,12 +300,12 @@ def _robbed(stolen_percent: float) -> Notice:
         code="machine-moved",
         severity="warning",
         message=f"a level did not hold, but other guests of this host took "
-        f"{stolen_percent:.0f} % of the CPU time for {STRETCH_S} s",
+        f"{stolen_percent:.0f} % of the CPU time for {STEAL_WINDOW_S} s",
         advice="it is kept, and tried again; use a quieter machine for a better figure",
     )
 
 
-def _failed_operations(outcome: Outcome, errors: int, count: int) -> Notice:
+def _failed_operations(outcome: TrialOutcome, errors: int, count: int) -> Notice:
     share = errors / (errors + count)
     classes = ", ".join(
         sorted({name for each in outcome.load.log.operations() for name in each.errors})

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loadstone.experiments.designs.book import MOST_CONFIRMATIONS, Book, Rules, counted
+from loadstone.experiments.designs.search_state import (
+    MOST_CONFIRMATIONS,
+    Rules,
+    SearchState,
+    counted,
+)
 from loadstone.results.record import (
     NO_MORE_SESSIONS,
     LevelReason,
@@ -38,12 +43,6 @@ class SearchOutcome:
     remarks: tuple[str, ...]
     text: str
 
-    @property
-    def by_generator(self) -> bool:
-        """Whether the limit is that of the load generator, not of the system under test."""
-        reason = first_reason(self.first_failure[1]) if self.first_failure else None
-        return reason is not None and reason.cause == "generator"
-
 
 def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
     """Derives the outcome of a search.
@@ -54,10 +53,10 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
     """
     ended = [each for each in results if each.status not in (Status.RUNNING, Status.INTERRUPTED)]
     tried = [(each.trial, record) for each in counted(ended) for record in each.levels]
-    book = Book.of(rules, (record for _, record in tried))
-    status = _status(book, rules)
-    level = book.low if status == "unfinished" else book.sustained
-    low, high = _interval(tried, book, level)
+    state = SearchState.of(rules, (record for _, record in tried))
+    status = _status(state, rules)
+    level = state.low if status == "unfinished" else state.sustained
+    low, high = _interval(tried, state, level)
     failure = _first_failure(tried, high)
     return SearchOutcome(
         status=status,
@@ -66,10 +65,10 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
         high=high,
         first_failure=failure,
         remarks=(
-            *_remarks(book, tried, rules, level),
+            *_remarks(state, tried, rules, level),
             *_crowded(next((each for each in ended if failure and each.trial == failure[0]), None)),
         ),
-        text=_text(status, rules, book, (level, low, high), failure),
+        text=_text(status, rules, state, (level, low, high), failure),
     )
 
 
@@ -95,30 +94,30 @@ def reason_text(reason: LevelReason) -> str:
     return reason.text if reason.at_s is None else f"{reason.text} (from {reason.at_s:.0f} s on)"
 
 
-def _status(book: Book, rules: Rules) -> SearchStatus:
-    if book.next():
+def _status(state: SearchState, rules: Rules) -> SearchStatus:
+    if state.next():
         return "unfinished"
-    if book.low is None and not book.soaks_failed:
+    if state.low is None and not state.soaks_failed:
         return "no level holds"
-    if book.sustained is None:
+    if state.sustained is None:
         return "not sustained"
-    at_top = book.sustained >= rules.way.top * (1 - 1e-9)
+    at_top = state.sustained >= rules.ascent.top * (1 - 1e-9)
     return "no limit found" if at_top else "found"
 
 
 def _interval(
-    tried: Sequence[tuple[str, LevelRecord]], book: Book, level: float | None
+    tried: Sequence[tuple[str, LevelRecord]], state: SearchState, level: float | None
 ) -> tuple[float | None, float | None]:
     """The highest level that held in all its trials, and the lowest above it that failed."""
     if level is None:
-        return None, book.high
+        return None, state.high
     by_level: dict[float, list[bool]] = {}
     for _, record in tried:
         by_level.setdefault(record.level, []).append(record.holds)
     low = max(
         (each for each, held in by_level.items() if all(held) and each <= level), default=None
     )
-    failed = [each for each in by_level if each > level and book.fails(each)]
+    failed = [each for each in by_level if each > level and state.fails(each)]
     return low, min(failed, default=None)
 
 
@@ -129,7 +128,7 @@ def _first_failure(
 
 
 def _remarks(
-    book: Book,
+    state: SearchState,
     tried: Sequence[tuple[str, LevelRecord]],
     rules: Rules,
     level: float | None,
@@ -138,7 +137,7 @@ def _remarks(
     remarks = [
         f"{amount(low, unit)} failed although {level_text(high)} held: the limit is not "
         "sharp, or something beside the load made it fail"
-        for low, high in book.contradictions()
+        for low, high in state.contradictions()
     ]
     mixed = {
         record.level: [each.holds for _, each in tried if each.level == record.level]
@@ -149,10 +148,10 @@ def _remarks(
         for each, held in sorted(mixed.items())
         if any(held) and not all(held)
     ]
-    if len(book.soaks_failed):
-        soaked = ", ".join(level_text(each) for each in book.soaks_failed)
+    if len(state.soaks_failed):
+        soaked = ", ".join(level_text(each) for each in state.soaks_failed)
         remarks.append(f"held in short trials, and did not last in the soak: {soaked} {unit}")
-    if book.confirmations >= MOST_CONFIRMATIONS:
+    if state.confirmations >= MOST_CONFIRMATIONS:
         remarks.append(
             "the limit moved from one confirmation to the next, and the search was ended: "
             "look for what changes on the machine, or lengthen the samples"
@@ -200,7 +199,7 @@ def _crowded(failed: TrialResult | None) -> list[str]:
 def _text(
     status: SearchStatus,
     rules: Rules,
-    book: Book,
+    state: SearchState,
     levels: tuple[float | None, float | None, float | None],
     failure: tuple[str, LevelRecord] | None,
 ) -> str:
@@ -213,7 +212,7 @@ def _text(
         first = f" {_failed(failure)}." if failure else ""
         return f"No level holds.{first}"
     if status == "not sustained":
-        return f"No level is sustained{_not_sustained(book, unit)}."
+        return f"No level is sustained{_not_sustained(state, unit)}."
     assert level is not None  # noqa: S101 - the other states have none
     if status == "no limit found":
         return f"No limit found below {amount(level, unit)}: the highest level tried holds."
@@ -234,9 +233,13 @@ def _failed(failure: tuple[str, LevelRecord]) -> str:
     return f"{where}: {reason_text(reason)}" if reason else f"{where} it did not hold"
 
 
-def _not_sustained(book: Book, unit: str) -> str:
-    if book.soaks_failed:
-        highest = amount(max(book.soaks_failed), unit)
+def _not_sustained(state: SearchState, unit: str) -> str:
+    if state.soaks_failed:
+        highest = amount(max(state.soaks_failed), unit)
         return f": {highest} held in short trials, and no soak held"
-    batch = book.batch
-    return f": {amount(batch.of, unit)} was not confirmed by fresh trials" if batch else ""
+    confirmation = state.confirmation
+    return (
+        f": {amount(confirmation.of, unit)} was not confirmed by fresh trials"
+        if confirmation
+        else ""
+    )

@@ -9,7 +9,7 @@ from loadstone.errors import RefusedError
 from loadstone.experiments.designs import Stages, crashes_of, repeated, trials_of
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.preflight.space import Space
-from loadstone.experiments.room import sessions_named, with_room
+from loadstone.experiments.session_limit import sessions_named, with_session_limit
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.in_force import parts_of
 from loadstone.results.folder import ExperimentFolder
@@ -59,7 +59,7 @@ class Series:
         self._refuse_overfull(plan)
         number = len(self.results) + 1
         plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
-        plan = with_room(plan, self._sessions)
+        plan = with_session_limit(plan, self._sessions)
         self.lab.observer.trial_begins(plan, number, max(self._planned, number))
         result = run_trial(plan, self.folder.trial(plan), self.lab)
         self.results.append(result)

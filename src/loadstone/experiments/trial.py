@@ -7,10 +7,10 @@ from loadstone.experiments.crash import examined, fail_under_load, recovered
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.outage import suffer
-from loadstone.experiments.outcome import Outcome, Reading, Watched
+from loadstone.experiments.outcome import ProbeFindings, Reading, TrialOutcome
 from loadstone.experiments.raising import lasting, raise_load
 from loadstone.experiments.record import record_of
-from loadstone.load.crew import Generator
+from loadstone.load.driver_group import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
@@ -28,7 +28,7 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
     Raises:
         DiskFullError: If there was no space for the record.
     """
-    outcome = Outcome(plan, workload_of(plan.workload), folder.path, folder.started_at)
+    outcome = TrialOutcome(plan, workload_of(plan.workload), folder.path, folder.started_at)
     with folder, lab.journal.copied_to(folder.path / "journal.jsonl"):
         try:
             _reset(outcome, folder, lab)
@@ -47,43 +47,43 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
     return result
 
 
-def _reset(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
+def _reset(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     """Brings host and target into the start state of the trial."""
     plan, workload = outcome.plan, outcome.workload
-    outcome.step = "target"
+    outcome.phase = "target"
     target = lab.enter(plan.target)
-    outcome.step = "host"
+    outcome.phase = "host"
     outcome.host = lab.host.apply(plan.host, plan.target)
-    outcome.step = "reset"
+    outcome.phase = "reset"
     outcome.restored = lab.restored(plan, workload)
     outcome.start = lab.start_state(plan, workload, folder)
     target.make_way()
 
 
-def _measure(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
+def _measure(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     """Runs the whole load between two looks at the machine's speed, then checks the data."""
     _look_at_machine(outcome, lab)
 
-    lab.observer.step("running the load")
-    outcome.step = "load"
+    lab.observer.activity("running the load")
+    outcome.phase = "load"
     _load(outcome, folder, lab)
 
-    lab.observer.step("checking the data")
-    outcome.step = "checks"
+    lab.observer.activity("checking the data")
+    outcome.phase = "checks"
     outcome.counters_after = outcome.workload.observe(lab.target)
     outcome.checks = _checks(outcome, lab.target)
 
     _look_at_machine(outcome, lab)
 
 
-def _look_at_machine(outcome: Outcome, lab: Lab) -> None:
-    lab.observer.step("measuring the machine")
-    outcome.step = "machine"
+def _look_at_machine(outcome: TrialOutcome, lab: Lab) -> None:
+    lab.observer.activity("measuring the machine")
+    outcome.phase = "machine"
     outcome.speeds.append(machine_speed(outcome.folder))
     lab.speeds_of(outcome.plan).append(outcome.speeds[-1])
 
 
-def _load(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
+def _load(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     plan = outcome.plan
     raises = plan.level is not None and bool(plan.level.raised)
     profile = lasting(plan) if raises else plan.profile
@@ -98,7 +98,7 @@ def _load(outcome: Outcome, folder: TrialFolder, lab: Lab) -> None:
     lab.interrupts.check()
 
 
-def _note(mark: Event | None, load: Load, lab: Lab, outcome: Outcome) -> None:
+def _note(mark: Event | None, load: Load, lab: Lab, outcome: TrialOutcome) -> None:
     """Reads the counters of data and server when a measured phase begins and ends."""
     run, target = outcome.load, lab.target
     if mark is not None and mark.kind == "phase-begin":
@@ -123,13 +123,13 @@ def _observation(driver: Generator, target: Target, workload: AnyWorkload) -> Ob
     return Observation((before + driver.clock_s()) / 2, counters)
 
 
-def _watched(outcome: Outcome, load: Load) -> Watched:
+def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
     """Ends the probes, and asks them for what they saw."""
     load.sampler.stop()
     log = outcome.load.log
     whole = log.measured()
     spans = [(each.name, each.from_s, each.to_s) for each in log.measured_phases()]
-    return Watched(
+    return ProbeFindings(
         {
             phase: load.sampler.waits(from_s, to_s)
             for phase, from_s, to_s in [(None, whole.from_s, whole.to_s), *spans]
@@ -139,7 +139,7 @@ def _watched(outcome: Outcome, load: Load) -> Watched:
     )
 
 
-def _checks(outcome: Outcome, target: Target) -> list[CheckResult]:
+def _checks(outcome: TrialOutcome, target: Target) -> list[CheckResult]:
     """The workload's tests of the data; none if the load was not measured to its end."""
     measured = outcome.measured()
     if measured is None:
@@ -147,21 +147,21 @@ def _checks(outcome: Outcome, target: Target) -> list[CheckResult]:
     return outcome.workload.check(target, measured.before, measured)
 
 
-def _crash(outcome: Outcome, folder: TrialFolder, lab: Lab, plan: CrashPlan) -> None:
+def _crash(outcome: TrialOutcome, folder: TrialFolder, lab: Lab, plan: CrashPlan) -> None:
     """Lets the server fail under load, and finds out what it lost.
 
     A server that does not recover, or whose data cannot be read any more, is a finding.
     """
-    lab.observer.step("running the load")
-    outcome.step = "load"
+    lab.observer.activity("running the load")
+    outcome.phase = "load"
     failed = fail_under_load(outcome, folder, lab, plan)
-    lab.observer.step("recovering")
-    outcome.step = "recovery"
+    lab.observer.activity("recovering")
+    outcome.phase = "recovery"
     outcome.durability = recovered(failed, lab.target)
     if outcome.durability.recovery_s is None:
         return
-    lab.observer.step("looking for what was acknowledged")
-    outcome.step = "checks"
+    lab.observer.activity("looking for what was acknowledged")
+    outcome.phase = "checks"
     outcome.durability, outcome.checks = examined(
         failed, outcome.durability, outcome.workload, lab.target
     )

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 from loadstone.errors import WrongInputError
 from loadstone.factors.base import NEEDS_NOTHING, FactorInfo, FactorKind, Parts
 from loadstone.host import cpulist, process, sysctl
+from loadstone.host.locality import at_address, is_here
 from loadstone.host.machine import THIS_MACHINE
-from loadstone.host.place import at_address, is_here
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
 from loadstone.spec.model import Level, TargetSpec

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from loadstone.errors import WrongInputError
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
-from loadstone.host.place import at_address
+from loadstone.host.locality import at_address
 from loadstone.placements import support
 from loadstone.placements.place import KINDS, Place, parse
 from loadstone.spec.model import Level, TargetSpec

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from loadstone.errors import WrongInputError
 from loadstone.host import cpu, hugepages, process, queue, sysctl
+from loadstone.host.locality import data_folder
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
-from loadstone.host.place import data_folder
 from loadstone.host.settings import HostSetting
 from loadstone.spec.model import TargetSpec
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.host.claim import Claim
+from loadstone.host.lock import HostLock
 from loadstone.host.machine import THIS_MACHINE, Machine, chosen, write
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
@@ -22,7 +22,7 @@ _PASSES = 3
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedFile:
     """A file as it was: `shown` when read, `write` to make it so again."""
 
     path: str
@@ -31,7 +31,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _Applied:
     """A setting in force, with what undoes it."""
 
     setting: HostSetting
@@ -64,8 +64,8 @@ class HostState:
     ) -> None:
         self._journal = journal
         self._machine = machine
-        self._claim = Claim(UNDO, locks)
-        self._held: list[_Held] = []
+        self._lock = HostLock(UNDO, locks)
+        self._applied: list[_Applied] = []
 
     def apply(self, settings: Mapping[str, Level], target: TargetSpec) -> list[FactorReading]:
         """Brings the host to exactly these settings; all others are as Loadstone found them.
@@ -82,13 +82,13 @@ class HostState:
             RefusedError: If another run changes this host at the moment.
         """
         if settings:
-            self._claim.take()
+            self._lock.take()
         wanted = self._wanted(settings, target)
         while not self._is_begin_of(wanted):
             self._pop()
-        for setting, level in wanted[len(self._held) :]:
+        for setting, level in wanted[len(self._applied) :]:
             self._push(setting, level)
-        return [self._reading(held) for held in self._held]
+        return [self._reading(applied) for applied in self._applied]
 
     def put_back(self) -> None:
         """Puts everything back, last first.
@@ -97,14 +97,14 @@ class HostState:
             ExceptionGroup: If something could not be; it stays in the journal.
         """
         failures = []
-        while self._held:
+        while self._applied:
             try:
                 self._pop()
             except Exception as error:  # one failure must not stop the rest
                 failures.append(error)
         if failures:
             raise ExceptionGroup("some host settings could not be put back", failures)
-        self._claim.release()
+        self._lock.release()
 
     # -- inside --------------------------------------------------------------------------------
     def _wanted(
@@ -116,9 +116,9 @@ class HostState:
         return sorted(found, key=lambda each: (each[0].rank, each[0].name))
 
     def _is_begin_of(self, wanted: list[tuple[HostSetting, Level]]) -> bool:
-        return len(self._held) <= len(wanted) and all(
-            held.is_for(setting, setting.check(level))
-            for held, (setting, level) in zip(self._held, wanted, strict=False)
+        return len(self._applied) <= len(wanted) and all(
+            applied.is_for(setting, setting.check(level))
+            for applied, (setting, level) in zip(self._applied, wanted, strict=False)
         )
 
     def _push(self, setting: HostSetting, level: Level) -> None:
@@ -127,12 +127,12 @@ class HostState:
             raise TargetError(f"host.{setting.name} cannot be set: {before.reason}")
         own = setting.files()
         assert isinstance(own, list)  # noqa: S101 - it was read just now
-        kept = [keep(path) for path in (*own, *setting.companions())]
+        saved = [save(path) for path in (*own, *setting.companions())]
         entry = self._journal.before(
             f"set host.{setting.name} to {text} (it is {before})",
             UNDO,
             setting=setting.name,
-            files=[asdict(each) for each in kept],
+            files=[asdict(each) for each in saved],
         )
         try:
             setting.set(text)
@@ -140,27 +140,27 @@ class HostState:
         except TargetError:
             self._journal.undo(entry)
             raise
-        how = "written to " + ", ".join(str(path) for path in own) + _moved(kept[len(own) :])
-        self._held.append(_Held(setting, level, text, before, how, entry))
+        how = "written to " + ", ".join(str(path) for path in own) + _moved(saved[len(own) :])
+        self._applied.append(_Applied(setting, level, text, before, how, entry))
 
     def _pop(self) -> None:
-        self._journal.undo(self._held.pop().entry)
+        self._journal.undo(self._applied.pop().entry)
 
-    def _reading(self, held: _Held) -> FactorReading:
+    def _reading(self, applied: _Applied) -> FactorReading:
         return FactorReading(
-            factor=f"host.{held.setting.name}",
-            requested=held.level,
-            read_back=_verify(held.setting, held.text),
-            before=held.before,
-            unsafe=held.setting.unsafe(held.level),
-            how=held.how,
+            factor=f"host.{applied.setting.name}",
+            requested=applied.level,
+            read_back=_verify(applied.setting, applied.text),
+            before=applied.before,
+            unsafe=applied.setting.unsafe(applied.level),
+            how=applied.how,
         )
 
 
-def keep(path: Path) -> Kept:
+def save(path: Path) -> SavedFile:
     """What a file says now, and what to write to make it say so again."""
     shown = _raw(path)
-    return Kept(str(path), shown, chosen(shown.strip()))
+    return SavedFile(str(path), shown, chosen(shown.strip()))
 
 
 @undoes(UNDO)
@@ -173,27 +173,29 @@ def undo(data: dict[str, Any]) -> None:
         TargetError: If a file says something else in the end.
     """
     # Of two that exclude each other the one that was in force goes first: it zeroes the other.
-    files = sorted((Kept(**each) for each in data["files"]), key=lambda kept: kept.write == "0")
+    files = sorted(
+        (SavedFile(**each) for each in data["files"]), key=lambda saved: saved.write == "0"
+    )
     refused: dict[str, str] = {}
     for _ in range(_PASSES):
-        for kept in _changed(files):
+        for saved in _changed(files):
             try:
-                write(Path(kept.path), kept.write)
+                write(Path(saved.path), saved.write)
             except OSError as error:
-                refused[kept.path] = f" ({error.strerror})"
+                refused[saved.path] = f" ({error.strerror})"
         if not _changed(files):
             return
     left = [
-        f"{kept.path} says {_raw(Path(kept.path)).strip()!r}, but said {kept.shown.strip()!r}"
-        f"{refused.get(kept.path, '')}"
-        for kept in _changed(files)
+        f"{saved.path} says {_raw(Path(saved.path)).strip()!r}, but said {saved.shown.strip()!r}"
+        f"{refused.get(saved.path, '')}"
+        for saved in _changed(files)
     ]
     raise TargetError(f"host.{data['setting']} could not be put back: {'; '.join(left)}")
 
 
-def _changed(files: list[Kept]) -> list[Kept]:
-    there = [kept for kept in files if Path(kept.path).exists()]
-    return [kept for kept in there if _raw(Path(kept.path)) != kept.shown]
+def _changed(files: list[SavedFile]) -> list[SavedFile]:
+    there = [saved for saved in files if Path(saved.path).exists()]
+    return [saved for saved in there if _raw(Path(saved.path)) != saved.shown]
 
 
 def _raw(path: Path) -> str:
@@ -211,11 +213,11 @@ def _verify(setting: HostSetting, text: str) -> str:
     return seen
 
 
-def _moved(kept: list[Kept]) -> str:
+def _moved(saved: list[SavedFile]) -> str:
     """What the kernel changed along with a setting."""
     moved = [
         f"{Path(each.path).name} {each.write} to {chosen(_raw(Path(each.path)).strip())}"
-        for each in kept
+        for each in saved
         if Path(each.path).exists() and _raw(Path(each.path)) != each.shown
     ]
     return f"; the kernel also moved {', '.join(moved)}" if moved else ""

@@ -1,4 +1,4 @@
-"""Whether a level of a search holds, by the ticks of its stretch of load.
+"""Whether a level of a search holds, by the ticks of its interval of load.
 
 It holds if the generator was healthy and offered the level, at least 99 % of what was offered was
 achieved, the objective is met in every window, and neither the backlog nor the response time rises.
@@ -12,7 +12,7 @@ from math import inf, sqrt
 
 from loadstone.load.health import ACHIEVED_SHARE
 from loadstone.load.objective import Term, parse_objective, tightest_limit_s
-from loadstone.load.windows import Stretch, Window, judged_response, median_s, windows_of
+from loadstone.load.windows import LoadInterval, Window, judged_response, median_s, windows_of
 from loadstone.results.record import LevelReason, LevelRecord, WorstFigure
 from loadstone.results.statistics.hold import rise_of
 from loadstone.spec.plans import LevelPlan
@@ -48,7 +48,7 @@ class Judge:
 
     def verdict(
         self,
-        stretch: Stretch,
+        interval: LoadInterval,
         level: float,
         *,
         others: Sequence[LevelReason] = (),
@@ -57,24 +57,24 @@ class Judge:
         """The record of a level.
 
         Args:
-            stretch: Its load.
+            interval: Its load.
             level: Which, of those that the trial tried.
             others: Reasons against it that the ticks do not show: an unhealthy generator, a failed
                 check of the data.
             achieved_share: Of what was offered, where it is known better than from the windows.
         """
         terms = parse_objective(self.level.objective)
-        offered = sum(each.offered(self.flow) for each in windows_of(stretch, stretch.duration_s))
-        windows = windows_of(stretch, self.level.window_s)
+        offered = sum(each.offered(self.flow) for each in windows_of(interval, interval.duration_s))
+        windows = windows_of(interval, self.level.window_s)
         if achieved_share is None:
             achieved_share = _achieved(windows, self.flow) / offered if offered else 1.0
         reasons = [
             *self._not_achieved(windows, achieved_share),
             *self._missed(windows, terms),
-            *self._rising(stretch, terms, offered),
+            *self._rising(interval, terms, offered),
         ]
         reasons.sort(key=lambda reason: inf if reason.at_s is None else reason.at_s)
-        reasons = [*others, *self._not_offered(level, offered, stretch.duration_s), *reasons]
+        reasons = [*others, *self._not_offered(level, offered, interval.duration_s), *reasons]
         return LevelRecord(
             over=self.level.over,
             unit=self.level.unit,
@@ -82,15 +82,15 @@ class Judge:
             kind=self.level.kind,
             of=self.level.of,
             raised=bool(self.level.raised),
-            from_s=stretch.from_s,
-            duration_s=stretch.duration_s,
+            from_s=interval.from_s,
+            duration_s=interval.duration_s,
             holds=not reasons,
             reasons=reasons,
-            offered_per_s=offered / stretch.duration_s if self._offers else None,
+            offered_per_s=offered / interval.duration_s if self._offers else None,
             achieved_per_s=(
                 achieved_share * offered if self._offers else _achieved(windows, self.flow)
             )
-            / stretch.duration_s,
+            / interval.duration_s,
             windows=len(windows),
             worst=self._worst(windows, terms),
             response=judged_response(windows, self.judged),
@@ -157,14 +157,16 @@ class Judge:
                 found.append(figure)
         return found
 
-    def _rising(self, stretch: Stretch, terms: Sequence[Term], offered: float) -> list[LevelReason]:
-        return [*self._backlog(stretch, offered), *self._response(stretch, terms)]
+    def _rising(
+        self, interval: LoadInterval, terms: Sequence[Term], offered: float
+    ) -> list[LevelReason]:
+        return [*self._backlog(interval, offered), *self._response(interval, terms)]
 
-    def _backlog(self, stretch: Stretch, offered: float) -> list[LevelReason]:
-        ticks = stretch.timed
+    def _backlog(self, interval: LoadInterval, offered: float) -> list[LevelReason]:
+        ticks = interval.timed
         if not self._offers or not ticks:
             return []
-        least = max(LEAST_BACKLOG, LEAST_BACKLOG_S * offered / stretch.duration_s)
+        least = max(LEAST_BACKLOG, LEAST_BACKLOG_S * offered / interval.duration_s)
         waiting = [
             tick.gauges.get(self.flow.backlog, 0.0) if self.flow else float(tick.queued)
             for tick in ticks
@@ -172,12 +174,12 @@ class Judge:
         found = rise_of(waiting, least)
         if not found.rising or found.from_index is None:
             return []
-        at_s = ticks[found.from_index].from_s - stretch.from_s
-        text = f"the backlog rises by {found.rise * 60 / stretch.duration_s:,.0f} a minute"
+        at_s = ticks[found.from_index].from_s - interval.from_s
+        text = f"the backlog rises by {found.rise * 60 / interval.duration_s:,.0f} a minute"
         return [LevelReason(cause="backlog", at_s=at_s, text=text)]
 
-    def _response(self, stretch: Stretch, terms: Sequence[Term]) -> list[LevelReason]:
-        ticks = [(tick, median_s(tick, self.judged)) for tick in stretch.timed]
+    def _response(self, interval: LoadInterval, terms: Sequence[Term]) -> list[LevelReason]:
+        ticks = [(tick, median_s(tick, self.judged)) for tick in interval.timed]
         known = [(tick, value) for tick, value in ticks if value is not None]
         if not known:
             return []
@@ -187,14 +189,14 @@ class Judge:
         limit_s = tightest_limit_s(terms)
         least_s = max(LEAST_RISE_S, LEAST_RISE_SHARE * begin_s)
         if limit_s is not None:
-            least_s = max(least_s, (limit_s - begin_s) * stretch.duration_s / FORESEEN_S)
+            least_s = max(least_s, (limit_s - begin_s) * interval.duration_s / FORESEEN_S)
         found = rise_of(series, least_s)
         if not found.rising or found.from_index is None:
             return []
-        at_s = known[found.from_index][0].from_s - stretch.from_s
+        at_s = known[found.from_index][0].from_s - interval.from_s
         text = (
             f"the median response time rises, from {begin_s * 1e3:.3g} ms "
-            f"by {_short(found.rise * 1e3 * 60 / stretch.duration_s)} ms a minute"
+            f"by {_short(found.rise * 1e3 * 60 / interval.duration_s)} ms a minute"
         )
         return [LevelReason(cause="response time", at_s=max(0.0, at_s), text=text)]
 

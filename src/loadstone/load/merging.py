@@ -29,8 +29,8 @@ class BehindError(FrameError):
         self.process = process
 
 
-class _Voice:
-    """What one process said and the merged stream did not yet say."""
+class _ProcessFrames:
+    """The frames of one process that the merged stream has not yet."""
 
     def __init__(self, hello: Frame, tick_s: float) -> None:
         self.hello = hello
@@ -79,7 +79,7 @@ class Merger:
         self._count = processes
         self._tick_s = tick_s
         self._hellos: dict[int, Frame] = {}
-        self._voices: list[_Voice] = []
+        self._sources: list[_ProcessFrames] = []
         self._early: list[list[Frame]] = [[] for _ in range(processes)]
         self._began = False
         self._seq = 0
@@ -87,7 +87,7 @@ class Merger:
     @property
     def origins_s(self) -> tuple[float, ...]:
         """What is to be added to the times of each process; empty before all said hello."""
-        return tuple(voice.offset_s for voice in self._voices)
+        return tuple(source.offset_s for source in self._sources)
 
     def add(self, process: int, frame: Frame) -> list[Frame]:
         """Takes the next frame of a process.
@@ -102,7 +102,7 @@ class Merger:
         Raises:
             BehindError: If another process has fallen silent.
         """
-        if not self._voices:
+        if not self._sources:
             return self._greet(process, frame)
         self._take(process, frame)
         self._look_behind(process)
@@ -118,9 +118,9 @@ class Merger:
         if len(self._hellos) < self._count:
             return []
         hellos = [self._hellos[number] for number in range(self._count)]
-        self._voices = [_Voice(hello, self._tick_s) for hello in hellos]
-        for voice in self._voices:
-            voice.offset_s = voice.hello["monotonic_s"] - hellos[0]["monotonic_s"]
+        self._sources = [_ProcessFrames(hello, self._tick_s) for hello in hellos]
+        for source in self._sources:
+            source.offset_s = source.hello["monotonic_s"] - hellos[0]["monotonic_s"]
         for number, frames in enumerate(self._early):
             for early in frames:
                 self._take(number, early)
@@ -128,21 +128,21 @@ class Merger:
 
     # -- taking --------------------------------------------------------------------------------
     def _take(self, process: int, frame: Frame) -> None:
-        voice = self._voices[process]
-        moved = _moved(frame, voice.offset_s)
-        voice.told_s = max(voice.told_s, moved["t_s"])
+        source = self._sources[process]
+        moved = _moved(frame, source.offset_s)
+        source.told_s = max(source.told_s, moved["t_s"])
         if moved["frame"] == "event" and not _is_border(moved):
             moved["process"] = process
-        voice.waiting.append(moved)
+        source.waiting.append(moved)
 
     def _look_behind(self, process: int) -> None:
         """Ticks come from a clock: who tells none, while others do, does not run any more."""
         if not self._began:
             return
-        first_s = self._voices[process].told_s
-        for number, voice in enumerate(self._voices):
-            behind_s = first_s - voice.told_s
-            if voice.ended is None and behind_s > BEHIND_S and not _has_end(voice):
+        first_s = self._sources[process].told_s
+        for number, source in enumerate(self._sources):
+            behind_s = first_s - source.told_s
+            if source.ended is None and behind_s > BEHIND_S and not _has_end(source):
                 raise BehindError(number, behind_s)
 
     # -- giving --------------------------------------------------------------------------------
@@ -157,15 +157,15 @@ class Merger:
         passed = self._passed()
         if passed:
             return passed
-        if any(voice.next is None and voice.ended is None for voice in self._voices):
+        if any(source.next is None and source.ended is None for source in self._sources):
             return None
-        running = [voice for voice in self._voices if voice.ended is None]
+        running = [source for source in self._sources if source.ended is None]
         if not running:
             return None
-        if any(voice.slot() is not None for voice in running):
+        if any(source.slot() is not None for source in running):
             return [self._tick(running)]
         for kind in ("phase-end", "phase-begin"):
-            at_border = [voice for voice in running if _kind(voice.next) == kind]
+            at_border = [source for source in running if _kind(source.next) == kind]
             if at_border:
                 return [self._border(kind, at_border)]
         return self._end(running)
@@ -173,9 +173,9 @@ class Merger:
     def _passed(self) -> list[Frame]:
         """Events, and late ticks of a phase that is over: they stand for themselves."""
         found = []
-        for number, voice in enumerate(self._voices):
-            while (frame := voice.next) is not None and self._stands_alone(frame):
-                voice.waiting.popleft()
+        for number, source in enumerate(self._sources):
+            while (frame := source.next) is not None and self._stands_alone(frame):
+                source.waiting.popleft()
                 if frame["frame"] == "tick":
                     frame = {**frame, **self._next_seq(), "processes": [own_share(number, frame)]}
                 found.append(frame)
@@ -191,14 +191,14 @@ class Merger:
         self._seq += 1
         return {"seq": self._seq - 1}
 
-    def _border(self, kind: str, voices: Sequence[_Voice]) -> Frame:
+    def _border(self, kind: str, sources: Sequence[_ProcessFrames]) -> Frame:
         """All begin a phase, or end it: at the mean of their times, which differ by a moment."""
-        frames = [voice.waiting.popleft() for voice in voices]
+        frames = [source.waiting.popleft() for source in sources]
         at_s = fmean(frame["t_s"] for frame in frames)
         if kind == "phase-begin":
             self._began = True
-            for voice, frame in zip(voices, frames, strict=True):
-                voice.begin(frame["t_s"])
+            for source, frame in zip(sources, frames, strict=True):
+                source.begin(frame["t_s"])
         merged = {**frames[0], "t_s": at_s, "spread_s": _spread(frame["t_s"] for frame in frames)}
         for name in ("drained", "discarded"):
             if name in frames[0]:
@@ -207,22 +207,22 @@ class Merger:
             merged["drain_s"] = max(frame.get("drain_s", 0.0) for frame in frames)
         return merged
 
-    def _tick(self, running: Sequence[_Voice]) -> Frame:
+    def _tick(self, running: Sequence[_ProcessFrames]) -> Frame:
         """The ticks of the same part of a phase.
 
         A process that was late skips ticks: what it did comes with its next one. The mean of the
         times keeps rates right: each process counted over its own time.
         """
-        slots = [slot for voice in running if (slot := voice.slot()) is not None]
-        from_s = fmean(voice.to_s for voice in running)
+        slots = [slot for source in running if (slot := source.slot()) is not None]
+        from_s = fmean(source.to_s for source in running)
         told: list[tuple[int, Frame]] = []
-        for number, voice in enumerate(self._voices):
-            while voice.ended is None and voice.slot() == min(slots):
-                frame = voice.waiting.popleft()
-                voice.levels, voice.to_s = frame, frame["to_s"]
+        for number, source in enumerate(self._sources):
+            while source.ended is None and source.slot() == min(slots):
+                frame = source.waiting.popleft()
+                source.levels, source.to_s = frame, frame["to_s"]
                 told.append((number, frame))
-        to_s = fmean(voice.to_s for voice in running)
-        levels = [voice.levels for voice in running]
+        to_s = fmean(source.to_s for source in running)
+        levels = [source.levels for source in running]
         return {
             **merged_tick([frame for _, frame in told], levels),
             **self._next_seq(),
@@ -232,10 +232,10 @@ class Merger:
             "processes": [own_share(number, frame) for number, frame in told],
         }
 
-    def _end(self, running: Sequence[_Voice]) -> list[Frame]:
-        for voice in running:
-            voice.ended = voice.waiting.popleft()
-        return [merged_end([voice.ended for voice in self._voices if voice.ended is not None])]
+    def _end(self, running: Sequence[_ProcessFrames]) -> list[Frame]:
+        for source in running:
+            source.ended = source.waiting.popleft()
+        return [merged_end([source.ended for source in self._sources if source.ended is not None])]
 
 
 def _moved(frame: Frame, offset_s: float) -> Frame:
@@ -251,8 +251,8 @@ def _is_border(frame: Frame) -> bool:
     return _kind(frame) in ("phase-begin", "phase-end")
 
 
-def _has_end(voice: _Voice) -> bool:
-    return bool(voice.waiting) and voice.waiting[-1]["frame"] == "end"
+def _has_end(source: _ProcessFrames) -> bool:
+    return bool(source.waiting) and source.waiting[-1]["frame"] == "end"
 
 
 def _spread(values: Iterable[float]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any, Literal
 
-from loadstone.host.place import is_here
+from loadstone.host.locality import is_here
 from loadstone.protocol.programs import Program
 from loadstone.spec.model import MOST_PROCESSES
 from loadstone.targets.connection import Connection

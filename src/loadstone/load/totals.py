@@ -1,6 +1,6 @@
 """What a driver did, added up from its ticks.
 
-Counts are added and histograms merged; nothing is averaged. However a stretch of load is cut into
+Counts are added and histograms merged; nothing is averaged. However an interval of load is cut into
 ticks, its totals are the same.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import fsum
 
-from loadstone.load.of_process import generator_processes, lags_by_process
+from loadstone.load.process_figures import generator_processes, lags_by_process
 from loadstone.protocol.frames import End, Event, Frame, Hello, OperationTick, Tick
 from loadstone.results.latency import merge, summarize_latency
 from loadstone.results.record import (
@@ -27,7 +27,7 @@ MEASURE = "measure"
 
 @dataclass(frozen=True)
 class OperationTotals:
-    """One operation over a stretch of load. Histograms as in the frames, one for each tick."""
+    """One operation over an interval of load. Histograms as in the frames, one for each tick."""
 
     name: str
     count: int = 0
@@ -52,7 +52,7 @@ class OperationTotals:
 
 @dataclass(frozen=True)
 class LoadTotals:
-    """A stretch of load."""
+    """An interval of load."""
 
     from_s: float = 0.0
     to_s: float = 0.0
@@ -66,7 +66,6 @@ class LoadTotals:
     engine_cpu_s: float | None = None
     """Of that, what an engine within the driver used; None: the engine is elsewhere."""
     max_rss_bytes: int = 0
-    max_queued: int = 0
     reconnects: int = 0
     drained: int = 0
     """Operations that were due in it, and begun after its end."""
@@ -136,7 +135,6 @@ def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
         cpu_system_s=sum(tick.cpu_system_s for tick in kept),
         engine_cpu_s=_engine_cpu_s(kept),
         max_rss_bytes=max(tick.rss_bytes for tick in kept),
-        max_queued=max(tick.queued for tick in kept),
         reconnects=sum(tick.reconnects for tick in kept),
         counters=_counters(kept),
         gauges=_highest(kept),

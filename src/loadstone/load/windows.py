@@ -1,6 +1,6 @@
-"""Windows of a stretch of measured load: each is judged by itself.
+"""Windows of an interval of measured load: each is judged by itself.
 
-A figure over the whole stretch hides a bad ten seconds behind five good minutes.
+A figure over the whole interval hides a bad ten seconds behind five good minutes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST_OF_A_WINDOW = 0.5
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LoadInterval:
     """Load of one level: from its begin to the end of its arrivals, on the trial's clock."""
 
     ticks: Sequence[Tick]
@@ -43,10 +43,10 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a stretch."""
+    """A part of an interval."""
 
     from_s: float
-    """Seconds since the begin of the stretch."""
+    """Seconds since the begin of the interval."""
     duration_s: float
     load: LoadTotals
     counters: Mapping[str, float]
@@ -109,31 +109,31 @@ class Window:
         return 100.0 * part / whole if whole else None
 
 
-def windows_of(stretch: Stretch, window_s: float) -> list[Window]:
-    """Cuts a stretch into windows of that length; the last takes a rest of less than half of one.
+def windows_of(interval: LoadInterval, window_s: float) -> list[Window]:
+    """Cuts an interval into windows of that length; the last takes a rest of less than half of one.
 
     A tick belongs to the window in which its middle lies. What was done after the end of the
-    arrivals was due in the stretch, at the latest in its last window, and counts there.
+    arrivals was due in the interval, at the latest in its last window, and counts there.
 
     Args:
-        stretch: The load.
+        interval: The load.
         window_s: Length of a window, above 0.
     """
-    whole, rest = divmod(stretch.duration_s + 1e-9, window_s)
+    whole, rest = divmod(interval.duration_s + 1e-9, window_s)
     count = max(1, int(whole) + (1 if rest >= _LEAST_OF_A_WINDOW * window_s else 0))
     parts: list[list[Tick]] = [[] for _ in range(count)]
-    for tick in stretch.ticks:
-        middle_s = (tick.from_s + tick.to_s) / 2 - stretch.from_s
+    for tick in interval.ticks:
+        middle_s = (tick.from_s + tick.to_s) / 2 - interval.from_s
         place = count - 1 if tick.late else min(count - 1, max(0, int(middle_s // window_s)))
         parts[place].append(tick)
     return [
         Window(
             from_s=place * window_s,
-            duration_s=(stretch.duration_s if place == count - 1 else (place + 1) * window_s)
+            duration_s=(interval.duration_s if place == count - 1 else (place + 1) * window_s)
             - place * window_s,
             load=add_up(ticks),
             counters=_counters(ticks),
-            discarded=stretch.discarded if place == count - 1 else 0,
+            discarded=interval.discarded if place == count - 1 else 0,
         )
         for place, ticks in enumerate(parts)
     ]

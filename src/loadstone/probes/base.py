@@ -37,7 +37,7 @@ class Probe(ABC):
         """What active sessions waited on, if this probe knows; most samples first.
 
         Args:
-            from_s: Begin of the stretch that counts, on the trial's clock.
+            from_s: Begin of the interval that counts, on the trial's clock.
             to_s: Its end.
         """
         return []

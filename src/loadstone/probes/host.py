@@ -25,7 +25,7 @@ from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
 
 STEAL_WARNING_PERCENT = 1.0
-STRETCH_S = 30
+STEAL_WINDOW_S = 30
 """Samples are a second apart: other guests that take much for so long count as a disturbance."""
 MEMORY_PRESSURE_WARNING_PERCENT = 1.0
 _PRESSURES = ("cpu", "io", "memory")
@@ -95,14 +95,14 @@ class HostProbe(Probe):
         self._files = {}
 
     def stolen_percent(self, from_s: float, to_s: float) -> float:
-        """The most CPU time that went to other guests, as the mean of a stretch of `STRETCH_S`.
+        """The most CPU time that went to other guests, as the mean of a window of `STEAL_WINDOW_S`.
 
         Args:
             from_s: On the trial's clock.
-            to_s: Likewise; a shorter time is one stretch.
+            to_s: Likewise; a shorter time is one window.
         """
         values = [stolen for t_s, stolen in self._stolen if from_s <= t_s <= to_s]
-        width = min(STRETCH_S, len(values))
+        width = min(STEAL_WINDOW_S, len(values))
         begins = range(len(values) - width + 1 if width else 0)
         return max((fmean(values[begin : begin + width]) for begin in begins), default=0.0)
 

@@ -19,10 +19,10 @@ _UNUSUAL: tuple[tuple[str, tuple[str, ...], float], ...] = (
 
 
 def host_marks(samples: SampleTable) -> list[Mark]:
-    """Stretches in which a figure of the host stood out from the rest of the trial.
+    """Intervals in which a figure of the host stood out from the rest of the trial.
 
     Args:
-        samples: Of the host's probe, of the stretch that is judged.
+        samples: Of the host's probe, of the interval that is judged.
     """
     return [
         mark

@@ -38,7 +38,7 @@ class Samples:
         return int(self.t_s.size)
 
     def spans(self, flags: Flags) -> list[Span]:
-        """Stretches of flagged samples, each from the sample before it."""
+        """Intervals of flagged samples, each from the sample before it."""
         if not len(self):
             return []
         begins = np.concatenate(([self.t_s[0] - _interval_s(self.t_s)], self.t_s[:-1]))
@@ -57,7 +57,7 @@ class Samples:
         return [] if limit is None else self.above(max(limit, floor))
 
     def between(self, from_s: float, to_s: float) -> Samples:
-        """The part within a stretch of time."""
+        """The part within an interval of time."""
         kept = (self.t_s >= from_s) & (self.t_s <= to_s)
         return Samples(self.t_s[kept], self.values[kept])
 
@@ -97,7 +97,7 @@ class SampleTable:
         }
 
     def between(self, from_s: float, to_s: float) -> SampleTable:
-        """The part within a stretch of time, such as the measured phase."""
+        """The part within an interval of time, such as the measured phase."""
         return SampleTable(
             {name: series.between(from_s, to_s) for name, series in self._series.items()}
         )

@@ -60,7 +60,7 @@ class Sampler:
             runner.join(max(0.0, give_up_at - time.monotonic()))
 
     def waits(self, from_s: float, to_s: float) -> list[Wait]:
-        """The top waits in a stretch of the trial, of the probes that know them."""
+        """The top waits in an interval of the trial, of the probes that know them."""
         waits = [wait for runner in self._runners for wait in runner.waits(from_s, to_s)]
         return sorted(waits, key=lambda wait: -wait.samples)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from loadstone.report.differences import differences
 from loadstone.report.figures import values_of
 from loadstone.report.model import ComparisonReport, MetricInfo
-from loadstone.report.reading import ExperimentFolder, PairRecord
+from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import Comparison, compare, judge
 from loadstone.spec.plans import Variant
@@ -17,7 +17,7 @@ Compared = tuple[PairRecord, Comparison]
 
 
 def comparisons(
-    folder: ExperimentFolder, metric: MetricInfo
+    folder: RecordedExperiment, metric: MetricInfo
 ) -> tuple[list[ComparisonReport], list[Notice]]:
     """Compares every pair of the design on one metric, valid trials only.
 
@@ -44,7 +44,7 @@ def comparisons(
 
 
 def comparisons_of_pairs(
-    folder: ExperimentFolder, metrics: Sequence[MetricInfo]
+    folder: RecordedExperiment, metrics: Sequence[MetricInfo]
 ) -> list[ComparisonReport]:
     """Compares every pair of the design on several metrics, with Holm's correction over them.
 
@@ -70,7 +70,7 @@ def comparisons_of_pairs(
 
 
 def _compare(
-    folder: ExperimentFolder, pair: PairRecord, metric: MetricInfo, position: int
+    folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo, position: int
 ) -> Comparison:
     baseline, _ = values_of(folder.valid_trials_of(pair.baseline), metric.name)
     candidate, _ = values_of(folder.valid_trials_of(pair.candidate), metric.name)
@@ -84,7 +84,7 @@ def _compare(
 
 
 def _report(
-    folder: ExperimentFolder, pair: PairRecord, comparison: Comparison, metric: MetricInfo
+    folder: RecordedExperiment, pair: PairRecord, comparison: Comparison, metric: MetricInfo
 ) -> ComparisonReport:
     known = {variant.name: variant for variant in folder.design.variants}
     nothing = Variant(name="", changes=[], step=[])
@@ -128,7 +128,7 @@ def comparison_report(
     )
 
 
-def _not_compared(folder: ExperimentFolder, pair: PairRecord, why: str) -> Notice:
+def _not_compared(folder: RecordedExperiment, pair: PairRecord, why: str) -> Notice:
     counts = [len(folder.valid_trials_of(name)) for name in (pair.candidate, pair.baseline)]
     if 0 in counts:
         why = f"{counts[0]} and {counts[1]} valid trials"

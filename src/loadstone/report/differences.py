@@ -8,7 +8,7 @@ from typing import Any
 
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.host.sysctl import COUNTERPARTS
-from loadstone.report.reading import TrialFolder
+from loadstone.report.reading import RecordedTrial
 from loadstone.spec.plans import Variant
 
 _VOLATILE = re.compile(
@@ -36,8 +36,8 @@ _TEXT_LIMIT = 60
 
 
 def differences(
-    baseline: Sequence[TrialFolder],
-    candidate: Sequence[TrialFolder],
+    baseline: Sequence[RecordedTrial],
+    candidate: Sequence[RecordedTrial],
     variants: tuple[Variant, Variant],
 ) -> list[str]:
     """Lists what is not the same, one line each: `host.kernel: 6.1 against 6.8`.
@@ -103,7 +103,7 @@ def _host_facts(name: str) -> tuple[str, ...]:
     return (f"host.sysctl.{name}", f"host.sysctl.{other}", "host.memory_bytes.HugePages")
 
 
-def _facts(trials: Sequence[TrialFolder]) -> dict[str, frozenset[str]]:
+def _facts(trials: Sequence[RecordedTrial]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for trial in trials:
         plan = trial.plan.model_dump(mode="json", include=set(_IN_PLAN))

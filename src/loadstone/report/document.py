@@ -34,8 +34,8 @@ from loadstone.report.model import (
 from loadstone.report.notices import notices
 from loadstone.report.probe_series import host_series, read_samples, target_series
 from loadstone.report.reading import (
-    ExperimentFolder,
-    TrialFolder,
+    RecordedExperiment,
+    RecordedTrial,
     expected_trials,
     read_experiment,
 )
@@ -106,7 +106,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     )
 
 
-def _load(folder: ExperimentFolder) -> str:
+def _load(folder: RecordedExperiment) -> str:
     """The load of the experiment, and the factors by which that of its trials differs from it.
 
     Empty for a workload that this Loadstone cannot read: of another release, for instance. So it
@@ -147,7 +147,7 @@ def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> M
     return MetricInfo(name=name, label=name.replace("_", " "), unit="", higher_is_better=True)
 
 
-def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
+def _is_partial(folder: RecordedExperiment, search: SearchReport | None) -> bool:
     """Whether the run ended before its last trial: too few trials of a variant, or one cut off."""
     if search is not None:
         return search.status == "unfinished"
@@ -164,7 +164,7 @@ def _is_partial(folder: ExperimentFolder, search: SearchReport | None) -> bool:
     return not folder.trials
 
 
-def _trial_report(trial: TrialFolder) -> TrialReport:
+def _trial_report(trial: RecordedTrial) -> TrialReport:
     frames = list(parsed_frames(trial.path))
     ticks = [frame for frame in frames if isinstance(frame, Tick)]
     workload = trial.workload
@@ -196,6 +196,6 @@ def _trial_report(trial: TrialFolder) -> TrialReport:
     )
 
 
-def _inventory(trials: Sequence[TrialFolder]) -> dict[str, Any]:
+def _inventory(trials: Sequence[RecordedTrial]) -> dict[str, Any]:
     """The first trial's inventory: what differs in others is said by the comparisons."""
     return next((trial.inventory for trial in trials if trial.inventory), {})

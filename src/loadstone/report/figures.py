@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from loadstone.report.model import Figure, MetricInfo
-from loadstone.report.reading import TrialFolder
+from loadstone.report.reading import RecordedTrial
 from loadstone.results.metrics import all_metrics
 from loadstone.results.statistics import outliers, summarize
 
 
-def metric_infos(trials: Iterable[TrialFolder]) -> list[MetricInfo]:
+def metric_infos(trials: Iterable[RecordedTrial]) -> list[MetricInfo]:
     """Every metric that any trial has, in the order in which they first appear."""
     found: dict[str, MetricInfo] = {}
     for trial in trials:
@@ -27,7 +27,7 @@ def metric_infos(trials: Iterable[TrialFolder]) -> list[MetricInfo]:
     return list(found.values())
 
 
-def values_of(trials: Sequence[TrialFolder], metric: str) -> tuple[list[float], list[str]]:
+def values_of(trials: Sequence[RecordedTrial], metric: str) -> tuple[list[float], list[str]]:
     """The metric's values and the trials that they are of, same order."""
     values: list[float] = []
     names: list[str] = []
@@ -40,7 +40,7 @@ def values_of(trials: Sequence[TrialFolder], metric: str) -> tuple[list[float], 
 
 
 def figures(
-    valid_trials: Sequence[TrialFolder], metrics: Sequence[MetricInfo], confidence: float
+    valid_trials: Sequence[RecordedTrial], metrics: Sequence[MetricInfo], confidence: float
 ) -> list[Figure]:
     """Medians with intervals of all metrics that these trials have.
 

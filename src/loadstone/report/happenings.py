@@ -12,7 +12,7 @@ from loadstone.probes.marks import Mark, SampleTable
 from loadstone.protocol.frames import Event, Frame, Hello
 from loadstone.protocol.steps import TOLD
 from loadstone.report.probe_series import is_host, is_target
-from loadstone.report.reading import TrialFolder
+from loadstone.report.reading import RecordedTrial
 from loadstone.results.record import OutageRecord
 from loadstone.results.statistics.coincidence import Span
 from loadstone.results.trial_files import TARGET_LOG_FILE
@@ -28,7 +28,7 @@ class Happenings:
     """All that a trial's folder tells of what happened, as spans on the trial's clock."""
 
     def __init__(
-        self, trial: TrialFolder, frames: Sequence[Frame], samples: pa.Table | None
+        self, trial: RecordedTrial, frames: Sequence[Frame], samples: pa.Table | None
     ) -> None:
         """Reads the samples; the target's log is read when it is asked for.
 
@@ -48,9 +48,9 @@ class Happenings:
         self.outages = [_outage(record) for record in trial.result.outages]
 
     def within(self, span: Span) -> list[Mark]:
-        """Everything that touches a stretch of time, in order.
+        """Everything that touches an interval of time, in order.
 
-        What stands out does so from the rest of that stretch.
+        What stands out does so from the rest of that interval.
         """
         from_s, to_s = span
         found = [
@@ -62,13 +62,13 @@ class Happenings:
         return _touching(found, span)
 
     def of_engine(self, span: Span) -> list[Mark]:
-        """What the engine did in the background in a stretch of time, in order."""
+        """What the engine did in the background in an interval of time, in order."""
         if self._engine is None:
             return []
         return _touching(self._engine.happenings(self._target.between(*span), self._log), span)
 
 
-def _engine(trial: TrialFolder) -> type[Target] | None:
+def _engine(trial: RecordedTrial) -> type[Target] | None:
     """None for one that this Loadstone does not know."""
     try:
         return target_for(trial.plan.target)

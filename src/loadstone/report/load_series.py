@@ -60,8 +60,8 @@ def load_series(ticks: Sequence[Tick], origin: float) -> Series:
         ticks: Of the trial, in order.
         origin: Zero of the charts, seconds since the driver's start.
     """
-    stretches = _stretches(ticks)
-    return _series(stretches, [_row(stretch) for stretch in stretches], origin)
+    intervals = _intervals(ticks)
+    return _series(intervals, [_row(interval) for interval in intervals], origin)
 
 
 def group_series(
@@ -74,22 +74,22 @@ def group_series(
         origin: Zero of the charts, seconds since the driver's start.
         groups: Name: its operations, whose histograms are merged.
     """
-    stretches = _stretches(ticks) if groups else []
-    return _series(stretches, [_group_row(stretch, groups) for stretch in stretches], origin)
+    intervals = _intervals(ticks) if groups else []
+    return _series(intervals, [_group_row(interval, groups) for interval in intervals], origin)
 
 
 def workload_series(ticks: Sequence[Tick], origin: float) -> Series:
     """What the workload itself tells: its counters as rates, its gauges at their highest."""
-    stretches = [stretch for stretch in _stretches(ticks) if stretch.tells]
-    return _series(stretches, [_own_row(stretch) for stretch in stretches], origin)
+    intervals = [interval for interval in _intervals(ticks) if interval.tells]
+    return _series(intervals, [_own_row(interval) for interval in intervals], origin)
 
 
 def _series(
-    stretches: Sequence[_Stretch], rows: Sequence[Mapping[str, float]], origin: float
+    intervals: Sequence[_Interval], rows: Sequence[Mapping[str, float]], origin: float
 ) -> Series:
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Series(
-        t_s=[_short((each.from_s + each.to_s) / 2 - origin) for each in stretches],
+        t_s=[_short((each.from_s + each.to_s) / 2 - origin) for each in intervals],
         columns={name: [_optional(row.get(name)) for row in rows] for name in names},
     )
 
@@ -123,7 +123,7 @@ def _points(encoded: Sequence[str]) -> list[tuple[float, float]]:
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _Interval:
     """Ticks that are drawn as one point."""
 
     ticks: list[Tick]
@@ -150,14 +150,14 @@ class _Stretch:
         return any(tick.counters or tick.gauges for tick in self.ticks)
 
 
-def _stretches(ticks: Sequence[Tick]) -> list[_Stretch]:
+def _intervals(ticks: Sequence[Tick]) -> list[_Interval]:
     """One per point: of one phase, and not too short to give a rate."""
     seconds = _same_time(ticks)
     if not seconds:
         return []
     usual_s = sorted(second.duration_s for second in seconds)[len(seconds) // 2]
     wanted_s = usual_s * ceil(len(seconds) / MOST_POINTS)
-    joined: list[_Stretch] = []
+    joined: list[_Interval] = []
     for second in seconds:
         last = joined[-1] if joined else None
         if last is not None and last.phase == second.phase:
@@ -169,23 +169,23 @@ def _stretches(ticks: Sequence[Tick]) -> list[_Stretch]:
     return joined
 
 
-def _same_time(ticks: Sequence[Tick]) -> list[_Stretch]:
+def _same_time(ticks: Sequence[Tick]) -> list[_Interval]:
     """Ticks of the same second together.
 
     Operations that were due in one phase and done in the next come in a tick of their own, of the
     old phase over the new one's time: without this they would look like a second of silence.
     """
-    together: list[_Stretch] = []
+    together: list[_Interval] = []
     for tick in ticks:
         if together and tick.from_s < together[-1].to_s:
             together[-1].ticks.append(tick)
         elif tick.duration_s > 0:
-            together.append(_Stretch([tick]))
+            together.append(_Interval([tick]))
     return together
 
 
-def _row(stretch: _Stretch) -> dict[str, float]:
-    group, duration_s = stretch.ticks, stretch.duration_s
+def _row(interval: _Interval) -> dict[str, float]:
+    group, duration_s = interval.ticks, interval.duration_s
     done = errors = 0
     by_operation: dict[str, list[str]] = {}
     for tick in group:
@@ -215,12 +215,12 @@ def _row(stretch: _Stretch) -> dict[str, float]:
     return row
 
 
-def _group_row(stretch: _Stretch, groups: Mapping[str, Sequence[str]]) -> dict[str, float]:
+def _group_row(interval: _Interval, groups: Mapping[str, Sequence[str]]) -> dict[str, float]:
     row = {}
     for name, operations in groups.items():
         texts = [
             text
-            for tick in stretch.ticks
+            for tick in interval.ticks
             for operation in operations
             if operation in tick.operations and (text := tick.operations[operation].response)
         ]
@@ -229,14 +229,14 @@ def _group_row(stretch: _Stretch, groups: Mapping[str, Sequence[str]]) -> dict[s
     return row
 
 
-def _own_row(stretch: _Stretch) -> dict[str, float]:
+def _own_row(interval: _Interval) -> dict[str, float]:
     counted: Counter[str] = Counter()
     row: dict[str, float] = {}
-    for tick in stretch.ticks:
+    for tick in interval.ticks:
         counted.update(tick.counters)
         for name, value in tick.gauges.items():
             row[name] = max(value, row.get(name, value))
-    return row | {f"{name}_per_s": count / stretch.duration_s for name, count in counted.items()}
+    return row | {f"{name}_per_s": count / interval.duration_s for name, count in counted.items()}
 
 
 def _short(value: float) -> float:

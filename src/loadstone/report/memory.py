@@ -13,7 +13,7 @@ from loadstone.protocol.frames import Tick
 from loadstone.report.model import MemoryReport, MemoryUse, PhaseSpan
 from loadstone.report.probe_series import binned, rows_of
 
-STRETCH_S = 300.0
+WINDOW_S = 300.0
 """The first and the last minutes of a measured phase that are compared; no shorter phase is."""
 GENERATOR, OWN = "load generator", "Loadstone"
 COLUMNS = {GENERATOR: "generator_bytes", OWN: "loadstone_bytes"}
@@ -58,12 +58,12 @@ def _use(
     measured = [phase for phase in phases if phase.kind == "measure"]
     from_s = min((phase.from_s for phase in measured), default=0.0)
     to_s = max((phase.to_s for phase in measured), default=0.0)
-    is_long = to_s - from_s >= 2 * STRETCH_S
+    is_long = to_s - from_s >= 2 * WINDOW_S
     return MemoryUse(
         who=who,
         most_bytes=round(max(value for _, value in own)),
-        first_bytes=_median(own, from_s, from_s + STRETCH_S) if is_long else None,
-        last_bytes=_median(own, to_s - STRETCH_S, to_s) if is_long else None,
+        first_bytes=_median(own, from_s, from_s + WINDOW_S) if is_long else None,
+        last_bytes=_median(own, to_s - WINDOW_S, to_s) if is_long else None,
     )
 
 

@@ -118,7 +118,7 @@ class Curve(Record):
 
 
 class SpikeReport(Record):
-    """A stretch in which operations took long, on the trial's charts."""
+    """An interval in which operations took long, on the trial's charts."""
 
     from_s: float
     to_s: float
@@ -368,8 +368,8 @@ class LevelReport(Record):
     counts: bool = Field(description="False: the machine moved, and the trial was made again.")
     holds: bool
     reason: str = Field(default="", description="What failed first; empty where it holds.")
-    at_s: float | None = Field(default=None, description="When, seconds of the level's stretch.")
-    from_s: float = Field(description="Begin of its stretch on the trial's charts, seconds.")
+    at_s: float | None = Field(default=None, description="When, seconds since the level began.")
+    from_s: float = Field(description="Begin of its load on the trial's charts, seconds.")
     duration_s: float
     offered_per_s: float | None
     achieved_per_s: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.model import ComparisonReport, VariantReport
-from loadstone.report.reading import ExperimentFolder, TrialFolder, expected_trials
+from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
 from loadstone.results.record import Notice, Status
 
 _NOT_COUNTED = {
@@ -19,7 +19,7 @@ _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 def notices(
-    folder: ExperimentFolder,
+    folder: RecordedExperiment,
     variants: Sequence[VariantReport],
     comparisons: Sequence[ComparisonReport],
     uncompared: Sequence[Notice],
@@ -42,7 +42,7 @@ def notices(
     return sorted(found, key=lambda notice: _ORDER[notice.severity])
 
 
-def _left_out(folder: ExperimentFolder) -> list[Notice]:
+def _left_out(folder: RecordedExperiment) -> list[Notice]:
     by_status: dict[Status, list[str]] = {}
     for trial in folder.trials:
         if trial.result.status is not Status.VALID:
@@ -87,7 +87,7 @@ def _too_few(variant: str, counted: int, wanted: int) -> Notice:
     )
 
 
-def _of_trials(trials: Sequence[TrialFolder]) -> list[Notice]:
+def _of_trials(trials: Sequence[RecordedTrial]) -> list[Notice]:
     """The trials' own notices; one that many trials share is said once, with their number."""
     grouped: dict[tuple[str, str, str], list[tuple[str, Notice]]] = {}
     for trial in trials:
@@ -103,7 +103,7 @@ def _of_trials(trials: Sequence[TrialFolder]) -> list[Notice]:
     return found
 
 
-def _unread(trials: Sequence[TrialFolder]) -> list[Notice]:
+def _unread(trials: Sequence[RecordedTrial]) -> list[Notice]:
     names = [trial.result.trial for trial in trials if trial.workload is None]
     if not names:
         return []

@@ -40,7 +40,7 @@ class DesignRecord(BaseModel):
 
 
 @dataclass(frozen=True)
-class TrialFolder:
+class RecordedTrial:
     """One trial's files."""
 
     path: Path
@@ -68,21 +68,21 @@ class TrialFolder:
 
 
 @dataclass(frozen=True)
-class ExperimentFolder:
+class RecordedExperiment:
     """One experiment's files; trials in the order in which they ran."""
 
     path: Path
     experiment: Experiment
     design: DesignRecord
-    trials: list[TrialFolder]
+    trials: list[RecordedTrial]
     notices: list[Notice]
     """What could not be read, and why."""
 
-    def trials_of(self, variant: str) -> list[TrialFolder]:
+    def trials_of(self, variant: str) -> list[RecordedTrial]:
         """All trials of a variant, whatever their status."""
         return [trial for trial in self.trials if trial.result.variant == variant]
 
-    def valid_trials_of(self, variant: str) -> list[TrialFolder]:
+    def valid_trials_of(self, variant: str) -> list[RecordedTrial]:
         """The trials of a variant whose figures count."""
         return [trial for trial in self.trials_of(variant) if trial.counts]
 
@@ -104,7 +104,7 @@ def expected_trials(experiment: Experiment) -> tuple[int, int]:
     return experiment.repeats, 0 if experiment.durability is None else experiment.crashes
 
 
-def read_experiment(folder: Path) -> ExperimentFolder:
+def read_experiment(folder: Path) -> RecordedExperiment:
     """Reads all of an experiment's folder but frames and samples.
 
     Args:
@@ -124,7 +124,7 @@ def read_experiment(folder: Path) -> ExperimentFolder:
         design = _read_design(folder, experiment)
     except (ValueError, ValidationError) as error:
         raise WrongInputError(f"{folder} cannot be read: {error}") from error
-    trials: list[TrialFolder] = []
+    trials: list[RecordedTrial] = []
     notices: list[Notice] = []
     for trial in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
         if not (trial / "plan.json").exists() and not (trial / "result.json").exists():
@@ -134,7 +134,7 @@ def read_experiment(folder: Path) -> ExperimentFolder:
         except (OSError, ValueError) as error:
             notices.append(_unreadable(trial, error))
     trials.sort(key=lambda trial: (trial.result.order, trial.result.trial))
-    return ExperimentFolder(folder, experiment, design, trials, notices)
+    return RecordedExperiment(folder, experiment, design, trials, notices)
 
 
 def _read_design(folder: Path, experiment: Experiment) -> DesignRecord:
@@ -145,9 +145,9 @@ def _read_design(folder: Path, experiment: Experiment) -> DesignRecord:
     return DesignRecord(variants=[only], pairs=[])
 
 
-def _read_trial(folder: Path) -> TrialFolder:
+def _read_trial(folder: Path) -> RecordedTrial:
     inventory = folder / "inventory.json"
-    return TrialFolder(
+    return RecordedTrial(
         path=folder,
         plan=TrialPlan.model_validate_json((folder / "plan.json").read_bytes()),
         result=TrialResult.model_validate_json((folder / "result.json").read_bytes()),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from loadstone.experiments.designs.scale import Scaled, numbers, scaled_by
 from loadstone.report.figures import values_of
 from loadstone.report.model import CurvePoint, MetricInfo, ScaleFit, ScalePoint, ScaleReport
-from loadstone.report.reading import ExperimentFolder
+from loadstone.report.reading import RecordedExperiment
 from loadstone.report.text import number
 from loadstone.results.statistics import summarize
 from loadstone.results.statistics.scalability import Scalability, scalability
 from loadstone.spec.model import ScaleDesign
 
 
-def scale_report(folder: ExperimentFolder, metric: MetricInfo) -> ScaleReport | None:
+def scale_report(folder: RecordedExperiment, metric: MetricInfo) -> ScaleReport | None:
     """The curve of an experiment, as far as its trials go.
 
     Returns:
@@ -41,7 +41,7 @@ def scale_report(folder: ExperimentFolder, metric: MetricInfo) -> ScaleReport | 
     )
 
 
-def _points(folder: ExperimentFolder, metric: MetricInfo) -> list[ScalePoint]:
+def _points(folder: RecordedExperiment, metric: MetricInfo) -> list[ScalePoint]:
     """One for each N that has a valid trial."""
     found = []
     for n, variant in zip(numbers(folder.experiment), folder.design.variants, strict=False):

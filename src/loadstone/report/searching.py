@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from loadstone.experiments.designs.book import counted
 from loadstone.experiments.designs.search import rules_of
+from loadstone.experiments.designs.search_state import counted
 from loadstone.experiments.searching import first_reason, outcome_of, reason_text
 from loadstone.report.model import LevelReport, SearchReport
-from loadstone.report.reading import ExperimentFolder, TrialFolder
+from loadstone.report.reading import RecordedExperiment, RecordedTrial
 from loadstone.results.record import LevelRecord
 from loadstone.spec.model import SearchDesign
 
 
-def search_report(folder: ExperimentFolder) -> SearchReport | None:
+def search_report(folder: RecordedExperiment) -> SearchReport | None:
     """The search of an experiment, made again from the records of its trials.
 
     Returns:
@@ -49,13 +49,13 @@ def search_report(folder: ExperimentFolder) -> SearchReport | None:
         remarks=list(outcome.remarks),
         objective=list(rules.objective),
         window_s=rules.window_s,
-        method=rules.way.steps.method,
+        method=rules.ascent.increments.method,
         approach=design.approach,
         levels=levels,
     )
 
 
-def _level(trial: TrialFolder, record: LevelRecord, *, counts: bool) -> LevelReport:
+def _level(trial: RecordedTrial, record: LevelRecord, *, counts: bool) -> LevelReport:
     first = first_reason(record)
     response = record.response
     phases = trial.result.phases

@@ -22,7 +22,7 @@ from loadstone.report.model import (
     StepsReport,
     StepTitle,
 )
-from loadstone.report.reading import ExperimentFolder, PairRecord, TrialFolder
+from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.report.text import percent
 from loadstone.results.frames import parsed_frames
 from loadstone.workloads.base import StepInfo
@@ -61,7 +61,7 @@ def _step(step: StepRun, origin: float) -> StepReport:
     )
 
 
-def steps_report(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> StepsReport | None:
+def steps_report(folder: RecordedExperiment, metrics: Sequence[MetricInfo]) -> StepsReport | None:
     """The steps of all trials, compared pair by pair.
 
     Returns:
@@ -99,7 +99,7 @@ def steps_report(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> Ste
     )
 
 
-def _cycles(folder: ExperimentFolder) -> Iterator[CycleReport]:
+def _cycles(folder: RecordedExperiment) -> Iterator[CycleReport]:
     """The cycles of each variant: the works of a trial, which come again in each of them."""
     for variant in folder.design.variants:
         times_s: dict[int, dict[str, list[float]]] = {}
@@ -114,7 +114,7 @@ def _cycles(folder: ExperimentFolder) -> Iterator[CycleReport]:
             yield CycleReport(variant=variant.name, cycle=number, times_s=means)
 
 
-def _works(trial: TrialFolder) -> list[StepRun]:
+def _works(trial: RecordedTrial) -> list[StepRun]:
     events = (frame for frame in parsed_frames(trial.path) if isinstance(frame, Event))
     return [step for step in steps_of(events) if step.kind == "work" and step.ended_well]
 
@@ -141,7 +141,7 @@ def moved_steps(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo])
                 )
 
 
-def _plans(folder: ExperimentFolder, steps: Sequence[StepInfo]) -> Iterator[StepPlan]:
+def _plans(folder: RecordedExperiment, steps: Sequence[StepInfo]) -> Iterator[StepPlan]:
     """The plan of each step, of the first trial of each variant that has it."""
     for variant in folder.design.variants:
         for step in steps:
@@ -156,7 +156,7 @@ def _plans(folder: ExperimentFolder, steps: Sequence[StepInfo]) -> Iterator[Step
 
 
 def _changes(
-    folder: ExperimentFolder, pair: PairRecord, steps: Sequence[StepInfo]
+    folder: RecordedExperiment, pair: PairRecord, steps: Sequence[StepInfo]
 ) -> Iterator[PlanChange]:
     for step in steps:
         before = _planned(folder, pair.baseline, step, SHAPES)
@@ -172,11 +172,11 @@ def _changes(
 
 
 def _planned(
-    folder: ExperimentFolder, variant: str, step: StepInfo, kind: str
-) -> TrialFolder | None:
+    folder: RecordedExperiment, variant: str, step: StepInfo, kind: str
+) -> RecordedTrial | None:
     trials = folder.trials_of(variant)
     return next((trial for trial in trials if _file(trial, step, kind).is_file()), None)
 
 
-def _file(trial: TrialFolder, step: StepInfo, kind: str) -> Path:
+def _file(trial: RecordedTrial, step: StepInfo, kind: str) -> Path:
     return trial.path / kind / f"{step.operation}.txt"

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from loadstone.report.model import ReportDocument
 from loadstone.report.text import number
-from loadstone.results.durability import Outcome
+from loadstone.results.durability import CrashOutcome
 from loadstone.results.record import DurabilityRecord, TrialResult
 
 _MOST_CRASHES = 20
-_STYLES: dict[Outcome, str] = {"survived": "green"}
+_STYLES: dict[CrashOutcome, str] = {"survived": "green"}
 
 
 def crash_tables(document: ReportDocument) -> list[RenderableType]:
@@ -34,7 +34,7 @@ def crash_tables(document: ReportDocument) -> list[RenderableType]:
 
 def durability_list(document: ReportDocument) -> Text:
     """The verdict of each variant, those that ended alike on one line; empty without crashes."""
-    alike: dict[tuple[Outcome, str], list[str]] = {}
+    alike: dict[tuple[CrashOutcome, str], list[str]] = {}
     for variant in document.variants:
         if variant.durability is not None:
             verdict = variant.durability

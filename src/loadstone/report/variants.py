@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport
-from loadstone.report.reading import ExperimentFolder
+from loadstone.report.reading import RecordedExperiment
 from loadstone.results.durability import verdict
 from loadstone.spec.model import Experiment, Level
 from loadstone.spec.plans import Variant
 
 
-def variant_reports(folder: ExperimentFolder, metrics: Sequence[MetricInfo]) -> list[VariantReport]:
+def variant_reports(
+    folder: RecordedExperiment, metrics: Sequence[MetricInfo]
+) -> list[VariantReport]:
     """All variants in the design's order, also those without a valid trial."""
     return [_report(folder, variant, metrics) for variant in folder.design.variants]
 
 
 def _report(
-    folder: ExperimentFolder, variant: Variant, metrics: Sequence[MetricInfo]
+    folder: RecordedExperiment, variant: Variant, metrics: Sequence[MetricInfo]
 ) -> VariantReport:
     trials = folder.trials_of(variant.name)
     # A crash runs on another device than the figures: its settings count only where it is all.
@@ -49,7 +51,7 @@ def _report(
     )
 
 
-def _level_before(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
+def _level_before(folder: RecordedExperiment, variant: Variant, factor: str) -> Level | None:
     """The factor's level in the variant before: declared there or in the base; else the default.
 
     Of a setting of the host, which has no default, what was there before it was set.
@@ -64,7 +66,7 @@ def _level_before(folder: ExperimentFolder, variant: Variant, factor: str) -> Le
     return base
 
 
-def _found(folder: ExperimentFolder, variant: Variant, factor: str) -> Level | None:
+def _found(folder: RecordedExperiment, variant: Variant, factor: str) -> Level | None:
     """What the first trial of a variant found before it set the factor."""
     readings = [
         reading

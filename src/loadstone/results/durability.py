@@ -9,7 +9,7 @@ from pydantic import Field
 
 from loadstone.results.record import DurabilityRecord, Notice, Record
 
-Outcome = Literal["survived", "lost commits", "corrupt", "did not recover"]
+CrashOutcome = Literal["survived", "lost commits", "corrupt", "did not recover"]
 
 _NOUNS = {"kill": ("kill", "kills"), "power-loss": ("power loss", "power losses")}
 _MOST_CONDITIONS = 3
@@ -21,7 +21,7 @@ class DurabilityVerdict(Record):
     failure: Literal["kill", "power-loss"]
     crashes: int
     survived: int = Field(description="Crashes after which all that was acknowledged was there.")
-    outcome: Outcome = Field(description="The gravest of all crashes.")
+    outcome: CrashOutcome = Field(description="The gravest of all crashes.")
     ended_so: int = Field(description="Crashes with that outcome.")
     acknowledged: int = Field(description="Commits acknowledged before the failures, together.")
     most_lost: int = Field(description="Acknowledged commits lost in one crash, at most.")
@@ -66,7 +66,7 @@ def verdict(
     )
 
 
-GRAVITY: tuple[Outcome, ...] = ("survived", "lost commits", "corrupt", "did not recover")
+GRAVITY: tuple[CrashOutcome, ...] = ("survived", "lost commits", "corrupt", "did not recover")
 """Outcomes, the gravest last."""
 
 

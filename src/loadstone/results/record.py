@@ -253,7 +253,7 @@ class LevelReason(Record):
         "objective", "achieved", "backlog", "response time", "generator", "checks", "failed"
     ]
     at_s: float | None = Field(
-        default=None, description="When it was first seen, seconds of the level's stretch."
+        default=None, description="When it was first seen, seconds since the level began."
     )
     text: str = Field(description="What was seen, with its figure.")
 
@@ -264,7 +264,7 @@ class WorstFigure(Record):
     term: str
     value: float = Field(description="In the unit of the term.")
     unit: str
-    at_s: float = Field(description="Begin of that window, seconds of the level's stretch.")
+    at_s: float = Field(description="Begin of that window, seconds since the level began.")
 
 
 class LevelRecord(Record):
@@ -278,7 +278,7 @@ class LevelRecord(Record):
     raised: bool = Field(
         default=False, description="The load was raised to it in a trial that was running."
     )
-    from_s: float = Field(description="Begin of its stretch, on the trial's clock.")
+    from_s: float = Field(description="Begin of its load, on the trial's clock.")
     duration_s: float
     holds: bool
     reasons: list[LevelReason] = Field(default=[], description="What failed first comes first.")

@@ -33,6 +33,7 @@ class Moments:
         self._slope = (load.rate_per_s.end - self._rate) / duration_s
         self._is_random = load.arrival == "poisson"
         self._begin_ns = begin_ns
+        self._duration_s = duration_s
         self._end_ns = begin_ns + to_ns(duration_s)
         self._draw = draw
         self._position = 0.0 if self._is_random else -0.5
@@ -44,8 +45,11 @@ class Moments:
         """Goes on to the one after the next."""
         self._position += self._draw.expovariate(1.0) if self._is_random else 1.0
         after_s = self._reached_s(self._position)
-        at_ns = None if after_s is None else self._begin_ns + int(after_s * SECOND_NS)
-        self.next_ns = None if at_ns is None or at_ns >= self._end_ns else at_ns
+        if after_s is None or after_s >= self._duration_s:
+            self.next_ns = None
+            return
+        at_ns = self._begin_ns + int(after_s * SECOND_NS)
+        self.next_ns = at_ns if at_ns < self._end_ns else None
 
     def _reached_s(self, position: float) -> float | None:
         """Seconds at which the integral of the rate reaches a position."""

@@ -21,7 +21,7 @@ class Duty(Enum):
 
 
 @dataclass(frozen=True)
-class Notice:
+class Assignment:
     """What users are to do from now on; nothing of the phase was due before `since_ns`."""
 
     duty: Duty
@@ -42,7 +42,7 @@ class Board:
         self.clock = clock
         self._inbox = inbox
         self._changed = Condition()
-        self._notice = Notice(Duty.WAIT)
+        self._assignment = Assignment(Duty.WAIT)
         self._stage = 0
         self._allowance: int | None = None
         self._active = 0
@@ -51,21 +51,21 @@ class Board:
         self._origin_ns: int | None = None
 
     # -- the main thread's side ----------------------------------------------------------------
-    def post(self, notice: Notice) -> None:
-        """Posts a new notice. All users leave what they wait for and look."""
+    def post(self, assignment: Assignment) -> None:
+        """Posts a new assignment. All users leave what they wait for and look."""
         with self._changed:
-            self._notice = notice
+            self._assignment = assignment
             self._stage += 1
-            self._active = notice.active
-            self._allowance = notice.allowance
+            self._active = assignment.active
+            self._allowance = assignment.allowance
             self._finished = 0
-            if notice.duty is Duty.WORK and self._origin_ns is None:
-                self._origin_ns = notice.since_ns
+            if assignment.duty is Duty.WORK and self._origin_ns is None:
+                self._origin_ns = assignment.since_ns
             self._changed.notify_all()
 
     def dismiss(self) -> None:
         """Lets all users leave; how many take part is still known."""
-        self.post(Notice(Duty.LEAVE, self._notice.phase, active=self._active))
+        self.post(Assignment(Duty.LEAVE, self._assignment.phase, active=self._active))
 
     def set_active(self, active: int) -> None:
         """Changes the number of users that take part."""
@@ -82,14 +82,14 @@ class Board:
     @property
     def users(self) -> int:
         """Users that take part and are there; when all are to leave, those that did."""
-        if self._notice.duty is Duty.LEAVE:
+        if self._assignment.duty is Duty.LEAVE:
             return self._active
         return min(self._active, self._seats)
 
     @property
     def queued(self) -> int:
         """Operations that are due and wait for a user."""
-        return 0 if self._notice.arrivals is None else self._notice.arrivals.queued()
+        return 0 if self._assignment.arrivals is None else self._assignment.arrivals.queued()
 
     @property
     def seats(self) -> int:
@@ -115,13 +115,13 @@ class Board:
 
     @property
     def stage(self) -> int:
-        """The number of the notice; it grows with each post."""
+        """The number of the assignment; it grows with each post."""
         return self._stage
 
     @property
-    def notice(self) -> Notice:
-        """The notice as it was posted."""
-        return self._notice
+    def assignment(self) -> Assignment:
+        """The assignment as it was posted."""
+        return self._assignment
 
     @property
     def origin_ns(self) -> int:
@@ -149,7 +149,7 @@ class Board:
         self._inbox.put(Changed())
 
     def wait(self, until: Callable[[], bool], *, at_ns: int | None = None) -> bool:
-        """Waits for what depends on notices or the number of users, or for a moment.
+        """Waits for what depends on assignments or the number of users, or for a moment.
 
         Returns:
             Whether it was not the moment that came.

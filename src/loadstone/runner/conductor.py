@@ -7,25 +7,25 @@ from queue import Empty
 from typing import IO
 
 from loadstone.runner.arrivals import Arrivals, Backlog
-from loadstone.runner.board import Board, Duty, Notice
+from loadstone.runner.board import Assignment, Board, Duty
 from loadstone.runner.clock import Clock, to_ns, to_s
-from loadstone.runner.ledger import Ledger
 from loadstone.runner.messages import (
     Begin,
     Broken,
-    Failed,
+    DriverEvent,
     Inbox,
     Message,
-    News,
     Opened,
+    OperationFailed,
     SetRate,
     SetUsers,
     Stop,
 )
 from loadstone.runner.pacing import Pace, UserRamp
+from loadstone.runner.phase_recorders import PhaseRecorders
 from loadstone.runner.plan import Open, Plan
-from loadstone.runner.session import Tiding, Workload
-from loadstone.runner.teller import Teller
+from loadstone.runner.reporter import Reporter
+from loadstone.runner.session import Workload, WorkloadEvent
 from loadstone.runner.users import Shared, live
 
 STOPPED = "stopped"
@@ -35,8 +35,8 @@ _DRAIN_NS = to_ns(30.0)
 _DRAIN_LOOK_NS = to_ns(0.01)
 
 
-class Run:
-    """One run. Frames go to `output`.
+class Conductor:
+    """Conducts one run. Frames go to `output`.
 
     Raises:
         RefusalError: The plan does not fit the workload.
@@ -50,10 +50,10 @@ class Run:
         self._clock = clock
         self._inbox = inbox
         self._board = Board(clock, inbox)
-        ledger = self._ledger = Ledger(workload.operations, inbox)
+        recorders = self._recorders = PhaseRecorders(workload.operations, inbox)
         pace = Pace(plan.pacing, workload.operations)
-        self._shared = Shared(workload, self._board, ledger, inbox, pace, plan.retry, plan.seed)
-        self._teller = Teller(plan, workload, self._board, ledger, output)
+        self._shared = Shared(workload, self._board, recorders, inbox, pace, plan.retry, plan.seed)
+        self._reporter = Reporter(plan, workload, self._board, recorders, output)
         self._users = 0
         """Users whose threads were started."""
         self._awaited = 0
@@ -68,7 +68,7 @@ class Run:
 
     def conduct(self) -> bool:
         """Runs the plan to its end; False if it could not go on."""
-        self._teller.hello()
+        self._reporter.hello()
         self._hire(self._plan.sessions())
         while self._awaited and self._goes_on:
             self._attend(None)
@@ -83,7 +83,7 @@ class Run:
             self._hold(index, start_ns)
             self._drain(index)
         self._finish()
-        self._teller.end(self._reason or COMPLETED, self._error)
+        self._reporter.end(self._reason or COMPLETED, self._error)
         return self._reason != FAILED
 
     @property
@@ -104,7 +104,7 @@ class Run:
         if self._plan.start == "now" or not self._goes_on:
             return
         ready_ns = self._clock.now_ns()
-        self._teller.event("ready", "the sessions are open")
+        self._reporter.event("ready", "the sessions are open")
         while self._goes_on and self._begin_ns is None:
             self._attend(None)
         self._begin_ns = max(self._begin_ns or 0, ready_ns)
@@ -121,14 +121,14 @@ class Run:
             seed = f"{self._plan.seed} {index}"
             arrivals = Arrivals(load, start_ns, phase.duration_s or 0.0, seed)
         self._ramp = UserRamp(users.start, users.end, start_ns, duration_ns)
-        self._ledger.turn(index)
+        self._recorders.turn(index)
         active = self._ramp.at(self._clock.now_ns())
-        self._board.post(Notice(Duty.WORK, index, start_ns, active, phase.iterations, arrivals))
+        self._board.post(Assignment(Duty.WORK, index, start_ns, active, phase.iterations, arrivals))
         if self._phase is not None:
-            self._teller.phase_ends(start_ns, self._backlog)
+            self._reporter.phase_ends(start_ns, self._backlog)
         self._backlog = Backlog()
         self._phase = index
-        self._teller.phase_begins(index, start_ns)
+        self._reporter.phase_begins(index, start_ns)
 
     def _hold(self, index: int, start_ns: int) -> None:
         """Lets the phase run until its time is over, its work is done or the run is stopped."""
@@ -139,13 +139,13 @@ class Run:
 
     def _drain(self, index: int) -> None:
         """Works off, or throws away, what is due and not begun."""
-        arrivals = self._board.notice.arrivals
+        arrivals = self._board.assignment.arrivals
         if arrivals is None:
             return
-        self._teller.tick()
+        self._reporter.tick()
         ended_ns = self._clock.now_ns()
         waiting = arrivals.end(ended_ns)
-        self._ledger.arrived(arrivals.arrived(ended_ns))
+        self._recorders.arrived(arrivals.arrived(ended_ns))
         self._board.arrivals_changed()
         until_ns = ended_ns + (_DRAIN_NS if self._plan.phases[index].backlog == "drain" else 0)
         while self._goes_on and arrivals.queued() and self._clock.now_ns() < until_ns:
@@ -165,15 +165,15 @@ class Run:
         self._board.dismiss()
         self._workload.hurry()
         if self._phase is not None:
-            self._teller.phase_ends(now_ns, self._backlog)
+            self._reporter.phase_ends(now_ns, self._backlog)
             self._phase = None
         while self._board.seats and self._attend(until_ns):
             pass
         while not self._inbox.empty():
             self._deal_with(self._inbox.get())
-        in_flight = self._teller.tick()
+        in_flight = self._reporter.tick()
         if in_flight:
-            self._teller.event(
+            self._reporter.event(
                 "stalled",
                 f"{in_flight} operations did not end within {self._plan.finish_s} s and are not "
                 "counted",
@@ -185,7 +185,7 @@ class Run:
     def _attend(self, until_ns: int | None) -> bool:
         """Waits for a message or the next tick and deals with it; False once the time is past."""
         now_ns = self._clock.now_ns()
-        wakes = (until_ns, self._teller.next_tick_ns, self._ramp.next_change_ns(now_ns))
+        wakes = (until_ns, self._reporter.next_tick_ns, self._ramp.next_change_ns(now_ns))
         wake_ns = min((wake for wake in wakes if wake is not None), default=None)
         try:
             timeout = None if wake_ns is None else max(0.0, to_s(wake_ns - now_ns))
@@ -197,10 +197,10 @@ class Run:
         if self._phase is not None:
             self._board.set_active(self._ramp.at(now_ns))
         # A tick that falls on the end of the phase is left to the end of the phase.
-        next_tick_ns = self._teller.next_tick_ns
+        next_tick_ns = self._reporter.next_tick_ns
         if in_time and next_tick_ns is not None and now_ns >= next_tick_ns:
-            self._teller.tick()
-        if self._teller.is_broken:
+            self._reporter.tick()
+        if self._reporter.is_broken:
             self._fail("standard output is closed")
         return in_time
 
@@ -208,15 +208,15 @@ class Run:
         match message:
             case Stop(reason):
                 if self._goes_on:
-                    self._teller.event("stopping", reason)
+                    self._reporter.event("stopping", reason)
                     self._reason = STOPPED
-            case News():
-                self._teller.news(message)
-            case Tiding():
-                self._teller.tiding(message)
+            case DriverEvent():
+                self._reporter.driver_event(message)
+            case WorkloadEvent():
+                self._reporter.workload_event(message)
             case Opened(problem):
                 self._deal_with_opened(problem)
-            case Failed():
+            case OperationFailed():
                 self._deal_with_failed(message)
             case Broken(trace):
                 self._fail(f"a fault of the runner: {trace}")
@@ -238,9 +238,9 @@ class Run:
         if self._phase is None:
             self._fail(problem)
         else:
-            self._teller.event("refused", problem)
+            self._reporter.event("refused", problem)
 
-    def _deal_with_failed(self, failed: Failed) -> None:
+    def _deal_with_failed(self, failed: OperationFailed) -> None:
         """Data that lacks a part is of no use: where data is prepared, all must end well."""
         phase = self._plan.phases[failed.phase]
         if phase.kind == "prepare":
@@ -251,28 +251,28 @@ class Run:
 
     def _tell_begin(self, monotonic_s: float) -> None:
         if self._plan.start == "now":
-            self._teller.event("refused", 'begin: the plan\'s start is "now"')
+            self._reporter.event("refused", 'begin: the plan\'s start is "now"')
         elif self._phase is not None or self._begin_ns is not None:
-            self._teller.event("refused", "begin: it was told before")
+            self._reporter.event("refused", "begin: it was told before")
         else:
             self._begin_ns = self._clock.of_monotonic_s(monotonic_s)
 
     def _set_users(self, users: int) -> None:
         if self._phase is None:
-            self._teller.event("refused", "users: no phase runs")
+            self._reporter.event("refused", "users: no phase runs")
             return
-        if self._board.notice.arrivals is not None:
-            self._teller.event("refused", "users: this phase is open")
+        if self._board.assignment.arrivals is not None:
+            self._reporter.event("refused", "users: this phase is open")
             return
         self._hire(users)
         self._ramp = UserRamp.constant(users)
-        self._teller.event("users", str(users))
+        self._reporter.event("users", str(users))
 
     def _set_rate(self, rate_per_s: float) -> None:
-        arrivals = self._board.notice.arrivals
+        arrivals = self._board.assignment.arrivals
         if arrivals is None:
             what = "no phase runs" if self._phase is None else "this phase is closed"
-            self._teller.event("refused", f"rate: {what}")
+            self._reporter.event("refused", f"rate: {what}")
             return
         arrivals.set_rate(rate_per_s, self._clock.now_ns())
         self._board.arrivals_changed()

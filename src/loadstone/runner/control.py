@@ -12,7 +12,7 @@ from typing import IO, Literal
 from pydantic import Field
 
 from loadstone.runner.main import PROGRAM
-from loadstone.runner.messages import Begin, Inbox, Message, News, SetRate, SetUsers, Stop
+from loadstone.runner.messages import Begin, DriverEvent, Inbox, Message, SetRate, SetUsers, Stop
 from loadstone.runner.plan import Rate, RefusalError, Strict, Users, read_model
 
 _GRACE_S = 20.0
@@ -54,9 +54,11 @@ def parse_control(line: bytes) -> Message:
         model = _LINES[value["control"]]
         read = read_model(model, value)
     except (ValueError, KeyError, TypeError):
-        return News("refused", f"not a control line: {line.decode('utf-8', 'replace').strip()}")
+        return DriverEvent(
+            "refused", f"not a control line: {line.decode('utf-8', 'replace').strip()}"
+        )
     except RefusalError as error:
-        return News("refused", str(error).removeprefix("plan refused: "))
+        return DriverEvent("refused", str(error).removeprefix("plan refused: "))
     if isinstance(read, _BeginLine):
         return Begin(read.monotonic_s)
     if isinstance(read, _UsersLine):

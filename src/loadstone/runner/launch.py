@@ -6,7 +6,7 @@ import sys
 from typing import IO
 
 from loadstone.runner.clock import Clock
-from loadstone.runner.conductor import Run
+from loadstone.runner.conductor import Conductor
 from loadstone.runner.control import heed_signals, listen
 from loadstone.runner.main import PROGRAM
 from loadstone.runner.messages import Inbox
@@ -27,7 +27,7 @@ def launch(lines: IO[bytes], output: IO[bytes]) -> int:
     clock, inbox = Clock(), Inbox()
     try:
         plan = parse_plan(lines.readline())
-        run = Run(plan, workload_of(plan, clock), clock, inbox, output)
+        run = Conductor(plan, workload_of(plan, clock), clock, inbox, output)
     except RefusalError as refusal:
         sys.stderr.write(f"{PROGRAM}: {refusal}\n")
         return 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from loadstone.runner.session import Tiding
+from loadstone.runner.session import WorkloadEvent
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class SetRate:
 
 
 @dataclass(frozen=True)
-class News:
-    """Something that becomes an event frame; of errors, the first of a class."""
+class DriverEvent:
+    """An event of the runner itself, which becomes a frame; of errors, the first of a class."""
 
     kind: str
     detail: str
@@ -53,7 +53,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Failed:
+class OperationFailed:
     """The first operation of a phase that did not end well."""
 
     phase: int
@@ -74,6 +74,17 @@ class Changed:
     """Something changed on the board that the main thread looks at."""
 
 
-Message = Stop | Begin | SetUsers | SetRate | News | Tiding | Opened | Failed | Broken | Changed
+Message = (
+    Stop
+    | Begin
+    | SetUsers
+    | SetRate
+    | DriverEvent
+    | WorkloadEvent
+    | Opened
+    | OperationFailed
+    | Broken
+    | Changed
+)
 Inbox = SimpleQueue[Message]
 """Its `put` may also be called by a signal handler."""

@@ -111,7 +111,7 @@ class Open(Strict):
 
 
 class Phase(Strict):
-    """A stretch of the run."""
+    """A part of the run."""
 
     name: str = Field(min_length=1)
     kind: Literal["prepare", "warm-up", "ramp", "measure", "drain", "check"]

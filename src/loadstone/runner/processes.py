@@ -28,27 +28,27 @@ _AFTER_NAME = 2
 
 
 @dataclass(frozen=True)
-class Account:
+class ProcessUsage:
     """What processes have used so far."""
 
     cpu_s: float = 0.0
     read_bytes: int = 0
     written_bytes: int = 0
 
-    def __add__(self, other: Account) -> Account:
-        return Account(
+    def __add__(self, other: ProcessUsage) -> ProcessUsage:
+        return ProcessUsage(
             self.cpu_s + other.cpu_s,
             self.read_bytes + other.read_bytes,
             self.written_bytes + other.written_bytes,
         )
 
-    def __sub__(self, other: Account) -> Account:
-        return self + Account(-other.cpu_s, -other.read_bytes, -other.written_bytes)
+    def __sub__(self, other: ProcessUsage) -> ProcessUsage:
+        return self + ProcessUsage(-other.cpu_s, -other.read_bytes, -other.written_bytes)
 
 
-def account_of(pids: Sequence[int]) -> Account:
+def usage_of(pids: Sequence[int]) -> ProcessUsage:
     """What processes have used, with their children, the ended ones included."""
-    return sum((_account(pid) for pid in _with_children(pids)), Account())
+    return sum((_usage(pid) for pid in _with_children(pids)), ProcessUsage())
 
 
 def times_of_children() -> tuple[float, float]:
@@ -135,14 +135,14 @@ def _with_children(pids: Sequence[int]) -> Iterator[int]:
                 yield from _with_children([int(child) for child in children.split()])
 
 
-def _account(pid: int) -> Account:
+def _usage(pid: int) -> ProcessUsage:
     try:
         io = _read(f"/proc/{pid}/io")
         cpu_s = sum(_times(pid))
     except OSError:
-        return Account()  # it has just ended: its parent's account has it
+        return ProcessUsage()  # it has just ended: its parent's account has it
     fields = dict(line.split(b": ") for line in io.splitlines())
-    return Account(cpu_s, int(fields[b"read_bytes"]), int(fields[b"write_bytes"]))
+    return ProcessUsage(cpu_s, int(fields[b"read_bytes"]), int(fields[b"write_bytes"]))
 
 
 def _times(pid: int) -> tuple[float, float]:

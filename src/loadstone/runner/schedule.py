@@ -8,8 +8,8 @@ from functools import partial
 
 from loadstone.runner.arrivals import Arrivals
 from loadstone.runner.board import Board, Duty
-from loadstone.runner.ledger import Due, Readiness
 from loadstone.runner.pacing import Grid, Pace
+from loadstone.runner.phase_recorders import Due, Readiness
 
 
 class Schedule:
@@ -45,10 +45,10 @@ class Schedule:
         while not over():
             if not self._join(over):
                 return None
-            notice = self._board.notice
-            if notice.arrivals is not None:
+            assignment = self._board.assignment
+            if assignment.arrivals is not None:
                 self.forget()
-                return self._arrived(notice.arrivals, notice.phase, over)
+                return self._arrived(assignment.arrivals, assignment.phase, over)
             if hurries or not self._pace.is_paced:
                 now_ns = self._board.clock.now_ns()
                 self._begun_ns = now_ns
@@ -89,7 +89,7 @@ class Schedule:
         if not self._board.is_active(self._user):
             self.forget()
             self._board.wait(lambda: over() or self._board.is_active(self._user))
-        return not over() and self._board.notice.duty is Duty.WORK
+        return not over() and self._board.assignment.duty is Duty.WORK
 
     def _wait(self, operation: str, over: Callable[[], bool]) -> tuple[int, Readiness]:
         """Waits until the operation is due, the user takes part no more, or the stage is over."""
@@ -116,8 +116,8 @@ class Schedule:
         return from_ns + gap_ns, gap_ns > 0
 
     def _admit(self, at_ns: int, readiness: Readiness) -> Due | None:
-        notice = self._board.notice
+        assignment = self._board.assignment
         if not self._board.admit():
             self._board.finish()
             return None
-        return Due(notice.phase, max(at_ns, notice.since_ns), readiness)
+        return Due(assignment.phase, max(at_ns, assignment.since_ns), readiness)

@@ -66,8 +66,8 @@ EXHAUSTED = Outcome(Ending.EXHAUSTED)
 
 
 @dataclass(frozen=True)
-class Tiding:
-    """Something of its own that a session tells."""
+class WorkloadEvent:
+    """An event of the workload's own, as a segment switch."""
 
     name: str
     data: Mapping[str, float | str]
@@ -93,8 +93,8 @@ class Session(ABC):
             FailureError: It did not end well.
         """
 
-    def tidings(self) -> Sequence[Tiding]:
-        """What is to be told since the last operation; asked after each."""
+    def workload_events(self) -> Sequence[WorkloadEvent]:
+        """Its events since the last operation; asked after each."""
         return ()
 
     def reconnect(self) -> None:  # noqa: B027 - most have none

@@ -55,7 +55,7 @@ def raise_nofile() -> int:
     return hard
 
 
-class _Account:
+class _ThreadTime:
     """What a thread uses outside of the engine's calls; made by the thread itself."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class EngineMeter:
 
     def __init__(self) -> None:
         self._local = threading.local()
-        self._accounts: list[_Account] = []
+        self._threads: list[_ThreadTime] = []
         self._highest_s = 0.0
         self._before_s = time.process_time() - time.thread_time()
         """What other threads had used, of libraries that start some, before there was an engine."""
@@ -103,23 +103,23 @@ class EngineMeter:
     @contextmanager
     def call(self) -> Iterator[None]:
         """What is done within it is the engine's."""
-        account = self._account()
-        account.enter()
+        thread = self._thread()
+        thread.enter()
         try:
             yield
         finally:
-            account.leave()
+            thread.leave()
 
     def total_s(self) -> float:
         """The engine's processor time so far; it never falls."""
-        self._account()
-        own_s = sum(account.own_s() for account in self._accounts)
+        self._thread()
+        own_s = sum(thread.own_s() for thread in self._threads)
         self._highest_s = max(self._highest_s, time.process_time() - self._before_s - own_s)
         return self._highest_s
 
-    def _account(self) -> _Account:
-        account: _Account | None = getattr(self._local, "account", None)
-        if account is None:
-            account = self._local.account = _Account()
-            self._accounts.append(account)
-        return account
+    def _thread(self) -> _ThreadTime:
+        thread: _ThreadTime | None = getattr(self._local, "thread", None)
+        if thread is None:
+            thread = self._local.thread = _ThreadTime()
+            self._threads.append(thread)
+        return thread

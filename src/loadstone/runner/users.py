@@ -9,9 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from loadstone.runner.board import Board, Duty
-from loadstone.runner.ledger import Due, Ledger
 from loadstone.runner.messages import Broken, Inbox, Opened
 from loadstone.runner.pacing import Pace
+from loadstone.runner.phase_recorders import Due, PhaseRecorders
 from loadstone.runner.plan import Retry
 from loadstone.runner.recorder import Times
 from loadstone.runner.retry import BackOff, back_off_of, pause_ns
@@ -28,7 +28,7 @@ class Shared:
 
     workload: Workload
     board: Board
-    ledger: Ledger
+    recorders: PhaseRecorders
     inbox: Inbox
     pace: Pace
     retry: Retry
@@ -63,7 +63,7 @@ class User:
         self._number = number
         self._session = session
         self._board = shared.board
-        self._ledger = shared.ledger
+        self._recorders = shared.recorders
         self._retry = shared.retry
         self._back_off = back_off_of(shared.retry)
         self._draw = random.Random(f"waits {shared.seed} {number}")
@@ -76,11 +76,11 @@ class User:
     def follow(self) -> None:
         """Does what the notices say, until they say that all leave."""
         while True:
-            stage, notice = self._board.stage, self._board.notice
+            stage, assignment = self._board.stage, self._board.assignment
             over = self._over(stage)
-            if notice.duty is Duty.LEAVE:
+            if assignment.duty is Duty.LEAVE:
                 return
-            if notice.duty is Duty.WORK:
+            if assignment.duty is Duty.WORK:
                 self._drive(over)
                 if not over():
                     self._schedule.forget()
@@ -108,22 +108,22 @@ class User:
         """Makes one operation with all its attempts; False if the session has no more work."""
         clock = self._board.clock
         sent_ns = clock.now_ns()
-        self._ledger.begun(due, sent_ns)
+        self._recorders.begun(due, sent_ns)
         goes_on = True
         try:
             outcome = self._persist(operation, due)
         except FailureError as failure:
-            self._ledger.failed(due, operation, failure)
+            self._recorders.failed(due, operation, failure)
             if failure.is_fatal:
-                self._ledger.lost(self._number, failure)
+                self._recorders.lost(self._number, failure)
                 self._is_lost = True
             done_ns = clock.now_ns()
         else:
             done_ns = clock.now_ns()
-            self._ledger.ended(due, operation, Times(due.at_ns, sent_ns, done_ns), outcome)
+            self._recorders.ended(due, operation, Times(due.at_ns, sent_ns, done_ns), outcome)
             self._failures = 0
             goes_on = outcome.ending is not Ending.EXHAUSTED
-        self._ledger.told(self._session.tidings())
+        self._recorders.workload_events(self._session.workload_events())
         self._schedule.done(operation, done_ns)
         return goes_on
 
@@ -137,13 +137,13 @@ class User:
                 failures += 1
                 if not failure.is_retryable or failures >= self._retry.max_attempts:
                     raise
-                self._ledger.retried(due, operation, failure)
+                self._recorders.retried(due, operation, failure)
             pause = pause_ns(self._back_off, failures, self._draw)
             leaving = self._is_leaving
             self._board.wait(leaving, at_ns=self._board.clock.now_ns() + pause)
 
     def _is_leaving(self) -> bool:
-        return self._board.notice.duty is Duty.LEAVE
+        return self._board.assignment.duty is Duty.LEAVE
 
     def _restore(self, over: Callable[[], bool]) -> bool:
         """Replaces a lost connection, ever more slowly; False if the stage was over before."""
@@ -157,9 +157,9 @@ class User:
             try:
                 self._session.reconnect()
             except FailureError as failure:
-                self._ledger.tell_first(failure)
+                self._recorders.report_first(failure)
             else:
                 self._is_lost = False
-                self._ledger.restored(self._number)
+                self._recorders.restored(self._number)
                 return True
         return False

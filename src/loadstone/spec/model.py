@@ -187,7 +187,7 @@ class ProfileSpec(Spec):
     )
     warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
     ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
-    measure: Duration = Field(default=60.0, gt=0, description="The measured stretch.")
+    measure: Duration = Field(default=60.0, gt=0, description="The measured phase.")
     phases: list[MeasuredPhase] = Field(
         default=[],
         description="Several measured phases, one after the other, each with its own figures. "
@@ -257,7 +257,7 @@ OutageKind = Literal["pause", "kill", "full-disk"]
 
 
 class OutageSpec(Spec):
-    """A server that is out of service for a while, in the midst of the measured stretch."""
+    """A server that is out of service for a while, in the midst of the measured phase."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 

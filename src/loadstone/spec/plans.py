@@ -67,7 +67,7 @@ class LevelPlan(Spec):
     raised: list[float] = Field(
         default=[],
         description="Further levels to which the load of this trial is raised, one after the "
-        "other, until one fails; the warm-up and the measured stretch are those of each level.",
+        "other, until one fails; the warm-up and the measured phase are those of each level.",
     )
     objective: list[str]
     window_s: float = Field(gt=0)

@@ -214,7 +214,7 @@ class Target:
         return []
 
     def settle(self, cache: str) -> None:
-        """The last step before load: caches, statistics and checkpoint in their declared state.
+        """The last change before load: caches, statistics and checkpoint in their declared state.
 
         It comes after `restore`, the workload's `prepare` and `fingerprint`, which read the data
         and would spoil a cold cache. The system runs afterwards, its statistics are reset, a
@@ -243,7 +243,7 @@ class Target:
         """What the system did in the background during a trial: checkpoints, log switches, waits.
 
         Args:
-            samples: Of its probes, of the stretch that is asked about.
+            samples: Of its probes, of the interval that is asked about.
             log: Of the trial.
         """
         return []

@@ -16,10 +16,10 @@ from loadstone.placements.account import server_account
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Failure, Level, OutageKind, TargetSpec
 from loadstone.targets.base import TargetContext
-from loadstone.targets.local import copies, full_disk, kept
-from loadstone.targets.local.copies import Restored
+from loadstone.targets.local import copies, full_disk, snapshots
+from loadstone.targets.local.copies import RestoreWork
+from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.local.places import Layout
-from loadstone.targets.local.premises import Laps, Premises
 from loadstone.targets.owned_server import OwnedServer
 from loadstone.targets.served import ServedDatabase
 
@@ -38,7 +38,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
         self._account = server_account(*self.accounts)
-        self._premises = Premises(spec, context, self._account)
+        self._engine_folders = EngineFolders(spec, context, self._account)
         self._server: ServerT | None = None
         self._settings: dict[str, Level] = {}
 
@@ -76,7 +76,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         """Copies the data of the stopped server into a folder that is not there yet."""
 
     @abstractmethod
-    def _put_back(self, copy: Path) -> Restored:
+    def _put_back(self, copy: Path) -> RestoreWork:
         """Makes the data of the stopped server equal to the copy."""
 
     def _folders(self) -> tuple[Path, ...]:
@@ -101,14 +101,14 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         if self._server is not None:
             self._server.end()
             self._server = None
-        self._premises.close()
+        self._engine_folders.close()
 
     def start(self) -> None:
         """Starts the server with the settings in force; does nothing if it runs.
 
         After a power loss its file systems are mounted again first.
         """
-        self._premises.places.recover()
+        self._engine_folders.places.recover()
         if not self.server.runs:
             self._configure()
             self.server.start(self._blamed())
@@ -121,7 +121,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
     def crash(self, failure: Failure) -> None:
         """Kills all its processes, after what its disks had not flushed was thrown away."""
         if failure == "power-loss":
-            self._premises.places.power_loss()
+            self._engine_folders.places.power_loss()
         self.server.crash(failure)
         self._disconnect()
 
@@ -132,7 +132,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
 
     def check_alive(self) -> None:
         """Looks at the process."""
-        with self._premises.blaming_full_disk():
+        with self._engine_folders.blaming_full_disk():
             self.server.check_alive()
 
     # -- state ---------------------------------------------------------------------------------
@@ -140,42 +140,42 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         """Copies the data while the server is down for a moment."""
         self.analyse()
         self._stop_to_copy()
-        self._copy(kept.folder_of(self._premises.snapshots, key))
+        self._copy(snapshots.folder_of(self._engine_folders.snapshots, key))
         self.start()
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Replaces the data by the copy and starts the server with these settings."""
-        server, copy = self.server, kept.existing(self._premises.snapshots, key)
-        laps = Laps()
+        server, copy = self.server, snapshots.existing(self._engine_folders.snapshots, key)
+        stopwatch = Stopwatch()
         self._disconnect()
         server.end()
-        self._place(self._premises.places.use(spec.storage, tree.size_bytes(copy)))
-        laps.end("place_s")
-        with kept.copying(server.folder):
+        self._place(self._engine_folders.places.use(spec.storage, tree.size_bytes(copy)))
+        stopwatch.lap("place_s")
+        with snapshots.copying(server.folder):
             restored = self._put_back(copy)
-        laps.end("copy_s")
+        stopwatch.lap("copy_s")
         self._settings = self._in_force(spec.settings)
         server.options = spec.process
         server.log.unlink(missing_ok=True)
         self.start()
         settings = self._read_back(spec)
-        laps.end("start_s")
-        self._premises.last_reset = {**asdict(restored), **laps.seconds}
-        return [*settings, *self._premises.places.readings(), *server.readings()]
+        stopwatch.lap("start_s")
+        self._engine_folders.last_reset = {**asdict(restored), **stopwatch.seconds}
+        return [*settings, *self._engine_folders.places.readings(), *server.readings()]
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""
-        laps = Laps()
+        stopwatch = Stopwatch()
         done = self._warm() if cache == "warm" else self._chill()
         self._calm()
-        self._premises.places.make_durable()
-        laps.end("settle_s")
-        self._premises.last_reset |= {"cache": done, **laps.seconds}
+        self._engine_folders.places.make_durable()
+        stopwatch.lap("settle_s")
+        self._engine_folders.last_reset |= {"cache": done, **stopwatch.seconds}
 
     # -- observation ---------------------------------------------------------------------------
     def inventory(self) -> dict[str, Any]:
         """That of its engine, account, data folder and its file system."""
-        return {**super().inventory(), **self._premises.inventory(self.server.folder)}
+        return {**super().inventory(), **self._engine_folders.inventory(self.server.folder)}
 
     def log_path(self) -> Path | None:
         """The log since the last restore."""
@@ -214,7 +214,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
 
     @contextlib.contextmanager
     def _full_disk(self) -> Iterator[None]:
-        root = self._premises.places.own_file_system()
+        root = self._engine_folders.places.own_file_system()
         try:
             with full_disk.filled(root):
                 yield

@@ -168,7 +168,7 @@ class WaitsProbe(ServerProbe):
         return samples
 
     def waits(self, from_s: float, to_s: float) -> list[Wait]:
-        """Over a stretch of the trial's clock, such as its measured phase."""
+        """Over an interval of the trial's clock, such as its measured phase."""
         counts: Counter[tuple[str, str]] = Counter()
         for t_s, kind, event, count in self._seen:
             if from_s <= t_s < to_s:

@@ -12,7 +12,7 @@ from loadstone.spec.plans import Change
 
 
 @dataclass(frozen=True)
-class SearchSteps:
+class SearchIncrements:
     """How a search goes up where the experiment does not say."""
 
     first: float
@@ -59,6 +59,6 @@ class LoadSearch:
             return {"control": "rate", "rate_per_s": level}
         return {"control": "users", "users": int(level)}
 
-    def steps(self, over: LoadedBy) -> SearchSteps:
+    def increments(self, over: LoadedBy) -> SearchIncrements:
         """Where a search begins and how it goes up, if the experiment does not say."""
-        return SearchSteps(first=1.0 if over == "users" else 100.0)
+        return SearchIncrements(first=1.0 if over == "users" else 100.0)

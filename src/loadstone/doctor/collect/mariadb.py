@@ -13,7 +13,7 @@ from loadstone.doctor.collect.process import process_facts, standard_error_file
 from loadstone.doctor.facts import LogFacts, MariaDBFacts, ProcessFacts, Setting, Settings
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.host.place import is_here
+from loadstone.host.locality import is_here
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.mariadb import address

@@ -22,7 +22,7 @@ from loadstone.doctor.facts import (
 )
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.host.place import is_here
+from loadstone.host.locality import is_here
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client

@@ -1,7 +1,7 @@
 """Which level a search tries next: doubling, then coarse and fine steps, or bisection.
 
 Pure: from what is known of the levels to the next one. That a level which holds means that every
-lower one holds is assumed here; who keeps the book of the trials says where they contradict it.
+lower one holds is assumed here; `search_state` says where trials contradict it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor, isclose, log, log10
 
-from loadstone.workloads.search import SearchSteps
+from loadstone.workloads.search import SearchIncrements
 
 DOUBLING = 2.0
 ONWARD = 1.1
@@ -25,10 +25,10 @@ _ASSUMED = {"bisection": 1000.0, "steps": 20.0}
 
 
 @dataclass(frozen=True)
-class Way:
+class Ascent:
     """How a search goes up."""
 
-    steps: SearchSteps
+    increments: SearchIncrements
     precision: float
     """Bisection: share of the level within which it is to be found."""
     at_most: float | None = None
@@ -38,7 +38,7 @@ class Way:
     @property
     def top(self) -> float:
         """No level above it is tried."""
-        most = self.steps.first * DOUBLING**MOST_DOUBLINGS
+        most = self.increments.first * DOUBLING**MOST_DOUBLINGS
         return most if self.at_most is None else self.at_most
 
     @property
@@ -46,16 +46,16 @@ class Way:
         """No level below it is tried."""
         if self.whole:
             return 1.0
-        return min(self.steps.first, self.top) / DOUBLING**_HALVINGS
+        return min(self.increments.first, self.top) / DOUBLING**_HALVINGS
 
 
 def next_level(
-    way: Way, low: float | None, high: float | None, growth: float = DOUBLING
+    ascent: Ascent, low: float | None, high: float | None, growth: float = DOUBLING
 ) -> float | None:
     """The next level to try.
 
     Args:
-        way: How to go up.
+        ascent: How a search goes up.
         low: The highest level that holds; None if none is known.
         high: The lowest level above `low` that fails; None if none is known.
         growth: Factor while none has failed.
@@ -64,97 +64,104 @@ def next_level(
         None when the bracket is as narrow as asked for, when `top` holds, or when `bottom` fails.
     """
     if low is None:
-        return _down(way, high)
+        return _down(ascent, high)
     if high is None:
-        return None if _at_least(low, way.top) else min(_raised(way, low, growth), way.top)
-    if way.steps.method == "steps":
-        return _stepped(way, low, high)
-    return _halved(way, low, high)
+        return None if _at_least(low, ascent.top) else min(_raised(ascent, low, growth), ascent.top)
+    if ascent.increments.method == "steps":
+        return _by_increments(ascent, low, high)
+    return _halved(ascent, low, high)
 
 
-def step_below(way: Way, level: float) -> float | None:
+def level_below(ascent: Ascent, level: float) -> float | None:
     """The level to go down to from one that did not last; None below the lowest."""
-    if way.steps.method == "steps":
-        below = level - (way.steps.fine or way.steps.first)
+    if ascent.increments.method == "steps":
+        below = level - (ascent.increments.fine or ascent.increments.first)
     else:
-        below = _rounded(level * (1 - way.precision), way.precision * level)
-    if way.whole:
+        below = _rounded(level * (1 - ascent.precision), ascent.precision * level)
+    if ascent.whole:
         below = min(floor(below), level - 1)
-    return below if below >= way.bottom else None
+    return below if below >= ascent.bottom else None
 
 
-def share_of(way: Way, level: float, percent: float) -> float:
+def share_of(ascent: Ascent, level: float, percent: float) -> float:
     """A share of a level, as a level: of whole numbers at least one off."""
     value = level * percent / 100
-    if way.whole:
+    if ascent.whole:
         whole = floor(value) if percent < 100 else -floor(-value + 1e-9)
         return float(max(1, whole))
-    return _rounded(value, way.precision * level)
+    return _rounded(value, ascent.precision * level)
 
 
-def narrowness(way: Way, low: float | None, high: float | None) -> float:
+def narrowness(ascent: Ascent, low: float | None, high: float | None) -> float:
     """How far the bracket is narrowed: 0 while the level is doubled, 1 when it is as asked for."""
     if low is None or high is None:
         return 0.0
     gap = (high - low) / low
-    finest = (way.steps.fine or low) / low if way.steps.method == "steps" else way.precision
-    if way.whole:
+    finest = (
+        (ascent.increments.fine or low) / low
+        if ascent.increments.method == "steps"
+        else ascent.precision
+    )
+    if ascent.whole:
         finest = max(finest, 1 / low)
     if gap >= 1 or finest >= 1:
         return 0.0 if gap > finest else 1.0
     return min(1.0, max(0.0, log(gap) / log(finest)))
 
 
-def levels_at_most(way: Way) -> int:
+def levels_at_most(ascent: Ascent) -> int:
     """Levels at most until a limit is found that lies between the first level and `at_most`.
 
     Without `at_most` it is taken to lie within so many times the first level as `_ASSUMED` says.
     """
-    top = way.at_most or way.steps.first * _ASSUMED[way.steps.method]
-    doublings = max(0, -floor(-log(max(1.0, top / way.steps.first)) / log(DOUBLING)))
-    if way.steps.method == "bisection":
-        finest = max(way.precision, 1 / top if way.whole else 0.0)
+    top = ascent.at_most or ascent.increments.first * _ASSUMED[ascent.increments.method]
+    doublings = max(0, -floor(-log(max(1.0, top / ascent.increments.first)) / log(DOUBLING)))
+    if ascent.increments.method == "bisection":
+        finest = max(ascent.precision, 1 / top if ascent.whole else 0.0)
         return 1 + doublings + max(0, -floor(-log(1 / finest) / log(2)))
-    fine, coarse = way.steps.fine or way.steps.first, way.steps.coarse or way.steps.first
-    gap = min(top, way.steps.first * DOUBLING ** max(0, doublings - 1))
+    fine, coarse = (
+        ascent.increments.fine or ascent.increments.first,
+        ascent.increments.coarse or ascent.increments.first,
+    )
+    gap = min(top, ascent.increments.first * DOUBLING ** max(0, doublings - 1))
     return 1 + doublings + -floor(-gap / coarse) + -floor(-coarse / fine)
 
 
-def _down(way: Way, high: float | None) -> float | None:
+def _down(ascent: Ascent, high: float | None) -> float | None:
     """From the first level down, while every level fails."""
     if high is None:
-        first = min(way.steps.first, way.top)
-        return float(max(1, round(first))) if way.whole else first
-    if high <= way.bottom * (1 + 1e-9):
+        first = min(ascent.increments.first, ascent.top)
+        return float(max(1, round(first))) if ascent.whole else first
+    if high <= ascent.bottom * (1 + 1e-9):
         return None
     below = high / DOUBLING
-    return max(way.bottom, float(floor(below)) if way.whole else below)
+    return max(ascent.bottom, float(floor(below)) if ascent.whole else below)
 
 
-def _raised(way: Way, low: float, growth: float) -> float:
-    if way.whole:
+def _raised(ascent: Ascent, low: float, growth: float) -> float:
+    if ascent.whole:
         return float(max(low + 1, round(low * growth)))
-    return _rounded(low * growth, low * way.precision) if growth < DOUBLING else low * growth
+    return _rounded(low * growth, low * ascent.precision) if growth < DOUBLING else low * growth
 
 
-def _stepped(way: Way, low: float, high: float) -> float | None:
-    fine = way.steps.fine or way.steps.first
-    coarse = way.steps.coarse or fine
+def _by_increments(ascent: Ascent, low: float, high: float) -> float | None:
+    fine = ascent.increments.fine or ascent.increments.first
+    coarse = ascent.increments.coarse or fine
     gap = high - low
-    for step in (coarse, fine):
-        if gap > step and not isclose(gap, step, rel_tol=1e-9):
-            return low + step
+    for increment in (coarse, fine):
+        if gap > increment and not isclose(gap, increment, rel_tol=1e-9):
+            return low + increment
     return None
 
 
-def _halved(way: Way, low: float, high: float) -> float | None:
+def _halved(ascent: Ascent, low: float, high: float) -> float | None:
     gap = high - low
-    if gap <= way.precision * low * (1 + 1e-9) or (way.whole and gap <= 1):
+    if gap <= ascent.precision * low * (1 + 1e-9) or (ascent.whole and gap <= 1):
         return None
     middle = low + gap / 2
-    if way.whole:
+    if ascent.whole:
         return float(floor(middle))
-    round_one = _rounded(middle, way.precision * low)
+    round_one = _rounded(middle, ascent.precision * low)
     return round_one if low < round_one < high else middle
 
 

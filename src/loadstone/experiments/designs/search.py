@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs.arrange import arrange, trial_id
-from loadstone.experiments.designs.ascent import Way, levels_at_most
+from loadstone.experiments.designs.ascent import Ascent, levels_at_most
 from loadstone.experiments.designs.base import Design, Pair, Stages
-from loadstone.experiments.designs.book import (
+from loadstone.experiments.designs.search_state import (
     MOST_SOAKS,
     SHARES,
-    Book,
+    PlannedLevel,
     Rules,
-    Sought,
+    SearchState,
     records_of,
 )
 from loadstone.load.objective import parse_objective, parse_term
@@ -24,7 +24,7 @@ from loadstone.spec.model import Experiment, LoadedBy, SearchDesign
 from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
 from loadstone.spec.problems import Problem
 from loadstone.workloads.base import AnyWorkload
-from loadstone.workloads.search import SearchSteps
+from loadstone.workloads.search import SearchIncrements
 
 IMPLIED = "errors < 1 %"
 """A level at which more operations fail does not hold, unless the objective says otherwise."""
@@ -39,7 +39,7 @@ class Search(Design):
     def variants(self, experiment: Experiment) -> list[Variant]:
         """The first level: the others are not known before their time."""
         rules = rules_of(experiment)
-        return [_variant(experiment, rules, Book(rules).next()[0].level, [])]
+        return [_variant(experiment, rules, SearchState(rules).next()[0].level, [])]
 
     def pairs(self, experiment: Experiment) -> list[Pair]:
         """Nothing to compare."""
@@ -74,20 +74,20 @@ class Search(Design):
         return problems or _range_problems(experiment)
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
-        """The trials, as the book of the search asks for them."""
+        """The trials, as the state of the search asks for them."""
         return SearchStages(experiment, allow_unsafe=allow_unsafe)
 
     def trials_planned(self, experiment: Experiment) -> int:
         """At most, until a limit is found that does not move from one confirmation to the next."""
         rules = rules_of(experiment)
-        ascent = rules.failures * levels_at_most(rules.way)
+        ascent = rules.failures * levels_at_most(rules.ascent)
         return ascent + _soaks_at_most(rules) + rules.confirm * len(SHARES)
 
     def load_s(self, experiment: Experiment) -> float:
         """Of so many trials, each with the warm-up and ramp of the profile."""
         rules, profile = rules_of(experiment), experiment.profile
         before_s = profile.warm_up + profile.ramp
-        samples = rules.failures * levels_at_most(rules.way)
+        samples = rules.failures * levels_at_most(rules.ascent)
         ascent_s = samples * (before_s + (rules.shortest_s + rules.longest_s) / 2)
         soak_s = _soaks_at_most(rules) * (before_s + rules.soak_s)
         confirm_s = rules.confirm * len(SHARES) * (before_s + rules.longest_s)
@@ -115,24 +115,24 @@ class SearchStages(Stages):
         return []
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
-        """What the book asks for."""
-        sought = Book.of(self._rules, records_of(results)).next()
-        if not sought:
+        """What the state of the search asks for."""
+        planned = SearchState.of(self._rules, records_of(results)).next()
+        if not planned:
             return []
-        size = len({each.level for each in sought})
+        size = len({each.level for each in planned})
         plans: list[TrialPlan] = []
-        for start in range(0, len(sought), size):
-            plans += self._block(sought[start : start + size], len(results) + len(plans) + 1)
+        for start in range(0, len(planned), size):
+            plans += self._block(planned[start : start + size], len(results) + len(plans) + 1)
         return plans
 
     def makes_again(self, result: TrialResult) -> bool:
         """A level that held while the machine was slower than usual need not hold again."""
         return super().makes_again(result) and not _held_on_a_slower_machine(result)
 
-    def _block(self, sought: Sequence[Sought], first_order: int) -> list[TrialPlan]:
+    def _block(self, planned: Sequence[PlannedLevel], first_order: int) -> list[TrialPlan]:
         """Trials of one block, each of another level, in random order."""
-        variants = {each.level: self._variant(each.level) for each in sought}
-        by_name = {variants[each.level].name: each for each in sought}
+        variants = {each.level: self._variant(each.level) for each in planned}
+        by_name = {variants[each.level].name: each for each in planned}
         block = next(self._blocks)
         plans = arrange(
             self._experiment,
@@ -150,15 +150,15 @@ class SearchStages(Stages):
         variant = _variant(self._experiment, self._rules, level, self.variants)
         return self._variants.setdefault(variant.name, variant)
 
-    def _of_level(self, plan: TrialPlan, sought: Sought, place: int) -> TrialPlan:
+    def _of_level(self, plan: TrialPlan, planned: PlannedLevel, place: int) -> TrialPlan:
         """The plan with the length of the sample and what it is judged by."""
-        profile = plan.profile.model_copy(update={"measure": sought.measure_s})
-        name = f"{sought.kind} {_text(sought.level)}"
+        profile = plan.profile.model_copy(update={"measure": planned.measure_s})
+        name = f"{planned.kind} {_text(planned.level)}"
         return plan.model_copy(
             update={
                 "trial": trial_id(plan.block, place, name),
                 "profile": profile,
-                "level": _level_plan(self._rules, sought),
+                "level": _level_plan(self._rules, planned),
             }
         )
 
@@ -175,7 +175,7 @@ def rules_of(experiment: Experiment) -> Rules:
     return Rules(
         over=over,
         unit="users" if over == "users" else workload.search.rate_unit,
-        way=_way(experiment, workload, over),
+        ascent=_ascent(experiment, workload, over),
         objective=_objective(design, workload),
         window_s=design.window,
         failures=design.failures,
@@ -191,18 +191,18 @@ def _soaks_at_most(rules: Rules) -> int:
     return MOST_SOAKS if rules.soak_s else 0
 
 
-def _way(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> Way:
+def _ascent(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> Ascent:
     design = _design(experiment)
-    default = workload.search.steps(over)
+    default = workload.search.increments(over)
     first = design.first or _given(experiment, workload, over) or default.first
     coarse = design.coarse or default.coarse or design.fine or first
-    steps = SearchSteps(
+    increments = SearchIncrements(
         first=first,
         method=design.method or default.method,
         coarse=coarse,
         fine=design.fine or (default.fine if design.coarse is None else None) or coarse,
     )
-    return Way(steps, design.precision / 100, design.at_most, whole=over == "users")
+    return Ascent(increments, design.precision / 100, design.at_most, whole=over == "users")
 
 
 def _given(experiment: Experiment, workload: AnyWorkload, over: LoadedBy) -> float | None:
@@ -255,14 +255,14 @@ def _variant(
     return Variant(name=name, changes=changes, step=changes, previous=first)
 
 
-def _level_plan(rules: Rules, sought: Sought) -> LevelPlan:
+def _level_plan(rules: Rules, planned: PlannedLevel) -> LevelPlan:
     return LevelPlan(
         over=rules.over,
         unit=rules.unit,
-        level=sought.level,
-        kind=sought.kind,
-        of=sought.of,
-        raised=list(sought.raised),
+        level=planned.level,
+        kind=planned.kind,
+        of=planned.of,
+        raised=list(planned.raised),
         objective=list(rules.objective),
         window_s=rules.window_s,
     )
@@ -275,14 +275,16 @@ def _range_problems(experiment: Experiment) -> list[Problem]:
         rules = rules_of(experiment)
     except LoadstoneError as error:
         return [Problem(("design",), error.message)]
-    steps, problems = rules.way.steps, []
-    if rules.way.whole and steps.first != int(steps.first):
+    increments, problems = rules.ascent.increments, []
+    if rules.ascent.whole and increments.first != int(increments.first):
         problems.append(Problem(("design", "from"), "users are whole numbers"))
-    if design.at_most is not None and design.at_most < steps.first:
-        message = f"is below the first level, {steps.first:g}"
+    if design.at_most is not None and design.at_most < increments.first:
+        message = f"is below the first level, {increments.first:g}"
         problems.append(Problem(("design", "at_most"), message))
-    if (steps.fine or 0) > (steps.coarse or 0):
-        problems.append(Problem(("design", "fine"), f"is coarser than coarse, {steps.coarse:g}"))
+    if (increments.fine or 0) > (increments.coarse or 0):
+        problems.append(
+            Problem(("design", "fine"), f"is coarser than coarse, {increments.coarse:g}")
+        )
     if design.longest is not None and design.longest < rules.shortest_s:
         message = f"is shorter than profile.measure, {rules.shortest_s:g}s"
         problems.append(Problem(("design", "longest"), message))

@@ -181,8 +181,8 @@ def changes_of(experiment: Experiment) -> Iterator[tuple[Path, Change]]:
 def _variant_problems(experiment: Experiment) -> list[Problem]:
     """Levels that are right alone and wrong together."""
     problems = []
-    for path, step in _steps(experiment):
-        problems += [Problem(path, message) for _, message in sysctl.exclusive(step)]
+    for path, changes in _changed_together(experiment):
+        problems += [Problem(path, message) for _, message in sysctl.exclusive(changes)]
     for variant in design_of(experiment).variants(experiment):
         found = _said(("design",), partial(_refuse_unfit_variant, experiment, variant))
         problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
@@ -213,8 +213,8 @@ def _refuse_unfit_variant(experiment: Experiment, variant: Variant) -> None:
     refuse_unfit(parts, experiment.cache)
 
 
-def _steps(experiment: Experiment) -> Iterator[tuple[Path, list[str]]]:
-    """The host settings that one step changes at once."""
+def _changed_together(experiment: Experiment) -> Iterator[tuple[Path, list[str]]]:
+    """The host settings that are changed together."""
     design = experiment.design
     if isinstance(design, LadderDesign):
         for index, rung in enumerate(design.rungs):

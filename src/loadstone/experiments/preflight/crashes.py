@@ -8,7 +8,7 @@ from loadstone.errors import LoadstoneError, RefusedError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.designs.crash import on_volatile_devices
 from loadstone.factors.registry import apply_changes
-from loadstone.host.place import at_address
+from loadstone.host.locality import at_address
 from loadstone.placements import support
 from loadstone.placements.place import parse
 from loadstone.spec.model import CrashDesign, Experiment, Failure, TargetSpec

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loadstone.errors import LoadstoneError, RefusedError
 from loadstone.experiments.designs import design_of
 from loadstone.factors.registry import apply_changes
-from loadstone.host.place import at_address
+from loadstone.host.locality import at_address
 from loadstone.placements.place import FILLABLE, parse
 from loadstone.spec.model import CrashDesign, Experiment, TargetSpec
 from loadstone.spec.problems import Path, Problem

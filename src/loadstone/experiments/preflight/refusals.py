@@ -9,8 +9,8 @@ from loadstone.factors.base import Parts
 from loadstone.factors.in_force import in_force, unavailable_in, unsafe_in
 from loadstone.factors.registry import FACTORS, apply_changes, base_parts, examine
 from loadstone.factors.target import level_text
-from loadstone.host.claim import Claim
-from loadstone.host.place import at_address
+from loadstone.host.locality import at_address
+from loadstone.host.lock import HostLock
 from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
 from loadstone.spec.model import Experiment, ProfileSpec
@@ -154,7 +154,7 @@ def refuse_claimed_host(experiment: Experiment, variants: Sequence[Variant]) -> 
         RefusedError: If so, or if a killed run left settings of the host changed.
     """
     if any(apply_changes(experiment, variant.changes).host for variant in variants):
-        Claim(UNDO).look()
+        HostLock(UNDO).look()
 
 
 def _unavailable(what: str, reasons: Mapping[str, str]) -> RefusedError:

@@ -11,9 +11,9 @@ from loadstone.errors import RefusedError
 from loadstone.experiments.designs.search import rules_of
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import apply_changes
+from loadstone.host.locality import at_address, data_folder
 from loadstone.host.machine import Absent
 from loadstone.host.mounts import mount_of
-from loadstone.host.place import at_address, data_folder
 from loadstone.placements.place import IN_MEMORY, Place, parse
 from loadstone.spec.model import CrashDesign, Experiment, ProfileSpec, SearchDesign
 from loadstone.spec.plans import Variant

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from loadstone.runner.database import Link
-from loadstone.runner.session import Outcome, Tiding
+from loadstone.runner.session import Outcome, WorkloadEvent
 
 
 class Actor(ABC):
     """The part of a session that is its role's."""
 
     def __init__(self) -> None:
-        self.told: list[Tiding] = []
-        """What is to be told since the last operation."""
+        self.workload_events: list[WorkloadEvent] = []
+        """Events since the last operation."""
         self.hurries = False
         """Whether what is next is due as soon as the last operation has ended."""
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from loadstone.runner.archive.book import Run
-from loadstone.runner.archive.source import Said, Source, Words
+from loadstone.runner.archive.source import EventColumns, EventSource, Words
+from loadstone.runner.archive.station_buffer import EventRun
 from loadstone.workloads.archive.tables import EVENT_COLUMNS
 
 ROUTES = (
@@ -47,9 +47,9 @@ class Batch:
         self,
         station: int,
         elements: int,
-        source: Source,
+        source: EventSource,
         began_us: int,
-        runs: Sequence[Run],
+        runs: Sequence[EventRun],
     ) -> None:
         self.station = station
         self.count = sum(run.count for run in runs)
@@ -88,7 +88,11 @@ def _numbers(runs: Sequence[tuple[int, int]]) -> Words:
 
 
 def _table(
-    station: int, element: NDArray[np.int64], ts_us: NDArray[np.int64], seqs: Words, said: Said
+    station: int,
+    element: NDArray[np.int64],
+    ts_us: NDArray[np.int64],
+    seqs: Words,
+    said: EventColumns,
 ) -> pa.Table:
     columns = (
         pa.array(element.astype(np.int32)),

@@ -10,7 +10,7 @@ from loadstone.runner.archive.parameters import CLOSE, VISIBLE
 from loadstone.runner.archive.segments import create_index, instant
 from loadstone.runner.clock import SECOND_NS
 from loadstone.runner.database import Link
-from loadstone.runner.session import DONE, IDLE, Ending, FailureError, Outcome, Tiding
+from loadstone.runner.session import DONE, IDLE, Ending, FailureError, Outcome, WorkloadEvent
 from loadstone.workloads.archive.tables import VIEW
 
 _CLOSES = 4
@@ -90,7 +90,7 @@ class Closer(Actor):
             "compress_s": 0.0,
             "move_s": 0.0,
         }
-        self.told.append(Tiding("segment-close", data))
+        self.workload_events.append(WorkloadEvent("segment-close", data))
         return DONE
 
     def _timed(self, link: Link, statement: str) -> float:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from threading import Condition, Lock
 
 from loadstone.runner.acknowledgements import Acknowledgements
-from loadstone.runner.archive.book import Book, Totals
 from loadstone.runner.archive.parameters import Parameters
 from loadstone.runner.archive.replay import Replay
+from loadstone.runner.archive.station_buffer import StationBuffer, Totals
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.database import Database
 from loadstone.runner.session import FailureError
@@ -63,7 +63,7 @@ class Common:
     routes: Lock = field(default_factory=Lock, init=False)
     latest: Latest = field(default_factory=Latest, init=False)
     bytes_sent: int = field(default=0, init=False)
-    _books: list[Book] = field(default_factory=list, init=False)
+    _buffers: list[StationBuffer] = field(default_factory=list, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def now_us(self) -> int:
@@ -74,10 +74,10 @@ class Common:
         """Seconds since a moment."""
         return to_s(self.clock.now_ns() - begun_ns)
 
-    def add(self, book: Book) -> None:
+    def add(self, buffer: StationBuffer) -> None:
         """Lets the figures of a station be told."""
         with self._lock:
-            self._books.append(book)
+            self._buffers.append(buffer)
 
     def sent(self, bytes_: int) -> None:
         """Counts the bytes of rows that were sent."""
@@ -88,12 +88,12 @@ class Common:
         """Sums over the stations up to now."""
         with self._lock:
             now_ns = self.clock.now_ns()
-            return sum((book.totals(now_ns) for book in self._books), Totals())
+            return sum((buffer.totals(now_ns) for buffer in self._buffers), Totals())
 
     def deepest(self) -> int:
         """The most that one station held back since this was last asked."""
         with self._lock:
-            return max((book.deepest() for book in self._books), default=0)
+            return max((buffer.deepest() for buffer in self._buffers), default=0)
 
 
 def damaged(problem: str) -> FailureError:

@@ -9,7 +9,7 @@ from loadstone.runner.archive.common import Common, damaged, whole
 from loadstone.runner.archive.parameters import PREALLOCATE, SWITCH
 from loadstone.runner.archive.segments import create_index, create_table, replace_view
 from loadstone.runner.database import Link
-from loadstone.runner.session import DONE, IDLE, Outcome, Tiding
+from loadstone.runner.session import DONE, IDLE, Outcome, WorkloadEvent
 from loadstone.workloads.archive.tables import segment_name
 
 _EARLY = 0.8
@@ -109,7 +109,7 @@ class Keeper(Actor):
             f"VALUES ({number}, '{name}', {_NEVER_US}, 'next', {self._common.now_us()}, {create_s})"
         )
         data = {"took_s": create_s, "number": number, "create_s": create_s}
-        self.told.append(Tiding("segment-create", data))
+        self.workload_events.append(WorkloadEvent("segment-create", data))
         return create_s
 
     def _switch_to(
@@ -138,7 +138,7 @@ class Keeper(Actor):
             "preallocated": int(is_preallocated),
             "begin_unix_s": begin_us / 1e6,
         }
-        self.told.append(Tiding("segment-switch", data))
+        self.workload_events.append(WorkloadEvent("segment-switch", data))
         link.ask(f"UPDATE archive_segment SET switch_s = {switch_s} WHERE number = {number}")
 
 

@@ -60,20 +60,20 @@ class Role(Enum):
 
 
 @dataclass(frozen=True)
-class Part:
+class UserRole:
     """The role of a user; `station` is the number of its station."""
 
     role: Role
     station: int = 0
 
 
-def part_of(parameters: Parameters, user: int) -> Part:
+def part_of(parameters: Parameters, user: int) -> UserRole:
     """What a user does."""
     if user < 2:
-        return Part(Role.KEEPER if user == 0 else Role.CLOSER)
+        return UserRole(Role.KEEPER if user == 0 else Role.CLOSER)
     if user - 2 < parameters.operators:
-        return Part(Role.OPERATOR)
-    return Part(Role.STATION, user - 2 - parameters.operators)
+        return UserRole(Role.OPERATOR)
+    return UserRole(Role.STATION, user - 2 - parameters.operators)
 
 
 def read_parameters(plan: Plan) -> Parameters:

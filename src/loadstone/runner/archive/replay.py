@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from loadstone.runner.archive.parameters import PATH
-from loadstone.runner.archive.source import Said, Words
+from loadstone.runner.archive.source import EventColumns, Words
 from loadstone.runner.plan import RefusalError
 
 HEADER = ("ts", "element", "value", "status", "text")
@@ -71,10 +71,10 @@ class Replay:
         part = int(np.searchsorted(self._due_us, rest_us, side="right"))
         return rounds * len(self._due_us) + part
 
-    def say(self, numbers: Words, seqs: Words) -> Said:
+    def say(self, numbers: Words, seqs: Words) -> EventColumns:
         """What events say that became due as `numbers`, from 0."""
         rounds, at = np.divmod(numbers.astype(np.int64), len(self._due_us))
-        return Said(
+        return EventColumns(
             element=self._element[at],
             after_us=rounds * self._round_us + self._ts_us[at],
             value=self._value[at],

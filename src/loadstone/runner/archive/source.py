@@ -32,7 +32,7 @@ _STATES = pa.array(STATES)
 
 
 @dataclass(frozen=True)
-class Said:
+class EventColumns:
     """What events say, without their station: arrays of one length.
 
     `after_us` is the source time after the station's begin; `value` is of no use where
@@ -47,7 +47,7 @@ class Said:
     status: NDArray[np.int32]
 
 
-class Source(Protocol):
+class EventSource(Protocol):
     """Where the events of a station come from."""
 
     @property
@@ -57,11 +57,11 @@ class Source(Protocol):
     def due_by(self, elapsed_ns: int) -> int:
         """Events that are due so long after the station's begin."""
 
-    def say(self, numbers: Words, seqs: Words) -> Said:
+    def say(self, numbers: Words, seqs: Words) -> EventColumns:
         """What events say that became due as `numbers`, from 0, and were accepted as `seqs`."""
 
 
-class Maker:
+class EventGenerator:
     """Makes up the events of one station."""
 
     def __init__(self, station: int, parameters: Parameters, seed: int) -> None:
@@ -90,7 +90,7 @@ class Maker:
     def _due_ns(self, number: int) -> int:
         return int(float(number + 1) * self._period_ns)
 
-    def say(self, numbers: Words, seqs: Words) -> Said:
+    def say(self, numbers: Words, seqs: Words) -> EventColumns:
         """What events say that became due as `numbers`, from 0, and were accepted as `seqs`."""
         draw = _mix(np.uint64(self._seed) + seqs * np.uint64(SPREAD))
         element = (draw & np.uint64(0xFFFF_FFFF)) * np.uint64(self._elements) >> np.uint64(32)
@@ -98,7 +98,7 @@ class Maker:
         nature = (np.uint32(self._seed & 0xFFFF_FFFF) ^ element.astype(np.uint32)) * _SPREAD_32
         lacks_value = nature >> 27 == 31
         states = (noise % np.uint64(len(STATES))).astype(np.int8)
-        return Said(
+        return EventColumns(
             element=element.astype(np.int64),
             after_us=self._after_us(numbers, draw),
             value=_value(nature, noise),

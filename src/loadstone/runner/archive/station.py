@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from loadstone.runner.archive.actor import Actor
 from loadstone.runner.archive.batch import ROUTES, Batch
-from loadstone.runner.archive.book import Book
 from loadstone.runner.archive.common import Acknowledged, Common, damaged, whole
 from loadstone.runner.archive.parameters import INSERT
-from loadstone.runner.archive.source import Maker, Source
+from loadstone.runner.archive.source import EventGenerator, EventSource
+from loadstone.runner.archive.station_buffer import StationBuffer
 from loadstone.runner.clock import to_ns
 from loadstone.runner.database import Link
 from loadstone.runner.session import DONE, IDLE, Ending, Outcome
@@ -26,16 +26,16 @@ class Station(Actor):
         self._number = number
         self._user = user
         parameters = common.parameters
-        self._source: Source = common.replay or Maker(number, parameters, common.seed)
-        self._book = Book(self._source, parameters.buffer_events, _enlist(link, number))
-        common.add(self._book)
+        self._source: EventSource = common.replay or EventGenerator(number, parameters, common.seed)
+        self._buffer = StationBuffer(self._source, parameters.buffer_events, _enlist(link, number))
+        common.add(self._buffer)
         self._begun_ns: int | None = None
         """When the batch that waits was first begun, if storing it failed: the mark must be read
         before the next attempt."""
 
     def stop(self) -> None:
         """No events come any more."""
-        self._book.stop(self._common.clock.now_ns())
+        self._buffer.stop(self._common.clock.now_ns())
 
     def choose(self) -> str:
         """A station only stores."""
@@ -74,7 +74,7 @@ class Station(Actor):
     def _cut(self, now_ns: int) -> Batch | None:
         """The oldest events that wait now."""
         parameters = self._common.parameters
-        began_ns, runs = self._book.cut(now_ns, parameters.batch_events)
+        began_ns, runs = self._buffer.cut(now_ns, parameters.batch_events)
         if not runs:
             return None
         began_us = self._common.clock.unix_us(began_ns)
@@ -94,25 +94,25 @@ class Station(Actor):
                 f"UPDATE archive_station SET stored = {batch.last.seq} "
                 f"WHERE station = {self._number}"
             )
-            self._book.doubt(batch.count)
+            self._buffer.doubt(batch.count)
             link.ask("COMMIT")
         self._common.sent(batch.bytes)
 
     def _settle(self, mark: int, at_ns: int) -> None:
         """Takes note that all up to the mark is stored."""
-        stored = self._book.settle(mark, at_ns)
+        stored = self._buffer.settle(mark, at_ns)
         if stored is not None:
             self._common.acknowledgements.note(self._user, "insert", self._number, *stored)
 
     def _judge(self, took_ns: int) -> None:
         if took_ns > to_ns(self._common.parameters.threshold_ms / 1e3):
-            self._book.slow()
+            self._buffer.slow()
 
     def _is_behind(self) -> bool:
         """Whether what is left cannot wait for the next moment."""
         parameters = self._common.parameters
         of_interval = int(self._source.per_s * parameters.interval_s)
-        return self._book.waiting >= max(1, min(parameters.batch_events, of_interval))
+        return self._buffer.waiting >= max(1, min(parameters.batch_events, of_interval))
 
 
 def _enlist(link: Link, station: int) -> int:

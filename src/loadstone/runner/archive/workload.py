@@ -22,7 +22,7 @@ from loadstone.runner.clock import Clock
 from loadstone.runner.database import Database, Link
 from loadstone.runner.engines.connections import read_connection
 from loadstone.runner.plan import Plan, RefusalError
-from loadstone.runner.session import LOST, FailureError, Outcome, Session, Tiding, Workload
+from loadstone.runner.session import LOST, FailureError, Outcome, Session, Workload, WorkloadEvent
 from loadstone.runner.usage import EngineMeter
 
 
@@ -142,10 +142,10 @@ class ArchiveSession(Session):
             raise FailureError(LOST, "there is no connection")
         return self._actor.execute(self._link, operation)
 
-    def tidings(self) -> Sequence[Tiding]:
-        """What is to be told since the last operation."""
-        told, self._actor.told = self._actor.told, []
-        return told
+    def workload_events(self) -> Sequence[WorkloadEvent]:
+        """Events since the last operation."""
+        events, self._actor.workload_events = self._actor.workload_events, []
+        return events
 
     def reconnect(self) -> None:
         """Replaces a lost cursor.

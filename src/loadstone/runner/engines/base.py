@@ -11,7 +11,7 @@ Rows = list[tuple[object, ...]]
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """How a query was carried out."""
 
     text: str
@@ -38,7 +38,7 @@ class Channel(Protocol):
                 engine has transactions.
         """
 
-    def explain(self, sql: str, *, execute: bool) -> Plan:
+    def explain(self, sql: str, *, execute: bool) -> QueryPlan:
         """The plan of a query.
 
         Args:

@@ -13,7 +13,7 @@ from typing import Any
 import chdb
 import pyarrow as pa
 
-from loadstone.runner.engines.base import Form, Plan, Rows
+from loadstone.runner.engines.base import Form, QueryPlan, Rows
 from loadstone.runner.engines.cells import AMOUNTS, MEMBERS
 from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.plan import RefusalError
@@ -121,14 +121,14 @@ class ChDBChannel:
         for statement in statements:
             self.run(statement)
 
-    def explain(self, sql: str, *, execute: bool) -> Plan:
+    def explain(self, sql: str, *, execute: bool) -> QueryPlan:
         """The plan; ClickHouse does not say what its execution showed.
 
         Raises:
             FailureError: ClickHouse refuses it, or was interrupted.
         """
         text = "\n".join(str(row[0]) for row in self.run(f"EXPLAIN {sql}"))
-        return Plan(text, text)
+        return QueryPlan(text, text)
 
     def spilled_bytes(self) -> int | None:
         """None: its temporary files are watched while a statement runs."""

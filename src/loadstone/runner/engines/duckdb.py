@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.runner.database import Database, Link
-from loadstone.runner.engines.base import Form, Plan, Rows
+from loadstone.runner.engines.base import Form, QueryPlan, Rows
 from loadstone.runner.engines.cells import table_of
 from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.session import FailureError
@@ -92,7 +92,7 @@ class DuckDBChannel:
             for statement in ("BEGIN", *statements, "COMMIT"):
                 self._link.ask(statement)
 
-    def explain(self, sql: str, *, execute: bool) -> Plan:
+    def explain(self, sql: str, *, execute: bool) -> QueryPlan:
         """The plan; executed, with the rows and the time of each operator.
 
         Raises:
@@ -101,7 +101,7 @@ class DuckDBChannel:
         words = "EXPLAIN ANALYZE" if execute else "EXPLAIN"
         text = "\n".join(str(row[-1]) for row in self.run(f"{words} {sql}"))
         ((_, tree),) = self.run(f"EXPLAIN (FORMAT json) {sql}")
-        return Plan(text, "\n".join(_operators(json.loads(str(tree)), 0)))
+        return QueryPlan(text, "\n".join(_operators(json.loads(str(tree)), 0)))
 
     def spilled_bytes(self) -> int | None:
         """None: its temporary files are watched while a statement runs."""

@@ -10,7 +10,7 @@ from typing import Any
 import pymysql
 from pymysql.connections import Connection
 
-from loadstone.runner.engines.base import Plan, Rows
+from loadstone.runner.engines.base import QueryPlan, Rows
 from loadstone.runner.engines.connections import ServerConnection
 from loadstone.runner.engines.server import ServerEngine
 from loadstone.runner.plan import RefusalError
@@ -101,7 +101,7 @@ class MariaDBChannel:
                     cursor.execute("ROLLBACK")
                 raise
 
-    def explain(self, sql: str, *, execute: bool) -> Plan:
+    def explain(self, sql: str, *, execute: bool) -> QueryPlan:
         """The plan as JSON; executed, with what that showed.
 
         Raises:
@@ -109,7 +109,7 @@ class MariaDBChannel:
         """
         verb = "ANALYZE" if execute else "EXPLAIN"
         text = "\n".join(str(row[0]) for row in self.run(f"{verb} FORMAT=JSON {sql}"))
-        return Plan(text, "\n".join(_accesses(json.loads(text), 0)))
+        return QueryPlan(text, "\n".join(_accesses(json.loads(text), 0)))
 
     def spilled_bytes(self) -> int | None:
         """MariaDB counts its temporary tables on disk, not their bytes."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import psycopg
 
-from loadstone.runner.engines.base import Form, Plan, Rows
+from loadstone.runner.engines.base import Form, QueryPlan, Rows
 from loadstone.runner.engines.connections import ServerConnection
 from loadstone.runner.engines.server import ServerEngine
 from loadstone.runner.plan import RefusalError
@@ -97,7 +97,7 @@ class PostgreSQLChannel:
             for statement in statements:
                 self._connection.execute(statement.encode())
 
-    def explain(self, sql: str, *, execute: bool) -> Plan:
+    def explain(self, sql: str, *, execute: bool) -> QueryPlan:
         """The plan; executed, with rows, times and buffers of each node.
 
         Raises:
@@ -106,7 +106,7 @@ class PostgreSQLChannel:
         words = "EXPLAIN (ANALYZE, BUFFERS)" if execute else "EXPLAIN"
         lines = [str(row[0]) for row in self.run(f"{words} {sql}")]
         nodes = [line.partition("  (cost=")[0] for line in lines if "  (cost=" in line]
-        return Plan("\n".join(lines), "\n".join(nodes))
+        return QueryPlan("\n".join(lines), "\n".join(nodes))
 
     def spilled_bytes(self) -> int | None:
         """What all sessions of this database have written to temporary files, from 15 on.

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.runner.engines.base import Plan, Rows
+from loadstone.runner.engines.base import QueryPlan, Rows
 from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.plan import RefusalError
-from loadstone.runner.processes import account_of
+from loadstone.runner.processes import usage_of
 from loadstone.runner.session import LOST, FailureError
 from loadstone.targets.arrow_sql import rows_of
 from loadstone.targets.spark.jvm import JVM, said
@@ -70,7 +70,7 @@ class SparkEngine:
     def cpu_s(self) -> float:
         """Processor time of the JVM."""
         if not self._jvm.has_ended:
-            used_s = self._before_s + account_of((self._jvm.pid,)).cpu_s
+            used_s = self._before_s + usage_of((self._jvm.pid,)).cpu_s
             self._highest_s = max(self._highest_s, used_s)
         return self._highest_s
 
@@ -111,14 +111,14 @@ class SparkChannel:
         for statement in statements:
             self.run(statement)
 
-    def explain(self, sql: str, *, execute: bool) -> Plan:
+    def explain(self, sql: str, *, execute: bool) -> QueryPlan:
         """The plan before its execution, which may adapt it.
 
         Raises:
             FailureError: Spark refuses it, or was interrupted.
         """
         ((text,),) = self.run(f"EXPLAIN FORMATTED {sql}")
-        return Plan(str(text), shape_of(str(text)))
+        return QueryPlan(str(text), shape_of(str(text)))
 
     def spilled_bytes(self) -> int | None:
         """What stages have written to disk for want of memory.

@@ -14,7 +14,7 @@ from loadstone.load.locate import find_driver
 from loadstone.runner.engines.base import CellsChannel, Channel
 from loadstone.runner.engines.cells import ROW_BYTES
 from loadstone.runner.session import FailureError
-from loadstone.runner.steps.parameters import Cells
+from loadstone.runner.steps.parameters import CellLoad
 
 UNPARSED = "cells"
 """Class of a file that the parser does not take."""
@@ -42,7 +42,7 @@ class Parsed:
         return (self.file, self.lines, self.cells, self.rows, self.rejected, self.sum)
 
 
-def load(channel: Channel, cells: Cells) -> Parsed:
+def load(channel: Channel, cells: CellLoad) -> Parsed:
     """Parses a file and adds its rows to a table.
 
     Raises:
@@ -61,7 +61,7 @@ def load(channel: Channel, cells: Cells) -> Parsed:
     return Parsed(file=Path(cells.file).name, **json.loads(told[0]))
 
 
-def _command(cells: Cells, channel: CellsChannel) -> list[str]:
+def _command(cells: CellLoad, channel: CellsChannel) -> list[str]:
     try:
         driver = find_driver()
     except DriverError as error:

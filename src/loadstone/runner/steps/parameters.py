@@ -14,7 +14,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 """Goes into names of files."""
 
 
-class Cells(Strict):
+class CellLoad(Strict):
     """A file of cells, which the driver's parser turns into rows of a table."""
 
     file: str
@@ -26,7 +26,7 @@ class Cells(Strict):
     """File for the lines that are not taken."""
 
 
-Job = Annotated[tuple[str | Cells, ...], Field(min_length=1, strict=False)]
+Job = Annotated[tuple[str | CellLoad, ...], Field(min_length=1, strict=False)]
 """Statements, each a transaction of its own, and files, one after the other in one session."""
 Stage = Annotated[tuple[Job, ...], Field(min_length=1, strict=False)]
 """Jobs at the same time, each in a session of its own."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from loadstone.protocol.steps import ANSWERS, PLANS, SHAPES, TOLD
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.engines.base import Channel, Engine, Rows
-from loadstone.runner.processes import Account, Watch, account_of
+from loadstone.runner.processes import ProcessUsage, Watch, usage_of
 from loadstone.runner.session import (
     EXHAUSTED,
     LOST,
@@ -21,12 +21,12 @@ from loadstone.runner.session import (
     FailureError,
     Outcome,
     Session,
-    Tiding,
+    WorkloadEvent,
 )
-from loadstone.runner.steps.crew import Crew
-from loadstone.runner.steps.keeping import keep_answer, keep_text
+from loadstone.runner.steps.answer_files import keep_answer, keep_text
 from loadstone.runner.steps.limit import Limit
 from loadstone.runner.steps.parameters import Parameters, Step, Stream
+from loadstone.runner.steps.session_pool import SessionPool
 
 TIME_LIMIT = "time-limit"
 """Class of a statement that was broken off because it took too long."""
@@ -45,7 +45,7 @@ class Round:
         self.ended = {stream.name: threading.Event() for stream in self.streams}
 
 
-class Solitude:
+class Exclusivity:
     """Tells whether a statement was the only one: then what the engine used is its own."""
 
     def __init__(self) -> None:
@@ -78,13 +78,13 @@ class Common:
     """Of the requests that are drawn."""
     rounds: list[Round] = field(init=False)
     stopping: threading.Event = field(default_factory=threading.Event)
-    solitude: Solitude = field(init=False)
+    exclusivity: Exclusivity = field(init=False)
     _channels: list[Channel] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.rounds = [Round(streams) for streams in self.parameters.rounds]
-        self.solitude = Solitude()
+        self.exclusivity = Exclusivity()
 
     def hurry(self) -> None:
         """Breaks off every statement of a step; no further one begins."""
@@ -127,7 +127,7 @@ class Common:
 
 
 @dataclass
-class _Made:
+class _StepResult:
     """A step as it went; what the engine used is None where others used it at the same time."""
 
     since_ns: int = 0
@@ -136,25 +136,25 @@ class _Made:
     parser_cpu_s: float | None = None
     """Of the files of a work: it is none of the engine's."""
     failure: FailureError | None = None
-    account: Account | None = None
+    usage: ProcessUsage | None = None
     peak_bytes: int | None = None
     spilled_bytes: int | None = None
     spilled_beside_bytes: int | None = None
     """What all that ran at the time have spilled, where others did."""
 
-    def told(self) -> dict[str, float | str]:
+    def figures(self) -> dict[str, float | str]:
         """What is known of it."""
-        failure, account = self.failure, self.account
+        failure, usage = self.failure, self.usage
         known: dict[str, float | str | None] = {
             "from_s": to_s(self.since_ns),
             "to_s": to_s(self.until_ns),
             "rows": None if self.rows is None else len(self.rows),
             "class": None if failure is None else failure.error_class,
             "error": None if failure is None else failure.message,
-            "cpu_s": None if account is None else account.cpu_s,
+            "cpu_s": None if usage is None else usage.cpu_s,
             "parser_cpu_s": self.parser_cpu_s,
-            "read_bytes": None if account is None else account.read_bytes,
-            "written_bytes": None if account is None else account.written_bytes,
+            "read_bytes": None if usage is None else usage.read_bytes,
+            "written_bytes": None if usage is None else usage.written_bytes,
             "peak_bytes": self.peak_bytes,
             "spilled_bytes": self.spilled_bytes,
             "spilled_beside_bytes": self.spilled_beside_bytes,
@@ -169,11 +169,11 @@ class StreamSession(Session):
         self._common = common
         self._user = user
         self._channel = common.opened()
-        self._crew = Crew(common)
+        self._pool = SessionPool(common)
         self._draw = random.Random(f"requests {common.seed} {user}")
         self._round = 0
         self._place = 0
-        self._told: list[Tiding] = []
+        self._events: list[WorkloadEvent] = []
         self._lost_ns: int | None = None
         self._is_abandoned = False
         """The engine did not come back: no further step is made."""
@@ -213,10 +213,10 @@ class StreamSession(Session):
         self._place += 1
         return self._make(stream, step)
 
-    def tidings(self) -> Sequence[Tiding]:
+    def workload_events(self) -> Sequence[WorkloadEvent]:
         """What became of the last step."""
-        told, self._told = self._told, []
-        return told
+        events, self._events = self._events, []
+        return events
 
     def reconnect(self) -> None:
         """Opens a new session with the engine; gives up after the time that a query may take.
@@ -230,7 +230,7 @@ class StreamSession(Session):
         now_ns = common.clock.now_ns()
         self._lost_ns = now_ns if self._lost_ns is None else self._lost_ns
         common.close(self._channel)
-        self._crew.close()
+        self._pool.close()
         try:
             self._channel = common.opened()
         except FailureError:
@@ -243,7 +243,7 @@ class StreamSession(Session):
     def close(self) -> None:
         """Says goodbye."""
         self._end_round(self._stream())
-        self._crew.close()
+        self._pool.close()
         self._common.close(self._channel)
 
     # -- a request -------------------------------------------------------------------------------
@@ -258,67 +258,67 @@ class StreamSession(Session):
 
     # -- a step ----------------------------------------------------------------------------------
     def _make(self, stream: Stream, step: Step) -> Outcome:
-        made = self._made(step)
+        result = self._executed(step)
         named = {"stream": stream.name, "operation": step.operation, "step": step.kind}
-        self._told.append(Tiding(TOLD, {**named, **made.told()}))
-        if made.failure is not None:
+        self._events.append(WorkloadEvent(TOLD, {**named, **result.figures()}))
+        if result.failure is not None:
             self._failed.add(step.operation)
-            raise made.failure
-        if made.rows is not None and step.answer is not None:
-            keep_answer(self._folder / ANSWERS, step.answer, made.rows)
-        return Outcome(Ending.DONE, since_ns=made.since_ns, until_ns=made.until_ns)
+            raise result.failure
+        if result.rows is not None and step.answer is not None:
+            keep_answer(self._folder / ANSWERS, step.answer, result.rows)
+        return Outcome(Ending.DONE, since_ns=result.since_ns, until_ns=result.until_ns)
 
-    def _made(self, step: Step) -> _Made:
+    def _executed(self, step: Step) -> _StepResult:
         """Makes a step, and looks up what the engine uses for it: that may fail too."""
         now_ns = self._common.clock.now_ns()
-        made = _Made(since_ns=now_ns, until_ns=now_ns)
+        result = _StepResult(since_ns=now_ns, until_ns=now_ns)
         try:
-            with self._using(made):
-                self._attempt(step, made)
-                if self._is_left_unexplained(step, made):
+            with self._using(result):
+                self._attempt(step, result)
+                if self._is_left_unexplained(step, result):
                     self._failed.add(step.operation)
-                    self._attempt(step, made, since_ns=made.since_ns)
+                    self._attempt(step, result, since_ns=result.since_ns)
         except FailureError as error:
-            made.failure = error
-        return made
+            result.failure = error
+        return result
 
-    def _attempt(self, step: Step, made: _Made, since_ns: int | None = None) -> None:
+    def _attempt(self, step: Step, result: _StepResult, since_ns: int | None = None) -> None:
         """Makes a step within its time; it began now, or where an attempt before it did."""
         with self._limit() as is_late:
-            made.since_ns = self._common.clock.now_ns() if since_ns is None else since_ns
-            made.failure = None
+            result.since_ns = self._common.clock.now_ns() if since_ns is None else since_ns
+            result.failure = None
             try:
-                rows = self._run(step, made, is_late)
+                rows = self._run(step, result, is_late)
             except FailureError as error:
                 broken_off = self._broken_off(is_late=is_late.is_set())
-                made.failure = error if error.is_fatal else broken_off or error
+                result.failure = error if error.is_fatal else broken_off or error
             else:
                 # ClickHouse may end with a part of the answer, and without an error.
-                made.failure = self._broken_off(is_late=is_late.is_set())
-                made.rows = rows if made.failure is None else None
-            made.until_ns = self._common.clock.now_ns()
+                result.failure = self._broken_off(is_late=is_late.is_set())
+                result.rows = rows if result.failure is None else None
+            result.until_ns = self._common.clock.now_ns()
         if is_late.is_set():
             self._absorb()
 
-    def _is_left_unexplained(self, step: Step, made: _Made) -> bool:
+    def _is_left_unexplained(self, step: Step, result: _StepResult) -> bool:
         """Whether a plan with an execution failed where one without may be had."""
-        if step.kind != "explain" or step.operation in self._failed or made.failure is None:
+        if step.kind != "explain" or step.operation in self._failed or result.failure is None:
             return False
-        return not made.failure.is_fatal and not self._common.stopping.is_set()
+        return not result.failure.is_fatal and not self._common.stopping.is_set()
 
     def _absorb(self) -> None:
         """Takes an interrupt that found nothing to break off, lest the next statement does."""
-        for own in (self._channel, *self._crew.channels):
+        for own in (self._channel, *self._pool.channels):
             with suppress(FailureError):
                 own.run("SELECT 1")
 
-    def _run(self, step: Step, made: _Made, is_late: threading.Event) -> Rows | None:
+    def _run(self, step: Step, result: _StepResult, is_late: threading.Event) -> Rows | None:
         if step.kind == "change":
             self._channel.change(step.statements)
             return None
         if step.kind == "work":
-            found = self._crew.work(self._channel, step.stages, is_late)
-            made.parser_cpu_s = sum(parsed.cpu_s for parsed in found) if found else None
+            found = self._pool.work(self._channel, step.stages, is_late)
+            result.parser_cpu_s = sum(parsed.cpu_s for parsed in found) if found else None
             return [parsed.row() for parsed in found]
         (statement,) = step.statements
         if step.kind == "explain":
@@ -343,7 +343,7 @@ class StreamSession(Session):
         channel = self._channel
 
         def interrupt() -> None:
-            for own in (channel, *self._crew.channels):
+            for own in (channel, *self._pool.channels):
                 own.interrupt()
 
         limit = Limit(self._common.parameters.time_limit_s, interrupt)
@@ -353,37 +353,37 @@ class StreamSession(Session):
             limit.lift()
 
     @contextmanager
-    def _using(self, made: _Made) -> Iterator[None]:
+    def _using(self, result: _StepResult) -> Iterator[None]:
         """Notes what the engine uses within the block, if this stream is alone.
 
         Raises:
             FailureError: The engine does not say what it has used before; the block is not run.
         """
-        solitude, engine = self._common.solitude, self._common.engine
-        token = solitude.begin()
+        exclusivity, engine = self._common.exclusivity, self._common.engine
+        token = exclusivity.begin()
         try:
-            before, spilled = account_of(engine.pids), self._channel.spilled_bytes()
+            before, spilled = usage_of(engine.pids), self._channel.spilled_bytes()
             watch = Watch(engine.pids, engine.temporary)
             try:
                 yield
             finally:
                 watch.stop()
         finally:
-            alone = solitude.end(token)
+            alone = exclusivity.end(token)
         if alone and engine.pids:
-            made.account = account_of(engine.pids) - before - self._parser(engine, made)
-            made.peak_bytes = watch.peak_memory_bytes
+            result.usage = usage_of(engine.pids) - before - self._parser(engine, result)
+            result.peak_bytes = watch.peak_memory_bytes
         is_watched = engine.temporary is not None
         spilled = watch.peak_files_bytes if is_watched else self._spilled_since(spilled)
         if alone:
-            made.spilled_bytes = spilled
+            result.spilled_bytes = spilled
         else:
-            made.spilled_beside_bytes = spilled
+            result.spilled_beside_bytes = spilled
 
-    def _parser(self, engine: Engine, made: _Made) -> Account:
+    def _parser(self, engine: Engine, result: _StepResult) -> ProcessUsage:
         """What the parsers used, where they are children of the engine's process."""
         is_here = os.getpid() in engine.pids
-        return Account(cpu_s=made.parser_cpu_s or 0.0) if is_here else Account()
+        return ProcessUsage(cpu_s=result.parser_cpu_s or 0.0) if is_here else ProcessUsage()
 
     def _spilled_since(self, before: int | None) -> int | None:
         if before is None:

@@ -17,7 +17,7 @@ from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb.database import STANDARD
-from loadstone.targets.elsewhere import answered
+from loadstone.targets.script_process import answer_of
 
 CHANGED = "SELECT name, value FROM system.settings WHERE changed ORDER BY name"
 VALUE = "SELECT value FROM system.settings WHERE name = %s"
@@ -101,7 +101,7 @@ def _asked(*statements: str) -> list[list[str]]:
     Raises:
         TargetError: With ClickHouse's message, or if chDB does not run.
     """
-    answer = answered("chDB", _ASK, json.dumps(statements))
+    answer = answer_of("chDB", _ASK, json.dumps(statements))
     if "error" in answer:
         text = str(answer["error"]).partition("DB::Exception: ")[2] or str(answer["error"])
         raise TargetError(text.strip().partition("\n")[0])

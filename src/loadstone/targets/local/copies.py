@@ -27,7 +27,7 @@ _THREADS = 4
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreWork:
     """What a restoration had to do."""
 
     files: int
@@ -50,7 +50,7 @@ def take(data: Path, kept: Path, left_out: Collection[Path] = ()) -> None:
     _in_parallel(lambda name: _copy(data / name, kept / name, None), names)
 
 
-def restore(kept: Path, data: Path, account: Account) -> Restored:
+def restore(kept: Path, data: Path, account: Account) -> RestoreWork:
     """Makes the data folder of a stopped server equal to the copy, and has it on the disk."""
     wanted_folders, wanted = _folders(kept), _files(kept)
     _remove_extras(data, set(wanted_folders), set(wanted))
@@ -70,7 +70,7 @@ def restore(kept: Path, data: Path, account: Account) -> Restored:
     written = _in_parallel(put_back, wanted)
     for folder in (Path(), *wanted_folders):
         _sync(data / folder)
-    return Restored(len(wanted), sum(written))
+    return RestoreWork(len(wanted), sum(written))
 
 
 def drop_from_page_cache(data: Path) -> int:

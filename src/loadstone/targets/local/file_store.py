@@ -13,8 +13,8 @@ from loadstone.placements.account import own_account
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
-from loadstone.targets.local import copies, kept
-from loadstone.targets.local.premises import Laps, Premises
+from loadstone.targets.local import copies, snapshots
+from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 
 _READ_BYTES = 1024**2
 
@@ -33,8 +33,8 @@ class FileStore:
             context: Journal and mark.
         """
         self._name = name
-        self._premises = Premises(spec, context, own_account())
-        self._premises.open()
+        self._engine_folders = EngineFolders(spec, context, own_account())
+        self._engine_folders.open()
 
     @property
     def database(self) -> Path:
@@ -43,21 +43,21 @@ class FileStore:
 
     @property
     def _folder(self) -> Path:
-        return self._premises.places.layout.data
+        return self._engine_folders.places.layout.data
 
     def clear(self, storage: StorageSpec) -> None:
         """Makes the placement, with nothing on it."""
-        folder = self._premises.places.use(storage).data
+        folder = self._engine_folders.places.use(storage).data
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        self._premises.last_reset = {}
+        self._engine_folders.last_reset = {}
 
     def keep(self, key: str) -> None:
         """Copies the data, which nobody uses, and which are in the one file."""
-        data, copy = self._folder, kept.folder_of(self._premises.snapshots, key)
+        data, copy = self._folder, snapshots.folder_of(self._engine_folders.snapshots, key)
         tree.check_space(copy.parent, tree.size_bytes(data), "a snapshot")
         shutil.rmtree(copy, ignore_errors=True)
-        with kept.copying(copy):
+        with snapshots.copying(copy):
             copies.take(data, copy)
 
     def put_back(self, key: str, storage: StorageSpec) -> None:
@@ -67,45 +67,45 @@ class FileStore:
             WrongInputError: If nothing was kept under `key`.
             TargetError: If there is no space.
         """
-        copy = kept.existing(self._premises.snapshots, key)
-        laps = Laps()
-        folder = self._premises.places.use(storage, tree.size_bytes(copy)).data
-        laps.end("place_s")
-        with kept.copying(folder):
-            restored = copies.restore(copy, folder, self._premises.account)
-        laps.end("copy_s")
-        self._premises.last_reset = {**asdict(restored), **laps.seconds}
+        copy = snapshots.existing(self._engine_folders.snapshots, key)
+        stopwatch = Stopwatch()
+        folder = self._engine_folders.places.use(storage, tree.size_bytes(copy)).data
+        stopwatch.lap("place_s")
+        with snapshots.copying(folder):
+            restored = copies.restore(copy, folder, self._engine_folders.account)
+        stopwatch.lap("copy_s")
+        self._engine_folders.last_reset = {**asdict(restored), **stopwatch.seconds}
 
     def settle(self, cache: str) -> None:
         """Reads the file into the page cache or takes it out, and brings it to the medium.
 
         A later power loss then takes only what comes after.
         """
-        laps = Laps()
+        stopwatch = Stopwatch()
         done = self._warm() if cache == "warm" else self._cool()
-        self._premises.places.make_durable()
-        laps.end("settle_s")
-        self._premises.last_reset |= {"cache": done, **laps.seconds}
+        self._engine_folders.places.make_durable()
+        stopwatch.lap("settle_s")
+        self._engine_folders.last_reset |= {"cache": done, **stopwatch.seconds}
 
     def power_loss(self) -> None:
         """Throws away what was not flushed."""
-        self._premises.places.power_loss()
+        self._engine_folders.places.power_loss()
 
     def recover(self) -> None:
         """Mounts again what lost its power."""
-        self._premises.places.recover()
+        self._engine_folders.places.recover()
 
     def readings(self) -> list[FactorReading]:
         """One for each placement."""
-        return self._premises.places.readings()
+        return self._engine_folders.places.readings()
 
     def inventory(self) -> dict[str, Any]:
         """Folder, file system, placements, and what the last reset took."""
-        return self._premises.inventory(self._folder)
+        return self._engine_folders.inventory(self._folder)
 
     def close(self) -> None:
         """Removes everything."""
-        self._premises.close()
+        self._engine_folders.close()
 
     def _warm(self) -> str:
         files = self._files()

@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
+from loadstone.cache import cache_folder, locked
 from loadstone.errors import TargetError
-from loadstone.kept_data import cache_folder, locked
 from loadstone.spec.model import Level
 from loadstone.targets.mariadb import values
 from loadstone.targets.mariadb.binaries import Binaries

@@ -13,8 +13,8 @@ from loadstone.results.record import FactorReading
 from loadstone.spec.model import Level, StorageSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.connection import ServerConnection
-from loadstone.targets.local import copies, kept
-from loadstone.targets.local.copies import Restored
+from loadstone.targets.local import copies, snapshots
+from loadstone.targets.local.copies import RestoreWork
 from loadstone.targets.local.places import Layout
 from loadstone.targets.local.sessions import room_for
 from loadstone.targets.mariadb import binaries, catalog, settings, state, values
@@ -72,15 +72,15 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
     # -- life ----------------------------------------------------------------------------------
     def open(self) -> None:
         """Makes a new server with an empty database, and starts it."""
-        premises = self._premises
-        premises.open()
-        tree.check_space(premises.root, LEAST_FREE_BYTES, "a new server")
-        log = premises.make_folder("log") / "mariadb.log"
-        layout = premises.places.use(StorageSpec())
+        engine_folders = self._engine_folders
+        engine_folders.open()
+        tree.check_space(engine_folders.root, LEAST_FREE_BYTES, "a new server")
+        log = engine_folders.make_folder("log") / "mariadb.log"
+        layout = engine_folders.places.use(StorageSpec())
         self._server = Instance(
             self._binaries,
             Folders.on(layout.data, layout.log),
-            premises.make_socket_folder(_SOCKET_NAME) / _SOCKET_NAME,
+            engine_folders.make_socket_folder(_SOCKET_NAME) / _SOCKET_NAME,
             log=log,
             account=self._account,
             journal=self.context.journal,
@@ -103,11 +103,11 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
         """Restores the empty server of that layout, which is made when it is first asked for."""
         layout = settings.layout(self._binaries, spec.settings)
         key = f"empty {json.dumps(layout)}"
-        copy = kept.folder_of(self._premises.snapshots, key)
+        copy = snapshots.folder_of(self._engine_folders.snapshots, key)
         if not copy.is_dir():
             self._disconnect()
             self.server.end()
-            self._place(self._premises.places.use(StorageSpec()))
+            self._place(self._engine_folders.places.use(StorageSpec()))
             options = {name: str(level) for name, level in layout.items()}
             self.server.initialise(options, _INSTALL)
             self.server.end()
@@ -164,18 +164,18 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
         folders = self.server.folders
         needed = tree.size_bytes(folders.data) + tree.size_bytes(folders.redo)
         tree.check_space(to.parent, needed, "a snapshot")
-        with kept.copying(to):
+        with snapshots.copying(to):
             copies.take(folders.data, to / "data")
             # Its index names files by their full paths, which a restore may change.
             binlog = {each.relative_to(folders.redo) for each in folders.redo.glob(f"{BINLOG}*")}
             copies.take(folders.redo, to / "redo", binlog)
 
-    def _put_back(self, copy: Path) -> Restored:
+    def _put_back(self, copy: Path) -> RestoreWork:
         self.server.make_folders()
         folders = self.server.folders
         data = copies.restore(copy / "data", folders.data, self._account)
         redo = copies.restore(copy / "redo", folders.redo, self._account)
-        return Restored(data.files + redo.files, data.written_bytes + redo.written_bytes)
+        return RestoreWork(data.files + redo.files, data.written_bytes + redo.written_bytes)
 
     def _folders(self) -> tuple[Path, ...]:
         return (self.server.folders.data, self.server.folders.redo)

@@ -10,7 +10,7 @@ from loadstone.results.record import FactorReading
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
-from loadstone.targets.mariadb import aside, safety, settings, state, values
+from loadstone.targets.mariadb import safety, settings, state, values, work_database
 from loadstone.targets.mariadb.address import parse
 from loadstone.targets.mariadb.binaries import OLDEST
 from loadstone.targets.mariadb.catalog import Variable
@@ -74,7 +74,7 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
             safety.refuse_in_use(self.client, self.address.database)
         finally:
             self.client.close()
-        with aside.server(self.address) as client:
+        with work_database.server(self.address) as client:
             self._set_aside(client)
         self._variables.apply(self.spec.settings)
 
@@ -87,16 +87,16 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
     # -- state ---------------------------------------------------------------------------------
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Drops everything in the work database."""
-        with aside.server(self.address) as client:
-            aside.clear(client, self.address.database)
+        with work_database.server(self.address) as client:
+            work_database.clear(client, self.address.database)
         return self._apply(spec)
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Makes the tables of the work database again from the snapshot."""
         kept = self._snapshot(key)
-        with aside.server(self.address) as client:
-            aside.clear(client, self.address.database)
-            aside.copy(client, kept, self.address.database)
+        with work_database.server(self.address) as client:
+            work_database.clear(client, self.address.database)
+            work_database.copy(client, kept, self.address.database)
         self.analyse()
         return self._apply(spec)
 
@@ -109,9 +109,9 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
 
     # -- inside --------------------------------------------------------------------------------
     def _copy(self, to: str, note: str) -> None:
-        with aside.server(self.address) as client:
+        with work_database.server(self.address) as client:
             client.query(f"CREATE DATABASE {identifier(to)} COMMENT {values.quoted(note)}")
-            aside.copy(client, self.address.database, to)
+            work_database.copy(client, self.address.database, to)
 
     def _apply(self, spec: TargetSpec) -> list[FactorReading]:
         before = self._variables.apply(spec.settings)
@@ -140,15 +140,15 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
             address=self.address.to_journal(),
             kept=kept,
             token=token,
-            comment=aside.comment_of(client, work) or "",
+            comment=work_database.comment_of(client, work) or "",
         )
         note = f"Tables of {work}, set aside by Loadstone; loadstone recover puts them back"
         client.query(f"CREATE DATABASE {identifier(kept)} COMMENT {values.quoted(note)}")
-        aside.move(client, work, kept)
-        aside.comment(
+        work_database.move(client, work, kept)
+        work_database.comment(
             client,
             work,
-            f"{aside.MARK} ({token}) for {self.context.owner}; loadstone recover puts the "
+            f"{work_database.MARK} ({token}) for {self.context.owner}; loadstone recover puts the "
             "original tables back",
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadstone.errors import RefusedError, TargetError
-from loadstone.targets.mariadb import aside
+from loadstone.targets.mariadb import work_database
 from loadstone.targets.mariadb.client import Client
 
 
@@ -13,15 +13,15 @@ def refuse_foreign(client: Client, database: str, *, force: bool) -> None:
     Raises:
         RefusedError: Unless `force`; and whenever it holds what cannot be put aside.
     """
-    found = aside.content(client, database)
-    marked = aside.MARK in (aside.comment_of(client, database) or "")
+    found = work_database.content(client, database)
+    marked = work_database.MARK in (work_database.comment_of(client, database) or "")
     if found and not force and not marked:
         raise RefusedError(
             f"database {database!r} is not empty and was not made by Loadstone "
             f"(it holds {', '.join(found[:3])}{', …' if len(found) > 3 else ''})",
             advice="name an empty database, or use --force: it is then set aside until the end",
         )
-    fixed = aside.other_objects(client, database)
+    fixed = work_database.other_objects(client, database)
     if fixed:
         kind, name = fixed[0]
         raise RefusedError(

@@ -10,7 +10,7 @@ from loadstone.errors import TargetError
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.spec.model import Level
 from loadstone.targets.address import Address
-from loadstone.targets.mariadb import aside, settings, values
+from loadstone.targets.mariadb import settings, values, work_database
 from loadstone.targets.mariadb.catalog import plain_name
 from loadstone.targets.mariadb.client import Client
 
@@ -35,7 +35,7 @@ class GlobalVariables:
         plain = {plain_name(name) for name in wanted}
         for name in reversed([each for each in self._entries if each not in plain]):
             self._journal.undo(self._entries.pop(name))
-        with aside.server(self._address) as client:
+        with work_database.server(self._address) as client:
             return {name: self._set(client, name, level) for name, level in wanted.items()}
 
     def reset(self) -> None:
@@ -47,7 +47,7 @@ class GlobalVariables:
         """Further settings for the length of a block."""
         entries = []
         try:
-            with aside.server(self._address) as client:
+            with work_database.server(self._address) as client:
                 for name, level in wanted.items():
                     entries.append(self._change(client, name, level))
             yield
@@ -99,5 +99,5 @@ def _statement(name: str, value: str, kind: str) -> str:
 @undoes("mariadb-variable")
 def _put_back(data: dict[str, Any]) -> None:
     """Sets the value that was there before."""
-    with aside.server(Address(**data["address"])) as client:
+    with work_database.server(Address(**data["address"])) as client:
         client.query(_statement(plain_name(data["name"]), data["old"], data["type"]))

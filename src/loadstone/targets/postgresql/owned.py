@@ -12,8 +12,8 @@ from loadstone.results.record import FactorReading, Notice
 from loadstone.spec.model import Level, ProfileSpec, StorageSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.connection import ServerConnection
-from loadstone.targets.local import kept
-from loadstone.targets.local.copies import Restored
+from loadstone.targets.local import snapshots
+from loadstone.targets.local.copies import RestoreWork
 from loadstone.targets.local.places import Layout
 from loadstone.targets.local.sessions import room_for
 from loadstone.targets.owned_database import OwnedDatabase
@@ -66,14 +66,17 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
     # -- life ----------------------------------------------------------------------------------
     def open(self) -> None:
         """Makes a new cluster with an empty, marked database, and starts it."""
-        premises = self._premises
-        premises.open()
+        engine_folders = self._engine_folders
+        engine_folders.open()
         if not binaries.reachable(self._binaries, self._account):
-            self._binaries = self._copy_binaries(premises.root)
-        log, socket = premises.make_folder("log"), premises.make_socket_folder(_SOCKET_NAME)
+            self._binaries = self._copy_binaries(engine_folders.root)
+        log, socket = (
+            engine_folders.make_folder("log"),
+            engine_folders.make_socket_folder(_SOCKET_NAME),
+        )
         self._server = Cluster(
             self._binaries,
-            premises.places.use(StorageSpec()).data,
+            engine_folders.places.use(StorageSpec()).data,
             socket,
             log=log / "postgresql.log",
             account=self._account,
@@ -95,7 +98,7 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
 
     def make_second_place(self) -> None:
         """Makes a tablespace in a folder on its placement, or beside the data."""
-        tablespace.make(self.client, self._premises.places.make_archive())
+        tablespace.make(self.client, self._engine_folders.places.make_archive())
 
     # -- use -----------------------------------------------------------------------------------
     def connection(self) -> ServerConnection:
@@ -146,10 +149,10 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
         wal = tree.size_bytes(data / "pg_wal")
         needed = tree.size_bytes(data) - wal + min(wal, 2 * snapshot.KEPT_WAL_BYTES)
         tree.check_space(to.parent, needed, "a snapshot")
-        with kept.copying(to):
+        with snapshots.copying(to):
             snapshot.take(data, to, self.server.wal_in_use())
 
-    def _put_back(self, copy: Path) -> Restored:
+    def _put_back(self, copy: Path) -> RestoreWork:
         return snapshot.restore(copy, self.server.folder, self._account)
 
     def _copy_binaries(self, root: Path) -> binaries.Binaries:

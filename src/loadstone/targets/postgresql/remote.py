@@ -10,7 +10,7 @@ from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
-from loadstone.targets.postgresql import aside, safety, settings, values
+from loadstone.targets.postgresql import safety, settings, values, work_database
 from loadstone.targets.postgresql.address import parse
 from loadstone.targets.postgresql.binaries import OLDEST_MAJOR
 from loadstone.targets.postgresql.client import Client
@@ -81,7 +81,7 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
             )
         self._refuse()
         self.client.close()
-        client = aside.maintenance(self.address)
+        client = work_database.maintenance(self.address)
         try:
             self._set_aside(client)
         finally:
@@ -102,10 +102,10 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
         kept = self._snapshot(key)
         wanted = spec.settings
         self.client.close()
-        client = aside.maintenance(self.address)
+        client = work_database.maintenance(self.address)
         try:
-            aside.drop(client, self.address.database)
-            aside.copy(client, kept, self.address.database, self.major)
+            work_database.drop(client, self.address.database)
+            work_database.copy(client, kept, self.address.database, self.major)
             self._comment(client)
         finally:
             client.close()
@@ -115,10 +115,10 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
     # -- inside --------------------------------------------------------------------------------
     def _copy(self, to: str, note: str) -> None:
         self.client.close()
-        client = aside.maintenance(self.address)
+        client = work_database.maintenance(self.address)
         try:
-            aside.copy(client, self.address.database, to, self.major)
-            aside.comment(client, to, note)
+            work_database.copy(client, self.address.database, to, self.major)
+            work_database.comment(client, to, note)
         finally:
             client.close()
 
@@ -143,12 +143,12 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
             address=self.address.to_journal(),
             kept=kept,
         )
-        aside.rename(client, self.address.database, kept)
-        aside.create_like(client, self.address.database, kept)
+        work_database.rename(client, self.address.database, kept)
+        work_database.create_like(client, self.address.database, kept)
         self._comment(client)
 
     def _comment(self, client: Client) -> None:
-        aside.comment(
+        work_database.comment(
             client,
             self.address.database,
             f"Work database of Loadstone for {self.context.owner}; loadstone recover puts the "

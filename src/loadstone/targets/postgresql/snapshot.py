@@ -8,7 +8,7 @@ from pathlib import Path
 from loadstone.errors import TargetError
 from loadstone.placements.account import Account
 from loadstone.targets.local import copies
-from loadstone.targets.local.copies import Restored
+from loadstone.targets.local.copies import RestoreWork
 from loadstone.targets.postgresql import tablespace
 
 _WAL_SEGMENT_NAME_LENGTH = 24
@@ -31,7 +31,7 @@ def take(data: Path, kept: Path, wal_in_use: str) -> None:
     copies.take(data, kept, set(_spare_wal(data / "pg_wal", wal_in_use)))
 
 
-def restore(kept: Path, data: Path, account: Account) -> Restored:
+def restore(kept: Path, data: Path, account: Account) -> RestoreWork:
     """Makes the data folder of a stopped server equal to the copy, and has it on the disk.
 
     Tablespaces that were made since are out of it; their files are for `Places.use` to remove.

@@ -11,8 +11,8 @@ from loadstone.journal import Entry, Journal, undoes
 from loadstone.spec.model import Level
 from loadstone.targets.address import Address
 from loadstone.targets.postgresql import settings, values
-from loadstone.targets.postgresql.aside import identifier, maintenance
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.work_database import identifier, maintenance
 
 _RELOAD_S = 10.0
 _POLL_S = 0.02

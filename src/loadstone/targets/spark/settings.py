@@ -15,7 +15,7 @@ from loadstone.errors import WrongInputError
 from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
-from loadstone.targets.elsewhere import answered
+from loadstone.targets.script_process import answer_of
 from loadstone.targets.spark.jvm import check_installed
 
 _ASK = """
@@ -97,7 +97,7 @@ def written(level: Level) -> str:
 def _default(name: str, text: str) -> str:
     """The default of a setting that can be `text`."""
     check_installed()
-    told = answered("Spark", _ASK, name, text)
+    told = answer_of("Spark", _ASK, name, text)
     if not told["known"]:
         raise WrongInputError(
             f"Spark has no setting {name!r}; {near(name, told['near'])}",

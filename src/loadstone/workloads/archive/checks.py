@@ -13,6 +13,7 @@ from loadstone.workloads.archive.contents import (
     read_contents,
     strays,
 )
+from loadstone.workloads.archive.element_windows import check_view
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.segments import (
     Query,
@@ -21,7 +22,6 @@ from loadstone.workloads.archive.segments import (
     check_order,
     read_segments,
 )
-from loadstone.workloads.archive.windows import check_view
 
 _SHOWN = 3
 

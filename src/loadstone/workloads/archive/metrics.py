@@ -91,15 +91,15 @@ def _switches(measured: Measured) -> dict[str, float]:
     lengths_s = [_length_s(event) for event in told]
     values |= _median_and_max("switch", lengths_s)
     spans = [(event.t_s - _length_s(event), event.t_s) for event in told]
-    stretches = {
+    intervals = {
         "insert_before_switch_p99_ms": [(begin - AROUND_S, begin) for begin, _ in spans],
         "insert_at_switch_p99_ms": spans,
         "insert_after_switch_p99_ms": [(end, end + AROUND_S) for _, end in spans],
     }
     at = _within(measured.ticks, spans)
-    for name, stretch in stretches.items():
-        ticks = _within(measured.ticks, stretch)
-        chosen = at if stretch is spans else [tick for tick in ticks if tick not in at]
+    for name, interval in intervals.items():
+        ticks = _within(measured.ticks, interval)
+        chosen = at if interval is spans else [tick for tick in ticks if tick not in at]
         if response := _response(chosen, INSERT):
             values[name] = response.p99_s * 1e3
     return values
@@ -154,9 +154,9 @@ def _length_s(event: Event) -> float:
     return sum(float(event.data.get(name, 0.0)) for name in ("create_s", "switch_s"))
 
 
-def _within(ticks: Sequence[Tick], stretches: Iterable[tuple[float, float]]) -> list[Tick]:
-    """The ticks that overlap one of the stretches."""
-    spans = list(stretches)
+def _within(ticks: Sequence[Tick], intervals: Iterable[tuple[float, float]]) -> list[Tick]:
+    """The ticks that overlap one of the intervals."""
+    spans = list(intervals)
     return [
         tick
         for tick in ticks

@@ -9,7 +9,7 @@ from loadstone.errors import WrongInputError
 from loadstone.spec.model import LoadedBy, ProfileSpec
 from loadstone.spec.plans import Change
 from loadstone.workloads.archive.parameters import ArchiveParameters
-from loadstone.workloads.search import LoadSearch, SearchSteps
+from loadstone.workloads.search import LoadSearch, SearchIncrements
 
 
 class ArchiveSearch(LoadSearch):
@@ -53,8 +53,8 @@ class ArchiveSearch(LoadSearch):
         stations = level if over == "users" else level * own.stations / own.rate
         return {"control": "users", "users": own.users - own.stations + ceil(stations - 1e-9)}
 
-    def steps(self, over: LoadedBy) -> SearchSteps:
+    def increments(self, over: LoadedBy) -> SearchIncrements:
         """Over rates, the steps of CERN's own tests."""
         if over == "users":
-            return super().steps(over)
-        return SearchSteps(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)
+            return super().increments(over)
+        return SearchIncrements(first=15_000.0, method="steps", coarse=15_000.0, fine=1_000.0)

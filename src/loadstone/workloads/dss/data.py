@@ -17,8 +17,8 @@ from time import monotonic
 import duckdb
 import pyarrow as pa
 
+from loadstone.cache import MANIFEST, cache_folder, locked, made_once
 from loadstone.errors import LoadstoneError, WrongInputError
-from loadstone.kept_data import MANIFEST, cache_folder, locked, made_once
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.schema import Table
 from loadstone.workloads.dss import refresh

@@ -16,6 +16,7 @@ from loadstone.workloads.base import LoadContext, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.checks import check_published, check_rows
 from loadstone.workloads.dss.data import DataSet, provide, summed
+from loadstone.workloads.dss.equal_answers import check_equal
 from loadstone.workloads.dss.metrics import (
     GEOMETRIC_MEAN,
     HEADLINE,
@@ -26,7 +27,6 @@ from loadstone.workloads.dss.metrics import (
     metric_values,
     missing,
 )
-from loadstone.workloads.dss.others import check_equal
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.rounds import rounds, steps_planned, users
 from loadstone.workloads.dss.steps import PowerRun

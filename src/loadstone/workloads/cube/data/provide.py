@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 
+from loadstone.cache import MANIFEST, cache_folder, locked, made_once
 from loadstone.errors import WrongInputError
-from loadstone.kept_data import MANIFEST, cache_folder, locked, made_once
 from loadstone.workloads.cube.data.cells import Injected, write_cells
 from loadstone.workloads.cube.data.native import NativeFile, write_native
 from loadstone.workloads.cube.data.split import split

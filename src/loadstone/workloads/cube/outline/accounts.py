@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loadstone.workloads.cube.outline.model import (
     Consolidation,
     Dimension,
-    Growing,
+    DimensionBuilder,
     Member,
     RateType,
     Ratio,
@@ -60,56 +60,56 @@ _RATIOS: tuple[tuple[str, str, str], ...] = (
 
 def accounts() -> Dimension:
     """1,025 members: the root, 837 stored leaves and 187 dynamic ones."""
-    growing = Growing(Member(ACCOUNT, None, rate="none"))
-    _add_income(growing)
-    _add_sheets(growing)
-    _add_statistics(growing)
+    builder = DimensionBuilder(Member(ACCOUNT, None, rate="none"))
+    _add_income(builder)
+    _add_sheets(builder)
+    _add_statistics(builder)
     for name, numerator, denominator in _RATIOS:
         ratio = Ratio(numerator, denominator)
-        growing.add(0, Member(name, 0, "dynamic", "~", formula=ratio, rate="none"))
-    return growing.finished(ACCOUNT, dense=True)
+        builder.add(0, Member(name, 0, "dynamic", "~", formula=ratio, rate="none"))
+    return builder.finished(ACCOUNT, dense=True)
 
 
-def _add_income(growing: Growing) -> None:
-    net = growing.add(0, _total("NetIncome", "~"))
-    operating = growing.add(net, _total("OperatingIncome", "+"))
-    margin = growing.add(operating, _total("GrossMargin", "+"))
-    revenue = growing.add(margin, _total("NetRevenue", "+"))
-    growing.add(revenue, _leaf(SALES, "+"))
-    growing.add(revenue, _leaf(DISCOUNTS, "-"))
-    growing.add(margin, _leaf(COSTS, "-"))
-    expenses = growing.add(operating, _total("TotalExpenses", "-"))
+def _add_income(builder: DimensionBuilder) -> None:
+    net = builder.add(0, _total("NetIncome", "~"))
+    operating = builder.add(net, _total("OperatingIncome", "+"))
+    margin = builder.add(operating, _total("GrossMargin", "+"))
+    revenue = builder.add(margin, _total("NetRevenue", "+"))
+    builder.add(revenue, _leaf(SALES, "+"))
+    builder.add(revenue, _leaf(DISCOUNTS, "-"))
+    builder.add(margin, _leaf(COSTS, "-"))
+    expenses = builder.add(operating, _total("TotalExpenses", "-"))
     names = iter(EXPENSES)
     for group in range(1, 17):
-        upper = growing.add(expenses, _total(f"Expenses_{group:02d}", "+"))
+        upper = builder.add(expenses, _total(f"Expenses_{group:02d}", "+"))
         for part in range(1, 6):
-            lower = growing.add(upper, _total(f"Expenses_{group:02d}_{part}", "+"))
-            growing.add_leaves(lower, [_leaf(next(names), "+") for _ in range(5)])
-    allocated = growing.add(operating, _total("AllocatedCosts", "-"))
-    growing.add_leaves(allocated, [_leaf(name, "+") for name in ALLOCATED])
+            lower = builder.add(upper, _total(f"Expenses_{group:02d}_{part}", "+"))
+            builder.add_leaves(lower, [_leaf(next(names), "+") for _ in range(5)])
+    allocated = builder.add(operating, _total("AllocatedCosts", "-"))
+    builder.add_leaves(allocated, [_leaf(name, "+") for name in ALLOCATED])
     # What is pooled reaches the result once it is allocated, and must not count twice.
-    pooled = growing.add(net, _total("PooledCosts", "~"))
-    growing.add_leaves(pooled, [_leaf(name, "+") for name in POOLS])
+    pooled = builder.add(net, _total("PooledCosts", "~"))
+    builder.add_leaves(pooled, [_leaf(name, "+") for name in POOLS])
 
 
-def _add_sheets(growing: Growing) -> None:
+def _add_sheets(builder: DimensionBuilder) -> None:
     names = iter(POSITIONS)
     for sheet, groups in _SHEETS:
-        upper = growing.add(0, _total(sheet, "~", rate="ending", balance="last"))
+        upper = builder.add(0, _total(sheet, "~", rate="ending", balance="last"))
         for group in range(1, groups + 1):
             total = _total(f"{sheet}_{group:02d}", "+", rate="ending", balance="last")
-            lower = growing.add(upper, total)
+            lower = builder.add(upper, total)
             leaves = [_leaf(next(names), "+", "ending", "last") for _ in range(10)]
-            growing.add_leaves(lower, leaves)
+            builder.add_leaves(lower, leaves)
 
 
-def _add_statistics(growing: Growing) -> None:
-    growing.add(0, _leaf(UNITS, "~", "none"))
+def _add_statistics(builder: DimensionBuilder) -> None:
+    builder.add(0, _leaf(UNITS, "~", "none"))
     names = iter(_STATISTICAL)
-    upper = growing.add(0, _total("Statistics", "~", rate="none"))
+    upper = builder.add(0, _total("Statistics", "~", rate="none"))
     for group in range(1, 16):
-        lower = growing.add(upper, _total(f"Statistics_{group:02d}", "+", rate="none"))
-        growing.add_leaves(lower, [_leaf(next(names), "+", "none") for _ in range(5)])
+        lower = builder.add(upper, _total(f"Statistics_{group:02d}", "+", rate="none"))
+        builder.add_leaves(lower, [_leaf(next(names), "+", "none") for _ in range(5)])
 
 
 def _total(

@@ -19,7 +19,7 @@ from loadstone.errors import WrongInputError
 from loadstone.workloads.cube.outline.model import (
     Consolidation,
     Dimension,
-    Growing,
+    DimensionBuilder,
     Member,
     RateType,
     Ratio,
@@ -79,14 +79,14 @@ def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension,
     children[root.name] = []
     for own in accepted:
         children[own.parent].append(own.member)
-    growing = Growing(root)
+    builder = DimensionBuilder(root)
     waiting = [(0, member) for member in reversed(children[root.name])]
     while waiting:
         parent_number, member = waiting.pop()
-        number = growing.add(parent_number, member)
+        number = builder.add(parent_number, member)
         if member.storage != "shared":
             waiting += [(number, below) for below in reversed(children[member.name])]
-    return growing.finished(root.name, dense=dense), sorted(rejects, key=lambda own: own.line)
+    return builder.finished(root.name, dense=dense), sorted(rejects, key=lambda own: own.line)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ class Outline:
         )
 
 
-class Growing:
+class DimensionBuilder:
     """A dimension while it is being made: members are added in the order of the outline."""
 
     def __init__(self, root: Member) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loadstone.workloads.cube.outline.accounts import ACCOUNT
-from loadstone.workloads.cube.outline.model import Dimension, Growing, Member, Outline
+from loadstone.workloads.cube.outline.model import Dimension, DimensionBuilder, Member, Outline
 
 ADDED = Member("OPX_000", None, consolidation="+", rate="average")
 BEFORE = "OPX_001"
@@ -39,18 +39,18 @@ def restructure(outline: Outline) -> Restructured:
 
 
 def _changed(dimension: Dimension) -> Dimension:
-    growing = Growing(replace(dimension.members[0], parent=None))
+    builder = DimensionBuilder(replace(dimension.members[0], parent=None))
     moved = dimension.members[dimension.numbers[MOVED]]
 
     def add_children(number: int, parent: int) -> None:
         for child in dimension.children[number]:
             member = dimension.members[child]
             if member.name == BEFORE:
-                growing.add(parent, ADDED)
+                builder.add(parent, ADDED)
             if member.name not in {MOVED, DELETED}:
-                add_children(child, growing.add(parent, member))
+                add_children(child, builder.add(parent, member))
         if dimension.members[number].name == TO:
-            growing.add(parent, moved)
+            builder.add(parent, moved)
 
     add_children(0, 0)
-    return growing.finished(dimension.name, dense=dimension.dense)
+    return builder.finished(dimension.name, dense=dimension.dense)

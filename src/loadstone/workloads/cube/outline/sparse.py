@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from loadstone.workloads.cube.outline.model import Dimension, Growing, Member
+from loadstone.workloads.cube.outline.model import Dimension, DimensionBuilder, Member
 
 ENTITY, PRODUCT, PERIOD = "Entity", "Product", "Period"
 YEARS, SCENARIO, VERSION, CURRENCY = "Years", "Scenario", "Version", "Currency"
@@ -35,7 +35,7 @@ _SKEW = 0.8
 
 def entities(draw: np.random.Generator) -> Dimension:
     """8,767 members, 8,709 of them stored in five generations; the rest are another roll-up."""
-    growing = Growing(Member(ENTITY, None))
+    builder = DimensionBuilder(Member(ENTITY, None))
     offices_of = _fan_out(draw, _COUNTRIES, _OFFICES)
     departments_of = _fan_out(draw, _OFFICES, _DEPARTMENTS)
     countries: list[str] = []
@@ -43,72 +43,74 @@ def entities(draw: np.random.Generator) -> Dimension:
     for (region, currency), many in zip(
         REGIONS, _fan_out(draw, len(REGIONS), _COUNTRIES), strict=True
     ):
-        upper = growing.add(0, Member(region, 0, currency=currency))
+        upper = builder.add(0, Member(region, 0, currency=currency))
         for _ in range(many):
             countries.append(f"Country_{len(countries) + 1:02d}")
-            country = growing.add(upper, Member(countries[-1], 0, currency=currency))
+            country = builder.add(upper, Member(countries[-1], 0, currency=currency))
             for _ in range(offices_of[len(countries) - 1]):
                 below = departments_of[office]
                 office += 1
                 name = f"Office_{office:03d}"
-                lower = growing.add(country, Member(name, 0, currency=currency))
+                lower = builder.add(country, Member(name, 0, currency=currency))
                 names = [f"Dept_{department + nth:04d}" for nth in range(1, below + 1)]
                 department += below
-                growing.add_leaves(lower, [Member(own, 0, currency=currency) for own in names])
+                builder.add_leaves(lower, [Member(own, 0, currency=currency) for own in names])
     for name in (NO_ENTITY, CORPORATE):
-        growing.add(0, Member(name, 0, currency=CONVERTED))
-    _add_managers(growing, countries, draw)
-    return growing.finished(ENTITY, dense=False)
+        builder.add(0, Member(name, 0, currency=CONVERTED))
+    _add_managers(builder, countries, draw)
+    return builder.finished(ENTITY, dense=False)
 
 
-def _add_managers(growing: Growing, countries: list[str], draw: np.random.Generator) -> None:
+def _add_managers(
+    builder: DimensionBuilder, countries: list[str], draw: np.random.Generator
+) -> None:
     """Another roll-up of the countries: each is shared by one manager, in any order."""
-    top = growing.add(0, Member("ByManager", 0, "label-only", "~"))
+    top = builder.add(0, Member("ByManager", 0, "label-only", "~"))
     places = iter(draw.permutation(len(countries)))
     for number, many in enumerate(_fan_out(draw, _MANAGERS, len(countries)), start=1):
-        manager = growing.add(top, Member(f"Manager_{number}", 0, "dynamic"))
+        manager = builder.add(top, Member(f"Manager_{number}", 0, "dynamic"))
         shared = [Member(countries[next(places)], 0, "shared") for _ in range(many)]
-        growing.add_leaves(manager, shared)
+        builder.add_leaves(manager, shared)
 
 
 def products(draw: np.random.Generator) -> Dimension:
     """8,639 members, all stored, in five generations."""
-    growing = Growing(Member(PRODUCT, None))
+    builder = DimensionBuilder(Member(PRODUCT, None))
     brands_of = _fan_out(draw, _FAMILIES, _BRANDS)
     articles_of = _fan_out(draw, _BRANDS, _ARTICLES)
     family = brand = article = 0
     for line, many in enumerate(_fan_out(draw, _LINES, _FAMILIES), start=1):
-        upper = growing.add(0, Member(f"Line_{line}", 0))
+        upper = builder.add(0, Member(f"Line_{line}", 0))
         for _ in range(many):
             family += 1
-            middle = growing.add(upper, Member(f"Family_{family:02d}", 0))
+            middle = builder.add(upper, Member(f"Family_{family:02d}", 0))
             for _ in range(brands_of[family - 1]):
                 below = articles_of[brand]
                 brand += 1
-                lower = growing.add(middle, Member(f"Brand_{brand:03d}", 0))
+                lower = builder.add(middle, Member(f"Brand_{brand:03d}", 0))
                 names = [f"Article_{article + nth:04d}" for nth in range(1, below + 1)]
                 article += below
-                growing.add_leaves(lower, [Member(own, 0) for own in names])
-    growing.add(0, Member(NO_PRODUCT, 0))
-    return growing.finished(PRODUCT, dense=False)
+                builder.add_leaves(lower, [Member(own, 0) for own in names])
+    builder.add(0, Member(NO_PRODUCT, 0))
+    return builder.finished(PRODUCT, dense=False)
 
 
 def periods() -> Dimension:
     """19 members; quarters and the year are made when they are asked for."""
-    growing = Growing(Member(PERIOD, None))
-    growing.add(0, Member(OPENING, 0, consolidation="~"))
-    year = growing.add(0, Member(YEAR_TOTAL, 0, "dynamic"))
+    builder = DimensionBuilder(Member(PERIOD, None))
+    builder.add(0, Member(OPENING, 0, consolidation="~"))
+    year = builder.add(0, Member(YEAR_TOTAL, 0, "dynamic"))
     for number, quarter in enumerate(QUARTERS):
-        upper = growing.add(year, Member(quarter, 0, "dynamic"))
-        growing.add_leaves(upper, [Member(own, 0) for own in MONTHS[3 * number : 3 * number + 3]])
-    return growing.finished(PERIOD, dense=True)
+        upper = builder.add(year, Member(quarter, 0, "dynamic"))
+        builder.add_leaves(upper, [Member(own, 0) for own in MONTHS[3 * number : 3 * number + 3]])
+    return builder.finished(PERIOD, dense=True)
 
 
 def small(name: str, *members: str) -> Dimension:
     """A sparse dimension whose members do not add up to anything."""
-    growing = Growing(Member(name, None))
-    growing.add_leaves(0, [Member(own, 0, consolidation="~") for own in members])
-    return growing.finished(name, dense=False)
+    builder = DimensionBuilder(Member(name, None))
+    builder.add_leaves(0, [Member(own, 0, consolidation="~") for own in members])
+    return builder.finished(name, dense=False)
 
 
 def _fan_out(draw: np.random.Generator, parents: int, children: int) -> NDArray[np.int64]:

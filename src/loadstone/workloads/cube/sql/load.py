@@ -11,7 +11,7 @@ from loadstone.workloads.cube.outline.sparse import LOADED_PERIODS, PERIOD
 from loadstone.workloads.cube.sql.aggregate import levels
 from loadstone.workloads.cube.sql.flavours import Flavour
 from loadstone.workloads.cube.sql.tables import AMOUNTS, BASE, KEYS, LOADED, UPPER
-from loadstone.workloads.cube.sql.work import Cells, Job, Work, at_once, named, one_by_one
+from loadstone.workloads.cube.sql.work import CellLoad, Job, Work, at_once, named, one_by_one
 
 NEW = {BASE: f"{BASE}_new", UPPER: f"{UPPER}_new"}
 """Tables of a restructure, while it goes on."""
@@ -35,7 +35,7 @@ def native_loaded(flavour: Flavour, files: Sequence[Path], names: Path, threads:
         threads: `load_threads`.
     """
     many = min(threads, len(files))
-    actions = [Cells(str(file), "native", str(names), BASE) for file in files]
+    actions = [CellLoad(str(file), "native", str(names), BASE) for file in files]
     jobs: list[Job] = [(*flavour.threads(threads), *actions[job::many]) for job in range(many)]
     return at_once(jobs) + one_by_one(*flavour.analysed(BASE), *flavour.checkpoint)
 
@@ -57,7 +57,7 @@ def lines_loaded(
         return one_by_one(*flavour.threads(threads), *statements, *flavour.checkpoint)
     many = min(threads, len(files))
     actions = [
-        Cells(str(file), "lines", str(names), LOADED, str(rejected(rejects, part)))
+        CellLoad(str(file), "lines", str(names), LOADED, str(rejected(rejects, part)))
         for part, file in enumerate(files)
     ]
     jobs: list[Job] = [(*flavour.threads(threads), *actions[job::many]) for job in range(many)]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellLoad:
     """A file of cells that goes into a table."""
 
     file: str
@@ -21,7 +21,7 @@ class Cells:
     """File for the lines that are not taken."""
 
 
-Job = tuple[str | Cells, ...]
+Job = tuple[str | CellLoad, ...]
 """Statements and files that follow each other in one session."""
 Stage = tuple[Job, ...]
 """Jobs at the same time, each in a session of its own."""
@@ -48,7 +48,7 @@ class Work:
         return [[[_planned(action) for action in job] for job in stage] for stage in self.stages]
 
 
-def _planned(action: str | Cells) -> Any:
+def _planned(action: str | CellLoad) -> Any:
     return action if isinstance(action, str) else asdict(action)
 
 

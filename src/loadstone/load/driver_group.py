@@ -27,7 +27,7 @@ LEAD_EACH_S = 0.005
 """How far ahead the begin lies, so that every process has heard of it before."""
 
 
-class Crew:
+class DriverGroup:
     """One load of several drivers. See `Driver` for the meaning of its methods and arguments.
 
     Args:
@@ -75,7 +75,7 @@ class Crew:
         self._origin_s = time.monotonic()
 
     # -- life ----------------------------------------------------------------------------------
-    def start(self) -> Crew:
+    def start(self) -> DriverGroup:
         """Starts the processes.
 
         Raises:
@@ -91,11 +91,11 @@ class Crew:
             raise
         for number, driver in enumerate(self._drivers):
             threading.Thread(
-                target=self._watch, args=(number, driver), name=f"crew-{number}", daemon=True
+                target=self._watch, args=(number, driver), name=f"driver-{number}", daemon=True
             ).start()
         return self
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> DriverGroup:
         return self.start()
 
     def __exit__(
@@ -258,7 +258,7 @@ class Crew:
         return DriverFailedError(failure or Failure.SILENT, message, advice=problem.advice)
 
 
-Generator = Driver | Crew
+Generator = Driver | DriverGroup
 """What makes the load of a trial."""
 
 
@@ -274,7 +274,9 @@ def generator(
     """The program that makes the load of a plan, or as many as are asked for, not started yet."""
     if processes == 1:
         return Driver(plan, on_frame, password=password, cpus=cpus, program=program)
-    return Crew(plan, on_frame, processes=processes, password=password, cpus=cpus, program=program)
+    return DriverGroup(
+        plan, on_frame, processes=processes, password=password, cpus=cpus, program=program
+    )
 
 
 def _share(plan: Mapping[str, Any], number: int, processes: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-//! Gathers what the threads noted and tells it as frames.
+//! Gathers what the threads noted and writes it as frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -7,17 +7,17 @@ use std::sync::mpsc::Receiver;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::clock::{Epoch, resolution_ns, to_ns, to_s};
-use crate::control::{Leftovers, News, NewsKind};
+use crate::control::{DriverEvent, DriverEventKind, Leftovers};
 use crate::frames::{End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name};
-use crate::ledger::{Collected, PhaseIndex};
 use crate::orders::Order;
+use crate::phase_recorders::{Collected, PhaseIndex};
 use crate::plan::{PROTOCOL_VERSION, Plan};
 use crate::process::{self, Usage};
 use crate::recorder::{Classes, Recorder};
-use crate::session::{Tiding, Workload};
+use crate::session::{Workload, WorkloadEvent};
 use crate::worker::Worker;
 
-/// Events of one kind that are told between two ticks; the rest is counted.
+/// Events of one kind that are reported between two ticks; the rest is counted.
 const MOST_EVENTS: u64 = 100;
 /// An empty tick shorter than this is left out.
 const SHORTEST_NS: u64 = 1_000_000;
@@ -63,8 +63,8 @@ struct Gauges {
     queued: u64,
 }
 
-/// Tells frames.
-pub struct Teller<'a, W: Write> {
+/// Reports frames.
+pub struct Reporter<'a, W: Write> {
     plan: &'a Plan,
     names: Vec<&'static str>,
     epoch: Epoch,
@@ -83,15 +83,15 @@ pub struct Teller<'a, W: Write> {
     engine_cpu_s: f64,
     /// The workload's own counts at the last tick.
     counted: Vec<(&'static str, u64)>,
-    books: BTreeMap<PhaseIndex, Recorder>,
+    pending: BTreeMap<PhaseIndex, Recorder>,
     spares: Vec<Recorder>,
     totals: Vec<(u64, Classes)>,
-    known: BTreeSet<NewsKind>,
-    told: BTreeMap<NewsKind, u64>,
+    known: BTreeSet<DriverEventKind>,
+    reported: BTreeMap<DriverEventKind, u64>,
 }
 
-impl<'a, W: Write> Teller<'a, W> {
-    /// Tells of the operations `names`, collecting from `collection`, to `output`.
+impl<'a, W: Write> Reporter<'a, W> {
+    /// Reports the operations `names`, collecting from `collection`, to `output`.
     pub fn new(
         plan: &'a Plan,
         names: Vec<&'static str>,
@@ -118,10 +118,10 @@ impl<'a, W: Write> Teller<'a, W> {
             counted: meters.counters(),
             meters,
             engine_cpu_s: 0.0,
-            books: BTreeMap::new(),
+            pending: BTreeMap::new(),
             spares: Vec::new(),
             known: BTreeSet::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
         }
     }
 
@@ -130,7 +130,7 @@ impl<'a, W: Write> Teller<'a, W> {
         self.broken
     }
 
-    /// When the next tick is to be told.
+    /// When the next tick is to be reported.
     pub fn next_tick_ns(&self) -> u64 {
         self.next_tick_ns
     }
@@ -139,7 +139,7 @@ impl<'a, W: Write> Teller<'a, W> {
         to_s(self.epoch.now_ns())
     }
 
-    /// Tells who speaks.
+    /// Reports who speaks.
     pub fn hello(&mut self, nofile: u64, engine: Option<String>) {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -161,16 +161,16 @@ impl<'a, W: Write> Teller<'a, W> {
         self.broken |= self.writer.write(&frame).is_err();
     }
 
-    /// Tells an event.
+    /// Reports an event.
     pub fn event(&mut self, kind: &str, detail: &str) {
-        self.tell(Event {
+        self.report(Event {
             kind,
             detail,
             ..Event::default()
         });
     }
 
-    fn tell(&mut self, event: Event<'_>) {
+    fn report(&mut self, event: Event<'_>) {
         let t_s = if event.t_s > 0.0 {
             event.t_s
         } else {
@@ -180,72 +180,72 @@ impl<'a, W: Write> Teller<'a, W> {
         self.broken |= self.writer.write(&frame).is_err();
     }
 
-    /// Tells what happened, unless there is too much of it.
-    pub fn news(&mut self, news: &News) {
-        if let NewsKind::Error(class) = &news.kind {
+    /// Reports what happened, unless there is too much of it.
+    pub fn driver_event(&mut self, driver_event: &DriverEvent) {
+        if let DriverEventKind::Error(class) = &driver_event.kind {
             // Each thread tells its first of a class; one is enough.
-            if self.known.insert(news.kind.clone()) {
+            if self.known.insert(driver_event.kind.clone()) {
                 let class = Some(&*class.0);
-                self.tell(Event {
+                self.report(Event {
                     kind: "error",
                     class,
-                    detail: &news.detail,
+                    detail: &driver_event.detail,
                     ..Event::default()
                 });
             }
             return;
         }
-        let told = self.told.entry(news.kind.clone()).or_default();
-        *told += 1;
-        if *told <= MOST_EVENTS {
-            self.event(name(&news.kind), &news.detail);
+        let reported = self.reported.entry(driver_event.kind.clone()).or_default();
+        *reported += 1;
+        if *reported <= MOST_EVENTS {
+            self.event(name(&driver_event.kind), &driver_event.detail);
         }
     }
 
-    /// Tells what a workload has to tell.
-    pub fn tiding(&mut self, tiding: &Tiding) {
-        self.tell(Event {
+    /// Reports an event of the workload.
+    pub fn workload_event(&mut self, workload_event: &WorkloadEvent) {
+        self.report(Event {
             kind: "workload",
-            name: Some(tiding.name),
-            data: Some(&tiding.data),
-            detail: tiding.name,
+            name: Some(workload_event.name),
+            data: Some(&workload_event.data),
+            detail: workload_event.name,
             ..Event::default()
         });
     }
 
-    fn tell_untold(&mut self) {
-        for (kind, told) in std::mem::take(&mut self.told) {
-            if told > MOST_EVENTS {
-                let detail = format!("{} more since the last tick", told - MOST_EVENTS);
+    fn report_rest(&mut self) {
+        for (kind, reported) in std::mem::take(&mut self.reported) {
+            if reported > MOST_EVENTS {
+                let detail = format!("{} more since the last tick", reported - MOST_EVENTS);
                 self.event(name(&kind), &detail);
             }
         }
     }
 
-    /// Tells the begin of a phase, and begins to tell ticks.
+    /// Reports the begin of a phase, and begins to report ticks.
     pub fn phase_begins(&mut self, phase: PhaseIndex, start_ns: u64) {
         self.phase = Some(phase);
         self.arrivals_ended_ns = None;
         self.from_ns = start_ns;
         self.next_tick_ns = start_ns + to_ns(self.plan.tick_s);
-        self.tell_phase("phase-begin", phase, start_ns, None);
+        self.report_phase("phase-begin", phase, start_ns, None);
     }
 
-    /// Tells the tick that ends with the arrivals of a phase.
+    /// Reports the tick that ends with the arrivals of a phase.
     pub fn arrivals_end(&mut self, workers: &[Worker]) {
         self.tick(workers);
         self.arrivals_ended_ns = Some(self.from_ns);
     }
 
-    /// Tells the last tick of a phase and its end. What ends later is told in late ticks.
+    /// Reports the last tick of a phase and its end. What ends later is in late ticks.
     pub fn phase_ends(&mut self, workers: &[Worker], at_ns: u64, backlog: Leftovers) {
-        self.tell_tick(workers, at_ns);
+        self.report_tick(workers, at_ns);
         if let Some(phase) = self.phase {
-            self.tell_phase("phase-end", phase, at_ns, Some(backlog));
+            self.report_phase("phase-end", phase, at_ns, Some(backlog));
         }
     }
 
-    fn tell_phase(
+    fn report_phase(
         &mut self,
         kind: &str,
         phase: PhaseIndex,
@@ -257,7 +257,7 @@ impl<'a, W: Write> Teller<'a, W> {
             .arrivals_ended_ns
             .map_or(0, |ended_ns| at_ns.saturating_sub(ended_ns));
         self.over = backlog.is_some();
-        self.tell(Event {
+        self.report(Event {
             t_s: to_s(at_ns),
             kind,
             phase: Some(&plan.name),
@@ -270,41 +270,41 @@ impl<'a, W: Write> Teller<'a, W> {
         });
     }
 
-    /// Tells what was noted since the last tick.
+    /// Reports what was noted since the last tick.
     pub fn tick(&mut self, workers: &[Worker]) {
-        self.tell_tick(workers, self.epoch.now_ns());
+        self.report_tick(workers, self.epoch.now_ns());
     }
 
-    /// Tells what was noted since the last tick; returns how many operations are in flight.
+    /// Reports what was noted since the last tick; returns how many operations are in flight.
     pub fn last_tick(&mut self, workers: &[Worker]) -> u64 {
-        self.tell_tick(workers, self.epoch.now_ns()).in_flight
+        self.report_tick(workers, self.epoch.now_ns()).in_flight
     }
 
-    fn tell_tick(&mut self, workers: &[Worker], to_ns: u64) -> Gauges {
+    fn report_tick(&mut self, workers: &[Worker], to_ns: u64) -> Gauges {
         let gauges = self.collect(workers);
         let Some(current) = self.phase else {
             return gauges;
         };
-        let books = std::mem::take(&mut self.books);
+        let pending = std::mem::take(&mut self.pending);
         // The phase that runs comes first, as it is the one that pays for the processor time.
-        for (phase, mut recorder) in books.into_iter().rev() {
+        for (phase, mut recorder) in pending.into_iter().rev() {
             let late = self.over || phase != current;
             let nothing = recorder.is_empty() && !(self.over && self.has_counted());
             let spare = nothing && (late || to_ns < self.from_ns + SHORTEST_NS);
             if phase > current {
-                // The phase that begins next; it is told with its own ticks.
-                self.books.insert(phase, recorder);
+                // The phase that begins next; it is reported with its own ticks.
+                self.pending.insert(phase, recorder);
                 continue;
             }
             if !spare {
-                self.tell_recorder(phase, &recorder, late, to_ns, gauges);
+                self.report_recorder(phase, &recorder, late, to_ns, gauges);
             }
             recorder.reset();
             self.spares.push(recorder);
         }
         self.from_ns = to_ns;
         self.plan_next_tick(to_ns);
-        self.tell_untold();
+        self.report_rest();
         gauges
     }
 
@@ -331,12 +331,12 @@ impl<'a, W: Write> Teller<'a, W> {
             gauges.in_flight += collected.in_flight;
             gauges.queued += collected.queued;
             for (phase, mut recorder) in collected.recorders {
-                if let Some(book) = self.books.get_mut(&phase) {
-                    book.merge(&recorder);
+                if let Some(earlier) = self.pending.get_mut(&phase) {
+                    earlier.merge(&recorder);
                     recorder.reset();
                     self.spares.push(recorder);
                 } else {
-                    self.books.insert(phase, recorder);
+                    self.pending.insert(phase, recorder);
                 }
             }
         }
@@ -358,7 +358,7 @@ impl<'a, W: Write> Teller<'a, W> {
             .collect()
     }
 
-    fn tell_recorder(
+    fn report_recorder(
         &mut self,
         phase: PhaseIndex,
         recorder: &Recorder,
@@ -409,7 +409,7 @@ impl<'a, W: Write> Teller<'a, W> {
         self.seq += 1;
     }
 
-    /// Tells how it ended.
+    /// Reports how it ended.
     pub fn end(&mut self, ending: &Ending, facts: Vec<(&'static str, f64)>) {
         let usage = process::usage();
         let (reason, error) = match ending {
@@ -445,11 +445,11 @@ impl<'a, W: Write> Teller<'a, W> {
     }
 }
 
-fn name(kind: &NewsKind) -> &'static str {
+fn name(kind: &DriverEventKind) -> &'static str {
     match kind {
-        NewsKind::ConnectionLost => "connection-lost",
-        NewsKind::Reconnected => "reconnected",
-        NewsKind::Error(_) => "error",
-        NewsKind::Refused => "refused",
+        DriverEventKind::ConnectionLost => "connection-lost",
+        DriverEventKind::Reconnected => "reconnected",
+        DriverEventKind::Error(_) => "error",
+        DriverEventKind::Refused => "refused",
     }
 }

@@ -10,11 +10,11 @@ from typing import Protocol
 from loadstone.runner.engines.base import Channel
 from loadstone.runner.session import FailureError
 from loadstone.runner.steps.cells import Parsed, load
-from loadstone.runner.steps.parameters import Cells, Job, Stage
+from loadstone.runner.steps.parameters import CellLoad, Job, Stage
 
 
-class Opening(Protocol):
-    """Who opens and closes sessions."""
+class SessionFactory(Protocol):
+    """Opens and closes sessions."""
 
     def opened(self) -> Channel:
         """Opens one.
@@ -27,11 +27,11 @@ class Opening(Protocol):
         """Closes it."""
 
 
-class Crew:
+class SessionPool:
     """Sessions beside the first, opened when a stage has more jobs than there are sessions."""
 
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
+    def __init__(self, factory: SessionFactory) -> None:
+        self._factory = factory
         self.channels: list[Channel] = []
 
     def work(self, first: Channel, stages: Sequence[Stage], over: threading.Event) -> list[Parsed]:
@@ -51,14 +51,14 @@ class Crew:
         found: list[Parsed] = []
         for stage in stages:
             while len(self.channels) < len(stage) - 1:
-                self.channels.append(self._opening.opened())
+                self.channels.append(self._factory.opened())
             found += _at_once([first, *self.channels], stage, over)
         return found
 
     def close(self) -> None:
         """Closes its sessions; the next work opens others."""
         while self.channels:
-            self._opening.close(self.channels.pop())
+            self._factory.close(self.channels.pop())
 
 
 def _at_once(channels: Sequence[Channel], stage: Stage, over: threading.Event) -> list[Parsed]:
@@ -90,7 +90,7 @@ def _done(channel: Channel, job: Job, *over: threading.Event) -> list[Parsed]:
     for action in job:
         if any(event.is_set() for event in over):
             raise FailureError("broken-off", "another part of the work has ended it")
-        if isinstance(action, Cells):
+        if isinstance(action, CellLoad):
             found.append(load(channel, action))
         else:
             channel.run(action)

@@ -1,4 +1,4 @@
-"""Gathers what the users noted and tells it as frames. It lives on the main thread."""
+"""Gathers what the users noted and writes it as frames. It lives on the main thread."""
 
 from __future__ import annotations
 
@@ -12,30 +12,35 @@ from loadstone.runner.arrivals import Backlog
 from loadstone.runner.board import Board
 from loadstone.runner.clock import Clock, to_ns, to_s
 from loadstone.runner.frames import FrameWriter
-from loadstone.runner.ledger import Ledger
 from loadstone.runner.main import PROTOCOL_VERSION, VERSION
-from loadstone.runner.messages import News
+from loadstone.runner.messages import DriverEvent
+from loadstone.runner.phase_recorders import PhaseRecorders
 from loadstone.runner.plan import Plan
 from loadstone.runner.recorder import Encoder, Recorder, Tally
-from loadstone.runner.session import Tiding, Workload
+from loadstone.runner.session import Workload, WorkloadEvent
 from loadstone.runner.usage import Usage, max_rss_bytes, raise_nofile, rss_bytes
 
 _MOST_EVENTS = 100
-"""Events of one kind that are told between two ticks; the rest is counted."""
+"""Events of one kind that are reported between two ticks; the rest is counted."""
 _SHORTEST_NS = 1_000_000
 """An empty tick shorter than this is left out."""
 
 
-class Teller:
-    """Tells frames of one run."""
+class Reporter:
+    """Reports frames of one run."""
 
     def __init__(
-        self, plan: Plan, workload: Workload, board: Board, ledger: Ledger, output: IO[bytes]
+        self,
+        plan: Plan,
+        workload: Workload,
+        board: Board,
+        recorders: PhaseRecorders,
+        output: IO[bytes],
     ) -> None:
         self._plan = plan
         self._workload = workload
         self._board = board
-        self._ledger = ledger
+        self._recorders = recorders
         self._clock: Clock = board.clock
         self._writer = FrameWriter(output)
         self._encoder = Encoder()
@@ -50,7 +55,7 @@ class Teller:
         self._counted = workload.counters()
         self._counts: Counter[str] = Counter()
         self._errors: dict[str, Counter[str]] = {name: Counter() for name in workload.operations}
-        self._told: Counter[str] = Counter()
+        self._reported: Counter[str] = Counter()
 
     @property
     def is_broken(self) -> bool:
@@ -58,7 +63,7 @@ class Teller:
         return self._writer.is_broken
 
     def hello(self) -> None:
-        """Tells who speaks."""
+        """Reports who speaks."""
         fields = {
             "version": PROTOCOL_VERSION,
             "driver": VERSION,
@@ -76,44 +81,48 @@ class Teller:
 
     # -- events --------------------------------------------------------------------------------
     def event(self, kind: str, detail: str) -> None:
-        """Tells an event."""
+        """Reports an event."""
         self._writer.write("event", self._now_s(), {"kind": kind, "detail": detail})
 
-    def news(self, news: News) -> None:
-        """Tells what happened, unless there is too much of it."""
-        self._told[news.kind] += 1
-        if self._told[news.kind] <= _MOST_EVENTS:
-            fields = {"kind": news.kind, "class": news.error_class, "detail": news.detail}
+    def driver_event(self, driver_event: DriverEvent) -> None:
+        """Reports what happened, unless there is too much of it."""
+        self._reported[driver_event.kind] += 1
+        if self._reported[driver_event.kind] <= _MOST_EVENTS:
+            fields = {
+                "kind": driver_event.kind,
+                "class": driver_event.error_class,
+                "detail": driver_event.detail,
+            }
             self._writer.write("event", self._now_s(), fields)
 
-    def tiding(self, tiding: Tiding) -> None:
-        """Tells what a workload has to tell."""
+    def workload_event(self, workload_event: WorkloadEvent) -> None:
+        """Reports an event of the workload."""
         fields = {
             "kind": "workload",
-            "name": tiding.name,
-            "data": dict(tiding.data),
-            "detail": tiding.name,
+            "name": workload_event.name,
+            "data": dict(workload_event.data),
+            "detail": workload_event.name,
         }
         self._writer.write("event", self._now_s(), fields)
 
-    def _tell_untold(self) -> None:
-        for kind, told in self._told.items():
-            if told > _MOST_EVENTS:
-                self.event(kind, f"{told - _MOST_EVENTS} more since the last tick")
-        self._told.clear()
+    def _report_rest(self) -> None:
+        for kind, reported in self._reported.items():
+            if reported > _MOST_EVENTS:
+                self.event(kind, f"{reported - _MOST_EVENTS} more since the last tick")
+        self._reported.clear()
 
     # -- phases --------------------------------------------------------------------------------
     def phase_begins(self, phase: int, start_ns: int) -> None:
-        """Tells the begin of a phase, and begins to tell ticks."""
+        """Reports the begin of a phase, and begins to report ticks."""
         self._phase = phase
         self._is_over = False
         self._from_ns = start_ns
         self.next_tick_ns = start_ns + to_ns(self._plan.tick_s)
-        self._tell_phase("phase-begin", phase, start_ns, {})
+        self._report_phase("phase-begin", phase, start_ns, {})
 
     def phase_ends(self, at_ns: int, backlog: Backlog) -> None:
-        """Tells the last tick of a phase and its end. What ends later is told in late ticks."""
-        self._tell_tick(at_ns)
+        """Reports the last tick of a phase and its end. What ends later is in late ticks."""
+        self._report_tick(at_ns)
         if self._phase is not None:
             self._is_over = True
             drain_ns = 0 if backlog.ended_ns is None else max(0, at_ns - backlog.ended_ns)
@@ -122,34 +131,34 @@ class Teller:
                 "discarded": backlog.discarded,
                 "drain_s": to_s(drain_ns),
             }
-            self._tell_phase("phase-end", self._phase, at_ns, fields)
+            self._report_phase("phase-end", self._phase, at_ns, fields)
 
-    def _tell_phase(self, kind: str, phase: int, at_ns: int, more: Mapping[str, float]) -> None:
+    def _report_phase(self, kind: str, phase: int, at_ns: int, more: Mapping[str, float]) -> None:
         of = self._plan.phases[phase]
         fields = {"kind": kind, "phase": of.name, "phase_kind": of.kind, "detail": of.name, **more}
         self._writer.write("event", to_s(at_ns), fields)
 
     # -- ticks ---------------------------------------------------------------------------------
     def tick(self) -> int:
-        """Tells what was noted since the last tick; returns how many operations are in flight."""
-        return self._tell_tick(self._clock.now_ns())
+        """Reports what was noted since the last tick; returns how many operations are in flight."""
+        return self._report_tick(self._clock.now_ns())
 
-    def _tell_tick(self, at_ns: int) -> int:
+    def _report_tick(self, at_ns: int) -> int:
         current = self._phase
         if current is None:
             return 0
-        arrivals = self._board.notice.arrivals
+        arrivals = self._board.assignment.arrivals
         if arrivals is not None:
-            self._ledger.arrived(arrivals.arrived(at_ns))
-        books, in_flight = self._ledger.take(current)
+            self._recorders.arrived(arrivals.arrived(at_ns))
+        taken, in_flight = self._recorders.take(current)
         # The phase that runs comes first, as it is the one that pays for the processor time.
-        for phase in sorted(books, reverse=True):
+        for phase in sorted(taken, reverse=True):
             late = self._is_over or phase != current
-            if not self._is_spare(books[phase], late=late, at_ns=at_ns):
-                self._tell_recorder(phase, books[phase], late=late, at_ns=at_ns, busy=in_flight)
+            if not self._is_spare(taken[phase], late=late, at_ns=at_ns):
+                self._report_recorder(phase, taken[phase], late=late, at_ns=at_ns, busy=in_flight)
         self._from_ns = at_ns
         self._plan_next_tick(at_ns)
-        self._tell_untold()
+        self._report_rest()
         return in_flight
 
     def _is_spare(self, recorder: Recorder, *, late: bool, at_ns: int) -> bool:
@@ -162,7 +171,7 @@ class Teller:
         while self.next_tick_ns is not None and self.next_tick_ns <= now_ns:
             self.next_tick_ns += tick_ns
 
-    def _tell_recorder(
+    def _report_recorder(
         self, phase: int, recorder: Recorder, *, late: bool, at_ns: int, busy: int
     ) -> None:
         of = self._plan.phases[phase]
@@ -220,7 +229,7 @@ class Teller:
         return {name: now - before[name] for name, now in self._counted.items()}
 
     def end(self, reason: str, error: str | None) -> None:
-        """Tells how it ended."""
+        """Reports how it ended."""
         usage = Usage.now()
         fields = {
             "reason": reason,

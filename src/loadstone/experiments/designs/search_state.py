@@ -1,4 +1,4 @@
-"""The book of a search: what its trials said of each level, and which trials come next.
+"""The state of a search: what its trials said of each level, and which trials come next.
 
 Everything follows from the records in their order, so the state of a search can be made again from
 its files: ascent, soak at the level that was found, confirmation around it.
@@ -14,11 +14,11 @@ from loadstone.experiments.designs.ascent import (
     DOUBLING,
     MOST_DOUBLINGS,
     ONWARD,
-    Way,
+    Ascent,
+    level_below,
     narrowness,
     next_level,
     share_of,
-    step_below,
 )
 from loadstone.results.record import LevelRecord, Status, TrialResult
 from loadstone.spec.model import LoadedBy
@@ -39,7 +39,7 @@ class Rules:
 
     over: LoadedBy
     unit: str
-    way: Way
+    ascent: Ascent
     objective: tuple[str, ...]
     window_s: float
     failures: int
@@ -52,7 +52,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Sought:
+class PlannedLevel:
     """A trial to be made."""
 
     level: float
@@ -63,7 +63,7 @@ class Sought:
 
 
 @dataclass(frozen=True)
-class Batch:
+class Confirmation:
     """A confirmation, as far as it was made."""
 
     of: float
@@ -78,7 +78,7 @@ class Batch:
 
 
 @dataclass
-class Book:
+class SearchState:
     """What is known of the levels."""
 
     rules: Rules
@@ -87,16 +87,16 @@ class Book:
     _lasting: dict[float, bool] = field(default_factory=dict)
     """Verdicts of soaks and confirmations."""
     _soaks: dict[float, bool] = field(default_factory=dict)
-    _batches: dict[float, Batch] = field(default_factory=dict)
+    _confirmations: dict[float, Confirmation] = field(default_factory=dict)
     _started: bool = False
 
     @classmethod
-    def of(cls, rules: Rules, records: Iterable[LevelRecord]) -> Book:
-        """The book after these records."""
-        book = cls(rules)
+    def of(cls, rules: Rules, records: Iterable[LevelRecord]) -> SearchState:
+        """The state after these records."""
+        state = cls(rules)
         for record in records:
-            book.note(record)
-        return book
+            state.note(record)
+        return state
 
     def note(self, record: LevelRecord) -> None:
         """Takes the next record."""
@@ -106,10 +106,10 @@ class Book:
             self._soaks[level] = holds
             self._lasting[level] = self._verdicts[level] = holds
         elif record.kind == "confirm" and record.of is not None:
-            batch = self._batches.setdefault(
-                record.of, Batch(record.of, self._shares(record.of), {})
+            confirmation = self._confirmations.setdefault(
+                record.of, Confirmation(record.of, self._shares(record.of), {})
             )
-            held = batch.held.setdefault(level, [])
+            held = confirmation.held.setdefault(level, [])
             held.append(holds)
             self._lasting[level] = self._verdicts[level] = all(held)
         elif holds:
@@ -147,14 +147,14 @@ class Book:
         )
 
     @property
-    def batch(self) -> Batch | None:
+    def confirmation(self) -> Confirmation | None:
         """The last confirmation."""
-        return list(self._batches.values())[-1] if self._batches else None
+        return list(self._confirmations.values())[-1] if self._confirmations else None
 
     @property
     def confirmations(self) -> int:
         """How many there were, the last one included."""
-        return len(self._batches)
+        return len(self._confirmations)
 
     def fails(self, level: float) -> bool:
         """Whether a level was found to fail."""
@@ -172,9 +172,9 @@ class Book:
             return self.low
         unsound = min((each for each, holds in self._lasting.items() if not holds), default=inf)
         sound = [each for each, holds in self._lasting.items() if holds and each < unsound]
-        batch = self.batch
-        if batch is not None:  # its 105 % may hold: it is no level that was found
-            sound = [each for each in sound if each <= batch.of]
+        confirmation = self.confirmation
+        if confirmation is not None:  # its 105 % may hold: it is no level that was found
+            sound = [each for each in sound if each <= confirmation.of]
         return max(sound, default=None)
 
     def contradictions(self) -> list[tuple[float, float]]:
@@ -197,22 +197,22 @@ class Book:
         if above and any(other < level for other, holds in self._lasting.items() if holds):
             return found
         for percent in (95.0, 105.0):
-            share = share_of(self.rules.way, level, percent)
-            if share <= self.rules.way.top:
+            share = share_of(self.rules.ascent, level, percent)
+            if share <= self.rules.ascent.top:
                 found.setdefault(share, percent)
         return dict(sorted(found.items()))
 
     # -- what comes next -----------------------------------------------------------------------
-    def next(self) -> list[Sought]:
+    def next(self) -> list[PlannedLevel]:
         """The next trials; several only of a confirmation. None when the search is done."""
-        batch = self.batch
-        if batch is None:
-            return self._climb(DOUBLING)
+        confirmation = self.confirmation
+        if confirmation is None:
+            return self._ascend(DOUBLING)
         if self.confirmations >= MOST_CONFIRMATIONS:
             return []
-        if self._goes_on(batch):
-            return self._climb(ONWARD)
-        return self._confirmed_lower(batch)
+        if self._goes_on(confirmation):
+            return self._ascend(ONWARD)
+        return self._confirmed_lower(confirmation)
 
     def measure_s(self, kind: LevelKind) -> float:
         """How long a sample is: the longer, the narrower the bracket."""
@@ -221,58 +221,58 @@ class Book:
             return rules.soak_s
         if kind == "confirm":
             return rules.longest_s
-        share = narrowness(rules.way, self.low, self.high)
+        share = narrowness(rules.ascent, self.low, self.high)
         length_s = rules.shortest_s * (rules.longest_s / rules.shortest_s) ** share
         return float(round(length_s)) if length_s >= 10 else round(length_s, 1)
 
-    def _climb(self, growth: float) -> list[Sought]:
+    def _ascend(self, growth: float) -> list[PlannedLevel]:
         if self.soaks_failed:
             return self._after_failed_soak()
-        level = next_level(self.rules.way, self.low, self.high, growth)
+        level = next_level(self.rules.ascent, self.low, self.high, growth)
         if level is not None:
             raised = self._raised(level) if self.rules.raises and not self._started else ()
-            return [Sought(level, "ascent", self.measure_s("ascent"), raised=raised)]
+            return [PlannedLevel(level, "ascent", self.measure_s("ascent"), raised=raised)]
         found = self.low
         if found is None:
             return []
         if self.rules.soak_s and found not in self._soaks:
-            return [Sought(found, "soak", self.rules.soak_s)]
+            return [PlannedLevel(found, "soak", self.rules.soak_s)]
         return self._confirmation(found)
 
-    def _after_failed_soak(self) -> list[Sought]:
-        below = step_below(self.rules.way, min(self.soaks_failed))
+    def _after_failed_soak(self) -> list[PlannedLevel]:
+        below = level_below(self.rules.ascent, min(self.soaks_failed))
         if below is not None and self._soaks.get(below):
             return self._confirmation(below)
         if below is None or len(self.soaks_failed) >= MOST_SOAKS:
             return []
-        return [Sought(below, "soak", self.rules.soak_s)]
+        return [PlannedLevel(below, "soak", self.rules.soak_s)]
 
-    def _goes_on(self, batch: Batch) -> bool:
+    def _goes_on(self, confirmation: Confirmation) -> bool:
         """Whether the level that was found is too low: 105 % of it holds every time."""
-        above = max(batch.shares)
-        if batch.shares[above] != 105.0 or self.soaks_failed:
+        above = max(confirmation.shares)
+        if confirmation.shares[above] != 105.0 or self.soaks_failed:
             return False
-        return all(batch.all_held(percent) for percent in SHARES)
+        return all(confirmation.all_held(percent) for percent in SHARES)
 
-    def _confirmed_lower(self, batch: Batch) -> list[Sought]:
+    def _confirmed_lower(self, confirmation: Confirmation) -> list[PlannedLevel]:
         """Where the level that was found is not confirmed: the next one below it."""
         unsound = [level for level, holds in self._lasting.items() if not holds]
-        if not unsound or min(unsound) > batch.of:
+        if not unsound or min(unsound) > confirmation.of:
             return []
         sound = self.sustained
         if sound is None:
-            below = share_of(self.rules.way, min(unsound), _DOWN)
-            return self._confirmation(below) if self.rules.way.bottom <= below else []
-        lower = step_below(self.rules.way, min(unsound))
+            below = share_of(self.rules.ascent, min(unsound), _DOWN)
+            return self._confirmation(below) if self.rules.ascent.bottom <= below else []
+        lower = level_below(self.rules.ascent, min(unsound))
         return self._confirmation(lower) if lower is not None and lower > sound else []
 
-    def _confirmation(self, level: float) -> list[Sought]:
+    def _confirmation(self, level: float) -> list[PlannedLevel]:
         """Fresh trials at each share, block by block."""
-        if level in self._batches:
+        if level in self._confirmations:
             return []
         length_s = self.measure_s("confirm")
         return [
-            Sought(share, "confirm", length_s, of=level)
+            PlannedLevel(share, "confirm", length_s, of=level)
             for _ in range(self.rules.confirm)
             for share in self._shares(level)
         ]
@@ -281,7 +281,7 @@ class Book:
         """All levels from the first one up, while none fails."""
         levels = [first]
         while len(levels) <= MOST_DOUBLINGS:
-            above = next_level(self.rules.way, levels[-1], None)
+            above = next_level(self.rules.ascent, levels[-1], None)
             if above is None:
                 break
             levels.append(above)

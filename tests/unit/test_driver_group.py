@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from loadstone.load.acknowledgements import file_of, read_acknowledgements
-from loadstone.load.crew import Crew
 from loadstone.load.driver import DriverFailedError, Failure, Limits
+from loadstone.load.driver_group import DriverGroup
 from loadstone.load.processes import processes_for
 from loadstone.protocol.frames import PROTOCOL_VERSION
 from loadstone.protocol.programs import DRIVER, RUNNER, Program
@@ -73,12 +73,14 @@ def by(path: Path) -> Program:
     return Program("loadstone-driver", command=(str(path),))
 
 
-def crew_of(path: Path, processes: int = 3, **plan: Any) -> tuple[Crew, list[dict[str, Any]]]:
+def group_of(
+    path: Path, processes: int = 3, **plan: Any
+) -> tuple[DriverGroup, list[dict[str, Any]]]:
     frames: list[dict[str, Any]] = []
-    crew = Crew(
+    group = DriverGroup(
         {**PLAN, **plan}, frames.append, processes=processes, program=by(path), limits=QUICK
     )
-    return crew, frames
+    return group, frames
 
 
 def gone(pids: tuple[int, ...]) -> bool:
@@ -87,10 +89,10 @@ def gone(pids: tuple[int, ...]) -> bool:
 
 def test_all_begin_at_one_moment(tmp_path: Path) -> None:
     body = "hello(); at_s = begun(); say('event', kind='users', detail=repr(at_s)); end()"
-    crew, frames = crew_of(program(tmp_path, body))
-    with crew:
-        assert crew.wait_hello().threads == 3
-        assert crew.wait(timeout_s=60).facts["process"] == 3
+    group, frames = group_of(program(tmp_path, body))
+    with group:
+        assert group.wait_hello().threads == 3
+        assert group.wait(timeout_s=60).facts["process"] == 3
     moments = {frame["detail"] for frame in frames if frame.get("kind") == "users"}
     assert len(moments) == 1
     begin = next(frame for frame in frames if frame.get("kind") == "phase-begin")
@@ -108,15 +110,15 @@ def test_control_lines_reach_all(tmp_path: Path) -> None:
             break
     end("stopped")
     """
-    crew, frames = crew_of(program(tmp_path, body), processes=2)
-    with crew:
-        crew.wait_hello()
+    group, frames = group_of(program(tmp_path, body), processes=2)
+    with group:
+        group.wait_hello()
         while not any(frame.get("kind") == "phase-begin" for frame in frames):
             time.sleep(0.01)
-        crew.set_users(16)
-        crew.set_rate(2000)
-        crew.stop()
-        assert crew.wait(timeout_s=60).reason == "stopped"
+        group.set_users(16)
+        group.set_rate(2000)
+        group.stop()
+        assert group.wait(timeout_s=60).reason == "stopped"
     said = [(each["process"], each["detail"]) for each in frames if each.get("kind") == "users"]
     assert sorted(said)[:3] == [
         (0, '{"control":"rate","rate_per_s":2000}'),
@@ -134,9 +136,9 @@ def test_the_process_that_fell_silent_is_named_and_not_the_one_that_spoke(tmp_pa
             say("event", kind="users", t_s=time.monotonic() - born_s + 60)
     sys.stdin.readline(); end("stopped")
     """
-    crew, _ = crew_of(program(tmp_path, body), processes=2)
-    with crew, pytest.raises(DriverFailedError, match=r"process 2 of 2.*told nothing") as caught:
-        crew.wait(timeout_s=60)
+    group, _ = group_of(program(tmp_path, body), processes=2)
+    with group, pytest.raises(DriverFailedError, match=r"process 2 of 2.*told nothing") as caught:
+        group.wait(timeout_s=60)
     assert caught.value.failure is Failure.SILENT
 
 
@@ -147,11 +149,11 @@ def test_a_killed_process_is_named_and_ends_the_others(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     sys.stdin.readline(); end("stopped")
     """
-    crew, _ = crew_of(program(tmp_path, body))
-    with crew, pytest.raises(DriverFailedError, match=r"process 2 of 3 \(pid \d+\).*SIGKILL") as e:
-        crew.wait(timeout_s=60)
+    group, _ = group_of(program(tmp_path, body))
+    with group, pytest.raises(DriverFailedError, match=r"process 2 of 3 \(pid \d+\).*SIGKILL") as e:
+        group.wait(timeout_s=60)
     assert e.value.failure is Failure.KILLED
-    assert gone(crew.pids)
+    assert gone(group.pids)
 
 
 def test_a_process_that_dies_before_it_says_hello(tmp_path: Path) -> None:
@@ -160,10 +162,10 @@ def test_a_process_that_dies_before_it_says_hello(tmp_path: Path) -> None:
         print("no memory", file=sys.stderr); sys.exit(1)
     hello(); begun(); end()
     """
-    crew, _ = crew_of(program(tmp_path, body))
-    with crew, pytest.raises(DriverFailedError, match=r"process 3 of 3.*no memory"):
-        crew.wait_hello()
-    assert gone(crew.pids)
+    group, _ = group_of(program(tmp_path, body))
+    with group, pytest.raises(DriverFailedError, match=r"process 3 of 3.*no memory"):
+        group.wait_hello()
+    assert gone(group.pids)
 
 
 def test_a_process_that_stops_by_itself_stops_the_others(tmp_path: Path) -> None:
@@ -173,15 +175,15 @@ def test_a_process_that_stops_by_itself_stops_the_others(tmp_path: Path) -> None
         end("stopped"); sys.exit(0)
     sys.stdin.readline(); end("stopped")
     """
-    crew, _ = crew_of(program(tmp_path, body))
-    with crew:
-        assert crew.wait(timeout_s=60).reason == "stopped"
+    group, _ = group_of(program(tmp_path, body))
+    with group:
+        assert group.wait(timeout_s=60).reason == "stopped"
 
 
 def test_a_refused_plan_says_why(tmp_path: Path) -> None:
-    crew, _ = crew_of(program(tmp_path, "print('x: unknown', file=sys.stderr); sys.exit(2)"))
-    with crew, pytest.raises(DriverFailedError, match="x: unknown") as caught:
-        crew.wait(timeout_s=60)
+    group, _ = group_of(program(tmp_path, "print('x: unknown', file=sys.stderr); sys.exit(2)"))
+    with group, pytest.raises(DriverFailedError, match="x: unknown") as caught:
+        group.wait(timeout_s=60)
     assert caught.value.failure is Failure.REFUSED_PLAN
 
 
@@ -191,10 +193,10 @@ def test_an_error_in_the_callback_ends_all_and_is_raised(tmp_path: Path) -> None
             raise OSError("no space")
 
     path = program(tmp_path, "hello(); begun(); sys.stdin.readline(); end('stopped')")
-    crew = Crew(PLAN, refuse, processes=2, program=by(path), limits=QUICK)
-    with crew, pytest.raises(OSError, match="no space"):
-        crew.wait(timeout_s=60)
-    assert gone(crew.pids)
+    group = DriverGroup(PLAN, refuse, processes=2, program=by(path), limits=QUICK)
+    with group, pytest.raises(OSError, match="no space"):
+        group.wait(timeout_s=60)
+    assert gone(group.pids)
 
 
 def test_leaving_the_block_leaves_no_process_even_stubborn_ones(tmp_path: Path) -> None:
@@ -204,22 +206,22 @@ def test_leaving_the_block_leaves_no_process_even_stubborn_ones(tmp_path: Path) 
     while True:
         time.sleep(60)
     """
-    crew, _ = crew_of(program(tmp_path, body), processes=2)
-    with crew:
-        crew.wait_hello()
-        assert crew.running()
-    assert gone(crew.pids)
+    group, _ = group_of(program(tmp_path, body), processes=2)
+    with group:
+        group.wait_hello()
+        assert group.running()
+    assert gone(group.pids)
 
 
 def test_all_die_with_their_parent(tmp_path: Path) -> None:
     path = program(tmp_path, "hello(); sys.stdin.readline(); begun()")
     parent = f"""
-from loadstone.load.crew import Crew
+from loadstone.load.driver_group import DriverGroup
 from loadstone.protocol.programs import Program
-crew = Crew({PLAN!r}, lambda _: None, processes=2, program={by(path)!r}).start()
-crew.wait_hello()
-print(*crew.pids, flush=True)
-crew.wait()
+group = DriverGroup({PLAN!r}, lambda _: None, processes=2, program={by(path)!r}).start()
+group.wait_hello()
+print(*group.pids, flush=True)
+group.wait()
 """
     with subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -239,11 +241,11 @@ def test_each_process_has_its_own_acknowledgements_and_all_are_read(tmp_path: Pa
     end()
     """
     path = tmp_path / "acknowledgements.jsonl"
-    crew, _ = crew_of(program(tmp_path, body), acknowledgements=str(path))
-    with crew:
-        crew.wait(timeout_s=60)
+    group, _ = group_of(program(tmp_path, body), acknowledgements=str(path))
+    with group:
+        group.wait(timeout_s=60)
     assert json.loads(file_of(path, 2).read_text())[1] == 2
-    read = read_acknowledgements(path, crew.origins_s)
+    read = read_acknowledgements(path, group.origins_s)
     assert [each.keys for each in read] == [(0,), (1,), (2,)]
     assert max(each.t_s for each in read) - min(each.t_s for each in read) < 1e-6
 

@@ -8,9 +8,9 @@ from enum import Enum
 from threading import Lock
 
 from loadstone.runner.arrivals import Arrived
-from loadstone.runner.messages import Failed, Inbox, News
+from loadstone.runner.messages import DriverEvent, Inbox, OperationFailed
 from loadstone.runner.recorder import Recorder, Times
-from loadstone.runner.session import Ending, FailureError, Outcome, Tiding
+from loadstone.runner.session import Ending, FailureError, Outcome, WorkloadEvent
 
 
 class Readiness(Enum):
@@ -35,8 +35,8 @@ class Due:
     """It was counted when it became due."""
 
 
-class Ledger:
-    """Where users note what happens; the teller takes it."""
+class PhaseRecorders:
+    """Where users note what happens; the reporter takes it."""
 
     def __init__(self, operations: Sequence[str], inbox: Inbox) -> None:
         self._operations = operations
@@ -81,7 +81,7 @@ class Ledger:
 
     def retried(self, due: Due, operation: str, failure: FailureError) -> None:
         """Notes that an attempt failed and the operation is tried again."""
-        self.tell_first(failure)
+        self.report_first(failure)
         with self._lock:
             self._of(due.phase).operations[operation].retries[failure.error_class] += 1
 
@@ -100,7 +100,7 @@ class Ledger:
 
     def failed(self, due: Due, operation: str, failure: FailureError) -> None:
         """Notes an operation that failed after all its attempts."""
-        self.tell_first(failure)
+        self.report_first(failure)
         with self._lock:
             self._in_flight -= 1
             recorder = self._of(due.phase)
@@ -109,31 +109,31 @@ class Ledger:
             is_first = due.phase not in self._failed
             self._failed.add(due.phase)
         if is_first:
-            message = Failed(due.phase, operation, failure.error_class, failure.message)
+            message = OperationFailed(due.phase, operation, failure.error_class, failure.message)
             self._inbox.put(message)
 
-    def told(self, tidings: Sequence[Tiding]) -> None:
-        """Passes on what a session tells."""
-        for tiding in tidings:
-            self._inbox.put(tiding)
+    def workload_events(self, workload_events: Sequence[WorkloadEvent]) -> None:
+        """Passes on the events of a session."""
+        for workload_event in workload_events:
+            self._inbox.put(workload_event)
 
     def lost(self, user: int, failure: FailureError) -> None:
         """Notes that the connection of a user is lost."""
-        self._inbox.put(News("connection-lost", f"user {user}: {failure.message}"))
+        self._inbox.put(DriverEvent("connection-lost", f"user {user}: {failure.message}"))
 
     def restored(self, user: int) -> None:
         """Notes that it was replaced."""
         with self._lock:
             self._of(self._phase).reconnects += 1
-        self._inbox.put(News("reconnected", f"user {user}"))
+        self._inbox.put(DriverEvent("reconnected", f"user {user}"))
 
-    def tell_first(self, failure: FailureError) -> None:
-        """Tells the first failure of each class."""
+    def report_first(self, failure: FailureError) -> None:
+        """Reports the first failure of each class."""
         with self._lock:
             is_known = failure.error_class in self._known
             self._known.add(failure.error_class)
         if not is_known:
-            self._inbox.put(News("error", failure.message, failure.error_class))
+            self._inbox.put(DriverEvent("error", failure.message, failure.error_class))
 
     def _of(self, phase: int) -> Recorder:
         recorder = self._recorders.get(phase)

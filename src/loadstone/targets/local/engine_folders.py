@@ -1,4 +1,4 @@
-"""Where an owned engine lives: a marked folder with its placements and its snapshots."""
+"""The folders of an owned engine: a marked folder with its placements and its snapshots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOCKET_PATH_LIMIT = 107
 """Bytes of a Unix socket's path: `sun_path` in unix(7), less its last zero."""
 
 
-class Premises:
+class EngineFolders:
     """The folders of one owned engine, all of them journalled."""
 
     def __init__(self, spec: TargetSpec, context: TargetContext, account: Account) -> None:
@@ -135,15 +135,15 @@ class Premises:
         return folder
 
 
-class Laps:
-    """The steps of a reset, one after the other, on a stop-watch."""
+class Stopwatch:
+    """The time of each part of a reset, one after the other."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._began = time.monotonic()
 
-    def end(self, step: str) -> None:
-        """Notes the seconds since the step before, or since the beginning."""
+    def lap(self, part: str) -> None:
+        """Notes the seconds since the part before, or since the beginning."""
         now = time.monotonic()
-        self.seconds[step] = round(now - self._began, 3)
+        self.seconds[part] = round(now - self._began, 3)
         self._began = now

@@ -19,7 +19,7 @@ _LONGEST_US = 60_000_000
 
 
 @dataclass(frozen=True)
-class Window:
+class ElementWindow:
     """Some elements over a time."""
 
     element: int
@@ -32,7 +32,7 @@ class Window:
         return f"(element_id = {self.element} AND ts >= {begin} AND ts < {end})"
 
 
-def windows_of(contents: Sequence[Contents], elements: int) -> list[Window]:
+def drawn_windows(contents: Sequence[Contents], elements: int) -> list[ElementWindow]:
     """Elements and times drawn at random from what is there; the same for the same contents.
 
     Args:
@@ -49,7 +49,7 @@ def windows_of(contents: Sequence[Contents], elements: int) -> list[Window]:
         first_us, last_us = stations[station].first_us, stations[station].last_us
         from_us = drawn.randint(first_us, last_us)
         element = station * elements + drawn.randrange(elements)
-        found.append(Window(element, from_us, from_us + _LONGEST_US))
+        found.append(ElementWindow(element, from_us, from_us + _LONGEST_US))
     return found
 
 
@@ -66,7 +66,7 @@ def check_view(
     """
     expected = sum(each.count for each in contents)
     count = int(query(f"SELECT count(*) FROM {VIEW}")[0][0])
-    windows = windows_of(contents, elements)
+    windows = drawn_windows(contents, elements)
     seen = _rows(query, dialect, VIEW, windows)
     there: Counter[tuple[Any, ...]] = Counter()
     for each in contents:
@@ -81,7 +81,7 @@ def check_view(
 
 
 def _rows(
-    query: Query, dialect: Dialect, table: str, windows: Sequence[Window]
+    query: Query, dialect: Dialect, table: str, windows: Sequence[ElementWindow]
 ) -> Counter[tuple[Any, ...]]:
     if not windows:
         return Counter()

@@ -22,8 +22,8 @@ from lengths import long_but
 
 from loadstone.errors import ExitCode
 from loadstone.load.acknowledgements import read_acknowledgements
-from loadstone.load.crew import Crew, generator
 from loadstone.load.driver import DriverFailedError, Failure
+from loadstone.load.driver_group import DriverGroup, generator
 from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import LoadLog
@@ -109,9 +109,9 @@ def test_the_merged_stream_is_the_sum_of_what_each_process_wrote(
 ) -> None:
     """Beside the merged frames the raw ones are kept, and added up by other means."""
     raw: list[list[dict[str, Any]]] = [[], []]
-    taker = Crew._taker
+    taker = DriverGroup._taker
 
-    def keeping(self: Crew, number: int) -> Any:
+    def keeping(self: DriverGroup, number: int) -> Any:
         take = taker(self, number)
 
         def keep(frame: dict[str, Any]) -> None:
@@ -120,7 +120,7 @@ def test_the_merged_stream_is_the_sum_of_what_each_process_wrote(
 
         return keep
 
-    monkeypatch.setattr(Crew, "_taker", keeping)
+    monkeypatch.setattr(DriverGroup, "_taker", keeping)
     service = {"distribution": "exponential", "mean_us": 300}
     parameters = {"service_time_us": service, "error_rate": 0.05, "error_class": "23505"}
     merged = run(plan_for(parameters, users=6, measure="1s", ramp="0.2s"), 2).overall()
@@ -134,19 +134,19 @@ def test_the_merged_stream_is_the_sum_of_what_each_process_wrote(
 
 
 def test_a_killed_process_is_named_and_none_is_left() -> None:
-    crew = generator(plan_for(measure="600s", users=4), lambda _: None, processes=2)
-    with crew:
-        crew.wait_hello()
-        os.kill(crew.pids[1], signal.SIGKILL)
+    group = generator(plan_for(measure="600s", users=4), lambda _: None, processes=2)
+    with group:
+        group.wait_hello()
+        os.kill(group.pids[1], signal.SIGKILL)
         with pytest.raises(DriverFailedError, match=r"process 2 of 2 \(pid \d+\)") as caught:
-            crew.wait(timeout_s=60)
+            group.wait(timeout_s=60)
     assert caught.value.failure is Failure.KILLED
-    assert not any(Path(f"/proc/{pid}").exists() for pid in crew.pids)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in group.pids)
 
 
 def test_control_lines_are_about_the_whole_load() -> None:
     frames: list[dict[str, Any]] = []
-    crew = generator(plan_for(measure="600s", users=4), frames.append, processes=2)
+    group = generator(plan_for(measure="600s", users=4), frames.append, processes=2)
 
     def users() -> int:
         return int(next((f["users"] for f in reversed(frames) if f["frame"] == "tick"), 0))
@@ -157,12 +157,12 @@ def test_control_lines_are_about_the_whole_load() -> None:
             time.sleep(0.05)
         assert users() == number
 
-    with crew:
+    with group:
         wait_for(4)
-        crew.set_users(7)
+        group.set_users(7)
         wait_for(7)
-        crew.stop()
-        assert crew.wait(timeout_s=60).reason == "stopped"
+        group.stop()
+        assert group.wait(timeout_s=60).reason == "stopped"
 
 
 def test_connections_above_the_limit_of_files_get_more_processes() -> None:

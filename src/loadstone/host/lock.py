@@ -1,7 +1,7 @@
-"""One run at a time may change the settings of a host.
+"""One run at a time may change the settings of a host: a lock.
 
 Two at once would each take the other's levels for those of the machine, and put them back. The
-claim is a lock on a file that all users of the machine share; the kernel ends it with the process.
+lock is on a file that all users of the machine share; the kernel ends it with the process.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ LOCK_NAME = "loadstone-host.lock"
 _LOCK_FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path(tempfile.gettempdir()))
 
 
-class Claim:
+class HostLock:
     """Held from the first change of the host until all is put back."""
 
     def __init__(self, kind: str, folder: Path | None = None) -> None:
-        """Claims nothing yet.
+        """Locks nothing yet.
 
         Args:
             kind: Journal entries of this kind are changes of the host.
@@ -34,7 +34,7 @@ class Claim:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Claims the host, unless it is claimed already.
+        """Locks the host, unless it is locked already.
 
         Raises:
             RefusedError: If another run has it, or a killed one left settings changed.

@@ -1,4 +1,4 @@
-"""Room for the sessions of a trial in a server whose settings leave open how many it lets in.
+"""The session limit of a server, where its settings leave open how many sessions it lets in.
 
 All configurations that an experiment names get the same, so that nothing differs between them but
 what they declare. A search, whose levels are not known before, gives more to higher levels.
@@ -28,7 +28,7 @@ def sessions_named(experiment: Experiment) -> int:
     return max(found, default=0)
 
 
-def with_room(plan: TrialPlan, sessions: int) -> TrialPlan:
+def with_session_limit(plan: TrialPlan, sessions: int) -> TrialPlan:
     """The plan with the settings by which its server lets all its sessions in.
 
     Args:

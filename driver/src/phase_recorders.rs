@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
-use crate::control::{Message, News, NewsKind};
+use crate::control::{DriverEvent, DriverEventKind, Message};
 use crate::drive::{Due, Readiness, Record};
 use crate::recorder::{Recorder, Times};
-use crate::session::{ErrorClass, Failure, OperationId, Outcome, Tiding};
+use crate::session::{ErrorClass, Failure, OperationId, Outcome, WorkloadEvent};
 
 /// Position of a phase in the plan.
 pub type PhaseIndex = usize;
@@ -28,7 +28,7 @@ pub struct Collected {
 
 /// The recorders of one thread.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct PhaseRecorders {
     operations: usize,
     phase: Cell<PhaseIndex>,
     current: RefCell<Recorder>,
@@ -40,8 +40,8 @@ pub struct Ledger {
     outbox: Sender<Message>,
 }
 
-impl Ledger {
-    /// An empty ledger for `operations` operations that tells news to `outbox`.
+impl PhaseRecorders {
+    /// Empty recorders for `operations` operations; events go to `outbox`.
     pub fn new(operations: usize, outbox: Sender<Message>) -> Self {
         Self {
             operations,
@@ -102,20 +102,20 @@ impl Ledger {
         let _ = self.outbox.send(message);
     }
 
-    fn tell(&self, kind: NewsKind, detail: String) {
-        self.send(Message::News(News { kind, detail }));
+    fn report(&self, kind: DriverEventKind, detail: String) {
+        self.send(Message::DriverEvent(DriverEvent { kind, detail }));
     }
 
     /// Tells the first failure of each class.
     fn tell_first(&self, failure: &Failure) {
         if self.known.borrow_mut().insert(failure.class.clone()) {
-            let kind = NewsKind::Error(failure.class.clone());
-            self.tell(kind, failure.message.clone());
+            let kind = DriverEventKind::Error(failure.class.clone());
+            self.report(kind, failure.message.clone());
         }
     }
 }
 
-impl Record for Ledger {
+impl Record for PhaseRecorders {
     fn begun(&self, due: &Due, sent_ns: u64) {
         self.in_flight.set(self.in_flight.get() + 1);
         match due.readiness {
@@ -159,13 +159,13 @@ impl Record for Ledger {
         }
     }
 
-    fn told(&self, tiding: Tiding) {
-        self.send(Message::Tiding(tiding));
+    fn workload_event(&self, workload_event: WorkloadEvent) {
+        self.send(Message::WorkloadEvent(workload_event));
     }
 
     fn lost(&self, user: u32, failure: &Failure) {
-        self.tell(
-            NewsKind::ConnectionLost,
+        self.report(
+            DriverEventKind::ConnectionLost,
             format!("user {user}: {}", failure.message),
         );
     }
@@ -176,6 +176,6 @@ impl Record for Ledger {
 
     fn restored(&self, user: u32) {
         self.current.borrow_mut().reconnects += 1;
-        self.tell(NewsKind::Reconnected, format!("user {user}"));
+        self.report(DriverEventKind::Reconnected, format!("user {user}"));
     }
 }

@@ -1,4 +1,4 @@
-"""The account of one station: which of its events have come, wait, are stored or are lost.
+"""The buffer of one station: which of its events have come, wait, are stored or are lost.
 
 Events are not kept. Those that wait are runs of consecutive numbers, because what an event says can
 be made again at any time.
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from loadstone.runner.archive.source import Source
+from loadstone.runner.archive.source import EventSource
 
 
 @dataclass(frozen=True)
-class Run:
+class EventRun:
     """Events that became due one after the other and were all accepted."""
 
     first_seq: int
@@ -24,10 +24,10 @@ class Run:
     """Position of the first in the order in which events become due, from 0."""
     count: int
 
-    def after(self, seq: int) -> Run:
+    def after(self, seq: int) -> EventRun:
         """What follows on a number that lies in it."""
         passed = seq - self.first_seq + 1
-        return Run(seq + 1, self.first_number + passed, self.count - passed)
+        return EventRun(seq + 1, self.first_number + passed, self.count - passed)
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Totals:
         return Totals(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
-class Book:
-    """The book of a station, shared with the teller of figures; it is held for moments only.
+class StationBuffer:
+    """The buffer of a station, shared with the reporter; it is locked for moments only.
 
     Args:
         source: The events.
@@ -61,20 +61,20 @@ class Book:
         mark: The highest number that was stored before.
     """
 
-    def __init__(self, source: Source, capacity: int, mark: int) -> None:
+    def __init__(self, source: EventSource, capacity: int, mark: int) -> None:
         self._source = source
         self._capacity = capacity
         self._lock = Lock()
         self._began_ns: int | None = None
         self._is_stopped = False
-        self._runs: deque[Run] = deque()
+        self._runs: deque[EventRun] = deque()
         self._waiting = 0
         self._deepest = 0
         self._mark = mark
         self._totals = Totals()
 
     # -- the station's side --------------------------------------------------------------------
-    def cut(self, now_ns: int, most: int) -> tuple[int, Sequence[Run]]:
+    def cut(self, now_ns: int, most: int) -> tuple[int, Sequence[EventRun]]:
         """When the station began, and the oldest events that wait now; they go on waiting.
 
         The first time the station begins.
@@ -128,7 +128,7 @@ class Book:
         """Events that wait."""
         return self._waiting
 
-    # -- the teller's side ---------------------------------------------------------------------
+    # -- the reporter's side ---------------------------------------------------------------------
     def totals(self, now_ns: int) -> Totals:
         """What the station has done up to now."""
         with self._lock:
@@ -161,14 +161,14 @@ class Book:
         self._deepest = max(self._deepest, self._waiting)
 
     def _accept(self, count: int) -> None:
-        fresh = Run(self._mark + self._waiting + 1, self._totals.offered, count)
+        fresh = EventRun(self._mark + self._waiting + 1, self._totals.offered, count)
         last = self._runs[-1] if self._runs else None
         if last is not None and last.first_number + last.count == fresh.first_number:
             self._runs[-1] = replace(last, count=last.count + count)
         else:
             self._runs.append(fresh)
 
-    def _oldest(self, most: int) -> list[Run]:
+    def _oldest(self, most: int) -> list[EventRun]:
         runs = []
         for run in self._runs:
             count = min(run.count, most)

@@ -1,4 +1,4 @@
-"""Questions to an engine's library in a process of its own, which ends with the answer."""
+"""Runs a Python script that asks an engine's library, in a process that ends with the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from loadstone.errors import TargetError
 
 
-def answered(title: str, script: str, *words: str) -> Any:
+def answer_of(title: str, script: str, *words: str) -> Any:
     """What a Python script prints as JSON.
 
     Args:

@@ -1,4 +1,4 @@
-//! The account of one station: which of its events have come, wait, are stored or are lost.
+//! The buffer of one station: which of its events have come, wait, are stored or are lost.
 //!
 //! Events are not kept. Those that wait are runs of consecutive numbers, because what an event says can be
 //! made again at any time.
@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::source::{Event, Source};
+use super::source::{Event, EventSource};
 
 /// Events that became due one after the other and were all accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct EventRun {
     /// Number at the station of the first, from 1; only accepted events have one.
     pub first_seq: u64,
     /// Position of the first in the order in which events become due, from 0.
@@ -19,7 +19,7 @@ pub struct Run {
     pub count: u64,
 }
 
-impl Run {
+impl EventRun {
     fn from(self, seq: u64) -> Self {
         let passed = seq - self.first_seq;
         Self {
@@ -47,15 +47,15 @@ pub struct Totals {
     pub over_threshold: u64,
 }
 
-/// The account of one station.
+/// The buffer of one station.
 #[derive(Debug)]
-pub struct Book {
-    source: Arc<Source>,
+pub struct StationBuffer {
+    source: Arc<EventSource>,
     capacity: u64,
     /// Begin, in nanoseconds since the driver's start.
     began_ns: Option<u64>,
     stopped: bool,
-    runs: VecDeque<Run>,
+    runs: VecDeque<EventRun>,
     waiting: u64,
     /// The most that waited since it was last asked.
     deepest: u64,
@@ -64,25 +64,25 @@ pub struct Book {
     totals: Totals,
 }
 
-/// A book that its station and the teller of figures share.
+/// A buffer that its station and the reporter share.
 #[derive(Debug, Clone)]
-pub struct SharedBook(Arc<Mutex<Book>>);
+pub struct SharedBuffer(Arc<Mutex<StationBuffer>>);
 
-impl SharedBook {
-    /// Shares `book`.
-    pub fn new(book: Book) -> Self {
-        Self(Arc::new(Mutex::new(book)))
+impl SharedBuffer {
+    /// Shares `buffer`.
+    pub fn new(buffer: StationBuffer) -> Self {
+        Self(Arc::new(Mutex::new(buffer)))
     }
 
-    /// Opens the book; it is held for moments only.
-    pub fn lock(&self) -> MutexGuard<'_, Book> {
+    /// Locks the buffer; it is held for moments only.
+    pub fn lock(&self) -> MutexGuard<'_, StationBuffer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Book {
-    /// The book of a station that can hold back `capacity` events and has stored events up to `mark` before.
-    pub fn new(source: Arc<Source>, capacity: u64, mark: u64) -> Self {
+impl StationBuffer {
+    /// The buffer of a station that can hold back `capacity` events and has stored events up to `mark` before.
+    pub fn new(source: Arc<EventSource>, capacity: u64, mark: u64) -> Self {
         Self {
             source,
             capacity,
@@ -117,7 +117,7 @@ impl Book {
     }
 
     fn accept(&mut self, count: u64) {
-        let run = Run {
+        let run = EventRun {
             first_seq: self.mark + self.waiting + 1,
             first_number: self.totals.offered,
             count,
@@ -143,7 +143,7 @@ impl Book {
     }
 
     /// The oldest events that wait, at most `most`; they go on waiting.
-    pub fn cut(&self, most: u64) -> Vec<Run> {
+    pub fn cut(&self, most: u64) -> Vec<EventRun> {
         let mut left = most;
         let mut runs = Vec::new();
         for run in &self.runs {
@@ -151,7 +151,7 @@ impl Book {
             if count == 0 {
                 break;
             }
-            runs.push(Run { count, ..*run });
+            runs.push(EventRun { count, ..*run });
             left -= count;
         }
         runs
@@ -211,15 +211,15 @@ impl Book {
 /// Events that are stored in one transaction.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    source: Arc<Source>,
+    source: Arc<EventSource>,
     /// When the station began, in microseconds since 1970.
     began_us: i64,
-    runs: Vec<Run>,
+    runs: Vec<EventRun>,
 }
 
 impl Batch {
     /// The events of `runs`, in their order, if there are any.
-    pub fn new(source: Arc<Source>, began_us: i64, runs: Vec<Run>) -> Option<Self> {
+    pub fn new(source: Arc<EventSource>, began_us: i64, runs: Vec<EventRun>) -> Option<Self> {
         let batch = Self {
             source,
             began_us,
@@ -279,53 +279,53 @@ mod tests {
     use super::super::parameters::tests::example;
     use super::*;
 
-    fn book(capacity: u64, mark: u64) -> Book {
+    fn buffer(capacity: u64, mark: u64) -> StationBuffer {
         let parameters = Parameters::parse(&example()).expect("parameters");
-        let source = Arc::new(Source::new(0, &parameters, 1, None));
-        Book::new(source, capacity, mark)
+        let source = Arc::new(EventSource::new(0, &parameters, 1, None));
+        StationBuffer::new(source, capacity, mark)
     }
 
     const MILLISECOND: u64 = 1_000_000;
 
     #[test]
     fn an_event_that_finds_the_buffer_full_is_lost_and_has_no_number() {
-        let mut book = book(10, 0);
-        book.advance(0);
-        book.advance(15 * MILLISECOND);
-        assert_eq!((book.waiting(), book.totals().lost), (10, 5));
-        assert_eq!(book.settle(4), Some((1, 4)));
-        book.advance(17 * MILLISECOND);
+        let mut buffer = buffer(10, 0);
+        buffer.advance(0);
+        buffer.advance(15 * MILLISECOND);
+        assert_eq!((buffer.waiting(), buffer.totals().lost), (10, 5));
+        assert_eq!(buffer.settle(4), Some((1, 4)));
+        buffer.advance(17 * MILLISECOND);
         let expected = [
-            Run {
+            EventRun {
                 first_seq: 5,
                 first_number: 4,
                 count: 6,
             },
-            Run {
+            EventRun {
                 first_seq: 11,
                 first_number: 15,
                 count: 2,
             },
         ];
-        assert_eq!(book.cut(100), expected);
+        assert_eq!(buffer.cut(100), expected);
     }
 
     #[test]
     fn a_station_goes_on_where_it_stopped_in_an_earlier_run() {
-        let mut book = book(10, 70);
-        book.advance(0);
-        book.advance(2 * MILLISECOND);
-        assert_eq!(book.cut(9)[0].first_seq, 71);
-        assert_eq!(book.settle(71), Some((71, 71)));
+        let mut buffer = buffer(10, 70);
+        buffer.advance(0);
+        buffer.advance(2 * MILLISECOND);
+        assert_eq!(buffer.cut(9)[0].first_seq, 71);
+        assert_eq!(buffer.settle(71), Some((71, 71)));
     }
 
     #[test]
     fn nothing_comes_after_the_stop() {
-        let mut book = book(1000, 0);
-        book.advance(0);
-        book.stop(5 * MILLISECOND);
-        book.advance(50 * MILLISECOND);
-        assert_eq!(book.totals().offered, 5);
+        let mut buffer = buffer(1000, 0);
+        buffer.advance(0);
+        buffer.stop(5 * MILLISECOND);
+        buffer.advance(50 * MILLISECOND);
+        assert_eq!(buffer.totals().offered, 5);
     }
 
     #[derive(Debug, Clone)]
@@ -347,17 +347,17 @@ mod tests {
         fn every_event_is_stored_once_or_buffered_or_lost(
             capacity in 1_u64..200, steps in prop::collection::vec(step(), 0..60),
         ) {
-            let (mut book, mut now_ns) = (book(capacity, 0), 0);
+            let (mut buffer, mut now_ns) = (buffer(capacity, 0), 0);
             let (mut stored, mut before) = (0, None);
-            book.advance(0);
+            buffer.advance(0);
             for step in steps {
                 match step {
                     Step::Advance(ns) => {
                         now_ns += ns;
-                        book.advance(now_ns);
+                        buffer.advance(now_ns);
                     }
                     Step::Store(most, arrived) => {
-                        let runs = book.cut(most);
+                        let runs = buffer.cut(most);
                         let count: u64 = runs.iter().map(|run| run.count).sum();
                         // The numbers go on without a gap, and events in the order of their time.
                         for run in &runs {
@@ -368,19 +368,19 @@ mod tests {
                                 before = Some(run.first_number + run.count - 1);
                             }
                         }
-                        book.doubt(count);
+                        buffer.doubt(count);
                         stored += if arrived { count } else { 0 };
-                        book.settle(stored);
+                        buffer.settle(stored);
                     }
                 }
-                let totals = book.totals();
+                let totals = buffer.totals();
                 prop_assert_eq!(totals.offered, now_ns / MILLISECOND);
                 prop_assert_eq!(totals.offered, totals.accepted + totals.lost);
                 prop_assert_eq!(totals.accepted, totals.stored + totals.buffered + totals.in_doubt);
                 prop_assert_eq!(totals.stored, stored);
-                prop_assert!(book.waiting() <= capacity);
-                let waiting: u64 = book.cut(u64::MAX).iter().map(|run| run.count).sum();
-                prop_assert_eq!(waiting, book.waiting());
+                prop_assert!(buffer.waiting() <= capacity);
+                let waiting: u64 = buffer.cut(u64::MAX).iter().map(|run| run.count).sum();
+                prop_assert_eq!(waiting, buffer.waiting());
             }
         }
     }
