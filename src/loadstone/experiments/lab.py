@@ -12,7 +12,7 @@ from loadstone.experiments.observer import Observer
 from loadstone.experiments.outcome import RestoredTarget, StartState
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
-from loadstone.load.locate import driver_version
+from loadstone.load.locate import version_of
 from loadstone.probes.inventory import host_inventory
 from loadstone.results.folder import TrialFolder
 from loadstone.spec.model import TargetSpec
@@ -75,7 +75,8 @@ class Lab:
         workload.prepare(self.target)
         fingerprint = workload.fingerprint(self.target)
         self.target.settle(plan.cache)
-        host = host_inventory(folder.path, driver=driver_version)
+        program = workload.program(self.target.connection())
+        host = host_inventory(folder.path, programs={program.name: lambda: version_of(program)})
         folder.write_inventory({"host": host, "target": self.target.inventory()})
         return StartState(fingerprint, workload.observe(self.target))
 

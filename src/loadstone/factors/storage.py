@@ -56,9 +56,9 @@ def check_role(target: TargetSpec, role: str) -> None:
     Raises:
         WrongInputError: If it has not.
     """
-    from loadstone.targets.registry import target_class
+    from loadstone.targets.registry import target_for
 
-    roles = target_class(target.engine).storage_roles
+    roles = target_for(target).storage_roles
     if not roles:
         raise WrongInputError(f"target {target.engine} has no data that Loadstone could place")
     if role not in roles:

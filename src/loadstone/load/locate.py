@@ -91,13 +91,13 @@ def check_driver(program: Program = DRIVER) -> DriverBinary:
     return binary
 
 
-def driver_version() -> str:
-    """The version of the installed load driver.
+def version_of(program: Program) -> str:
+    """The version of a program that makes load.
 
     Raises:
         DriverError: If there is none, or a wrong one.
     """
-    return check_driver().version
+    return check_driver(program).version
 
 
 def _script_folders() -> list[Path]:

@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,14 @@ _CGROUP = ("cpu.max", "cpu.weight", "cpuset.cpus.effective", "memory.max", "memo
 _DISK_COLUMNS = "NAME,TYPE,SIZE,MODEL,ROTA,SCHED,RA,PHY-SEC,LOG-SEC,DISC-GRAN,MAJ:MIN"
 
 
-def host_inventory(*folders: Path, driver: Callable[[], str] | None = None) -> dict[str, Any]:
+def host_inventory(
+    *folders: Path, programs: Mapping[str, Callable[[], str]] | None = None
+) -> dict[str, Any]:
     """What the host is, in the figures that decide performance.
 
     Args:
         folders: Where data and results lie; their mounts and disks are described.
-        driver: Asks the load driver for its version.
+        programs: Those that make load, each with what asks it for its version.
     """
     parts: dict[str, Callable[[], Any]] = {
         "name": socket.gethostname,
@@ -69,7 +71,7 @@ def host_inventory(*folders: Path, driver: Callable[[], str] | None = None) -> d
         "disks": _disks,
         "cgroup": _cgroup,
         "limits": _limits,
-        "versions": lambda: _versions(driver),
+        "versions": lambda: _versions(programs or {}),
     }
     with ThreadPoolExecutor(max_workers=4) as pool:
         answers = {name: pool.submit(_careful, ask) for name, ask in parts.items()}
@@ -199,11 +201,12 @@ def _limit(value: int) -> str:
     return "unlimited" if value == resource.RLIM_INFINITY else str(value)
 
 
-def _versions(driver: Callable[[], str] | None) -> dict[str, str]:
+def _versions(programs: Mapping[str, Callable[[], str]]) -> dict[str, str]:
     return {
         "loadstone": loadstone.__version__,
         "python": sys.version.split()[0],
-    } | ({} if driver is None else {"loadstone-driver": _careful(driver)})
+        **{name: _careful(ask) for name, ask in programs.items()},
+    }
 
 
 def _sysctl(name: str) -> str:

@@ -123,12 +123,14 @@ class SkippedRung(Record):
 
 
 class Fingerprint(Record):
-    """What a start state is, in figures that must be equal in trials that are compared."""
+    """What a start state is. Trials that are compared have the same digest."""
 
-    rows: dict[str, int] = Field(description="Table: rows.")
-    sums: dict[str, str] = Field(description="Table: checksum over its keys and counters.")
-    size_bytes: int
-    digest: str = Field(description="Hash over rows and sums.")
+    digest: str = Field(description="Of all that must be the same, as the workload sees it.")
+    rows: dict[str, int] = Field(
+        default={}, description="Part of the data (a table, a file): how much is in it."
+    )
+    sums: dict[str, str] = Field(default={}, description="Part: checksum.")
+    size_bytes: int = 0
 
 
 class PhaseTiming(Record):

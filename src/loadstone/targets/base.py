@@ -12,7 +12,15 @@ from loadstone.errors import TargetError, WrongInputError
 from loadstone.journal import Journal
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Notice
-from loadstone.spec.model import Failure, Level, OutageKind, ProfileSpec, TargetSpec
+from loadstone.spec.model import (
+    Failure,
+    Level,
+    OutageKind,
+    ProcessSpec,
+    ProfileSpec,
+    TargetSpec,
+    default_server,
+)
 from loadstone.targets.connection import Connection, NoConnection
 
 if TYPE_CHECKING:
@@ -83,6 +91,10 @@ class Target:
         Raises:
             WrongInputError: If the spec cannot work, with the reason.
         """
+        if spec.server != default_server(spec.engine) or spec.process != ProcessSpec():
+            raise WrongInputError(
+                f"target {cls.engine} has no server", advice="leave server and process out"
+            )
         return {"engine": cls.engine}
 
     @classmethod
@@ -153,7 +165,9 @@ class Target:
         Raises:
             TargetError: If there is nothing to fail: no owned system, no volatile device.
         """
-        raise TargetError(f"target {self.engine} cannot fail", advice="choose --target postgresql")
+        raise TargetError(
+            f"target {self.engine} cannot fail", advice="choose one that Loadstone starts"
+        )
 
     def crash_under_load(self, failure: Failure, kill_load: Callable[[], None]) -> None:
         """As `crash`, while a generator makes load: an engine that lives in it fails with it.

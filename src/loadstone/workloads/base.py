@@ -250,8 +250,7 @@ class Workload(ABC, Generic[T]):
         """
         if self.Durability is None:
             raise WrongInputError(
-                f"workload {self.name} cannot tell which commits a crash has lost",
-                advice="make crash trials with oltp",
+                f"workload {self.name} cannot tell which commits a crash has lost"
             )
         return self.Durability(self.parameters)
 

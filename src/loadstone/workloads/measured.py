@@ -68,8 +68,8 @@ class Measured:
     after: Mapping[str, float] = field(default_factory=dict)
     """`observe` after the load has ended; empty where that could not be read."""
     loaded: Mapping[str, int] = field(default_factory=dict)
-    """Rows of the tables of the fingerprint, counted before the caches were brought to their state
-    and the load began."""
+    """`rows` of the fingerprint, counted before the caches were brought to their state and the load
+    began."""
     ticks: tuple[Tick, ...] = ()
     """Of the measured phase, in order."""
     events: tuple[Event, ...] = ()

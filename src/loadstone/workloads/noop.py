@@ -17,7 +17,7 @@ from loadstone.targets.base import Target
 from loadstone.workloads.base import LoadContext, Workload
 from loadstone.workloads.measured import Measured, MetricSpec
 
-NOTHING = Fingerprint(rows={}, sums={}, size_bytes=0, digest=hashlib.sha256().hexdigest())
+NOTHING = Fingerprint(digest=hashlib.sha256().hexdigest())
 
 
 class NoopParameters(BaseModel):
