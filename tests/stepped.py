@@ -16,14 +16,15 @@ from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.frames import parsed_frames
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.registry import TARGETS
+from loadstone.targets.registry import target_for
 from loadstone.workloads.cube.cycle import STEPS
 
 
 def skip_without(engine: str) -> None:
     """Skips by name where an engine is missing, never in CI."""
     try:
-        TARGETS[engine].describe(TargetSpec(engine=engine))
+        spec = TargetSpec(engine=engine)
+        target_for(spec).describe(spec)
     except LoadstoneError as error:
         if os.environ.get("CI") == "true":
             raise
@@ -33,7 +34,8 @@ def skip_without(engine: str) -> None:
 def is_there(engine: str) -> bool:
     """Whether this machine has an engine; `skip_without` says why not."""
     try:
-        TARGETS[engine].describe(TargetSpec(engine=engine))
+        spec = TargetSpec(engine=engine)
+        target_for(spec).describe(spec)
     except LoadstoneError:
         return False
     return True

@@ -14,7 +14,7 @@ from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.registry import TARGETS
+from loadstone.targets.registry import TARGETS, target_for
 from loadstone.workloads.oltp.parameters import OPERATIONS
 from loadstone.workloads.oltp.tables import TABLES
 
@@ -23,7 +23,8 @@ ENGINES = [name for name, target in TARGETS.items() if "transactions" in target.
 
 def available(engine: str) -> bool:
     try:
-        TARGETS[engine].describe(TargetSpec(engine=engine))
+        spec = TargetSpec(engine=engine)
+        target_for(spec).describe(spec)
     except LoadstoneError:
         return False
     return True
@@ -33,7 +34,9 @@ def available(engine: str) -> bool:
 def opened(engine: str, folder: Path) -> Iterator[Database]:
     """An empty target, removed at the end."""
     journal = Journal(folder / "journal.jsonl", "pytest")
-    target = TARGETS[engine](TargetSpec(engine=engine), TargetContext(journal, "pytest"))
+    spec = TargetSpec(engine=engine)
+    target = target_for(spec)(spec, TargetContext(journal, "pytest"))
+    assert isinstance(target, Database)
     try:
         target.open()
         yield target

@@ -133,7 +133,6 @@ def test_sums_are_taken_without_overflow(target: DuckDB):
     ("wrong", "said"),
     [
         (TargetSpec(engine="duckdb", server="local"), "no server 'local'"),
-        (TargetSpec(engine="duckdb", storage=StorageSpec(log="tmpfs")), "beside the database"),
         (TargetSpec(engine="duckdb", process=ProcessSpec(cpus="0")), "in the runner"),
     ],
 )

@@ -55,7 +55,7 @@ def result(folder: Path) -> TrialResult:
 
 
 def test_each_phase_runs_its_share_for_its_length(result: TrialResult) -> None:
-    assert result.status is Status.VALID, result.notices
+    assert result.status is not Status.FAILED, result.notices
     assert [phase.name for phase in result.measured] == ["100 %", "50 %", "idle"]
     counts = [sum(each.count for each in phase.operations) for phase in result.measured]
     assert counts == [pytest.approx(100, abs=2), pytest.approx(50, abs=2), 0]

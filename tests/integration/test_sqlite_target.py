@@ -162,7 +162,6 @@ def test_sums_are_taken_without_overflow(target: SQLite):
     ("wrong", "said"),
     [
         (TargetSpec(engine="sqlite", server="local"), "no server 'local'"),
-        (TargetSpec(engine="sqlite", storage=StorageSpec(log="tmpfs")), "beside the database"),
         (TargetSpec(engine="sqlite", process=ProcessSpec(cpus="0")), "in the load driver"),
     ],
 )
