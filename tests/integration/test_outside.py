@@ -92,10 +92,13 @@ def test_the_setting_of_a_target_is_compared_and_marked_unsafe(user: Session) ->
     assert "unsafe: sync=off" in refused.stderr
     pace = ("--users", "2", "--think-time", "2ms")
     results = user.trial_results(*compare, *pace, "--repeats", "2", "--allow-unsafe")
-    factors = [factor for result in results for factor in result["factors"]]
-    readings = sorted((each["read_back"], each["unsafe"]) for each in factors)
-    assert readings == 2 * [("off", True)] + 2 * [("on", False)]
-    assert [result["unsafe"] for result in results].count(["sync=off"]) == 2
+    for result in results:
+        (factor,) = result["factors"]
+        off = factor["read_back"] == "off"
+        assert factor["unsafe"] == off
+        assert result["unsafe"] == (["sync=off"] if off else [])
+    assert len({result["variant"] for result in results}) == 2
+    assert len(results) >= 4, "one that the machine disturbed is made again"
     assert len({result["fingerprint"]["digest"] for result in results}) == 1
     assert {check["passed"] for result in results for check in result["checks"]} == {True}
 
