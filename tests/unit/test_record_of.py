@@ -1,15 +1,20 @@
 """What a trial is recorded as, from what its steps returned."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_frames import hello, tick
 
+from loadstone.experiments import record
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.outcome import ProbeFindings, Reading, StartState, TrialOutcome
 from loadstone.experiments.record import record_of
+from loadstone.protocol.frames import parse_frame
 from loadstone.results.record import Fingerprint, Status
+from loadstone.results.statistics import steady_state
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.measured import Observation
@@ -69,3 +74,31 @@ def test_the_record_says_what_the_defaults_were_on_this_machine(
     parameters = record_of(outcome, [], 20.0).parameters
     assert (parameters["load_threads"], parameters["calc_threads"]) == (3, 5)
     assert plan.workload.parameters == {"load_threads": 3}
+
+
+def test_a_phase_that_was_not_steady_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rising = replace(steady_state([], 1.0), steady=False)
+    monkeypatch.setattr(record, "steady_state", lambda *_: rising)
+    phases = [{"name": "100 %"}, {"name": "50 %", "share": 0.5}]
+    plan = plan_of(profile={**NOOP["profile"], "phases": phases})
+    outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    outcome.load.log.add(parse_frame(hello()))
+    for second, name in enumerate(("100 %", "50 %")):
+        of = {"phase": name, "phase_kind": "measure"}
+        for frame in (
+            {"frame": "event", "t_s": float(second), "kind": "phase-begin", **of},
+            {**tick([], second), **of},
+            {"frame": "event", "t_s": second + 1.0, "kind": "phase-end", **of},
+        ):
+            outcome.load.log.add(parse_frame(frame))
+        border = Reading(Observation(float(second), {}), None)
+        outcome.load.begins[name] = outcome.load.ends[name] = border
+    result = record_of(outcome, [], 20.0)
+    assert [phase.name for phase in result.measured] == ["100 %", "50 %"]
+    told = [each.message for each in result.notices if each.code == "not-steady"]
+    assert told == [
+        f"phase {name!r}: throughput was not steady while it was measured: {rising.detail}"
+        for name in ("100 %", "50 %")
+    ]

@@ -72,7 +72,7 @@ def fail_under_load(
     acknowledged = read_acknowledgements(path, load.driver.origins_s)
     before = [each for each in acknowledged if each.t_s <= at_s]
     after = len(acknowledged) - len(before)
-    broken_off = _broken_off(outcome, lab.target)
+    broken_off = _broken_off(outcome, profile, lab.target)
     return AcknowledgedAtFailure(
         plan, at_s, before, after + broken_off, _storage(outcome.plan, plan)
     )
@@ -99,11 +99,10 @@ def _wait_for_moment(load: Load, lab: Lab, after_s: float) -> None:
     lab.interrupts.check()
 
 
-def _broken_off(outcome: TrialOutcome, target: Target) -> int:
+def _broken_off(outcome: TrialOutcome, profile: ProfileSpec, target: Target) -> int:
     """Operations that began and were not heard of again."""
     if target.in_process:  # the generator died with it
-        profile = outcome.workload.loaded(outcome.plan.profile)
-        return profile.users if profile.load == "closed" else profile.sessions
+        return outcome.workload.sessions(profile)
     operations = outcome.load.log.overall().operations.values()
     return sum(operation.errors.get("connection", 0) for operation in operations)
 

@@ -153,14 +153,24 @@ class TrialOutcome:
         if found is None:
             return None
         profile = self.workload.loaded(self.plan.profile)
-        closed = profile.load == "closed"
         return replace(
             found,
-            users=profile.most_users if closed else profile.sessions,
-            specified_waits=closed and profile.think_time == "specified",
+            users=self.workload.sessions(self.plan.profile),
+            specified_waits=profile.load == "closed" and profile.think_time == "specified",
             before=self.start.counters if self.start else {},
             after=self.counters_after,
             loaded=self.start.fingerprint.rows if self.start else {},
             folder=self.folder,
             data=self.restored.data if self.restored else {},
         )
+
+    def measured_phases(self, whole: Measured | None) -> list[Measured]:
+        """What each measured phase gave, in order.
+
+        Args:
+            whole: What all of them gave: the same, if there is one only.
+        """
+        names = list(self.load.begins)
+        if whole is not None and len(names) == 1:
+            return [replace(whole, phase=names[0])]
+        return [each for name in names if (each := self.measured(name)) is not None]

@@ -43,8 +43,9 @@ def record_of(
         disturbance: Percent by which it may move.
     """
     plan, workload, log = outcome.plan, outcome.workload, outcome.load.log
-    phases = _phases(outcome) if len(outcome.load.begins) > 1 else []
     measured = outcome.measured()
+    by_phase = outcome.measured_phases(measured)
+    phases = _phases(outcome, by_phase) if len(outcome.load.begins) > 1 else []
     moved = _drift(outcome.speeds, speeds, disturbance)
     steady = _steady_state(outcome) if measured else None
     measures = plan.crash is None
@@ -54,11 +55,8 @@ def record_of(
     robbed = stolen_percent > disturbance and not all(level.holds for level in levels)
     notices = [*outcome.load.watched.notices, *_notices(outcome, health, moved, steady)]
     notices += [_robbed(stolen_percent)] if robbed else []
-    notices += [
-        notice
-        for each in phases
-        for notice in _not_steady(each.steady_state, f"phase {each.name!r}")
-    ]
+    for phase in phases:
+        notices += _not_steady(phase.steady_state, f"phase {phase.name!r}: ")
     notices += workload.notices(measured) if measured else []
     disturbed = robbed or (moved is not None and moved.disturbed)
     return TrialResult(
@@ -73,7 +71,7 @@ def record_of(
         parameters=workload.parameters.model_dump(mode="json"),
         started_at=outcome.started_at,
         finished_at=datetime.now(UTC).isoformat(),
-        metrics=_metrics(outcome, measured),
+        metrics=_metrics(outcome, measured, by_phase),
         operations=log.operations() if measures and log.measured().duration_s > 0 else [],
         phases=log.phases(),
         measured=phases,
@@ -105,11 +103,13 @@ def _status(outcome: TrialOutcome, notices: Sequence[Notice], *, disturbed: bool
 
 
 # -- figures -----------------------------------------------------------------------------------
-def _metrics(outcome: TrialOutcome, measured: Measured | None) -> list[MetricValue]:
+def _metrics(
+    outcome: TrialOutcome, measured: Measured | None, phases: Sequence[Measured]
+) -> list[MetricValue]:
     """Of the whole trial."""
     if measured is None:
         return []
-    found = outcome.workload.summarize(measured, _measured_phases(outcome))
+    found = outcome.workload.summarize(measured, phases)
     found += _price(outcome, found)
     found += _response(outcome)
     data = measured.data
@@ -126,12 +126,7 @@ def _metrics(outcome: TrialOutcome, measured: Measured | None) -> list[MetricVal
     return found
 
 
-def _measured_phases(outcome: TrialOutcome) -> list[Measured]:
-    found = [outcome.measured(phase) for phase in outcome.load.begins]
-    return [measured for measured in found if measured is not None]
-
-
-def _phases(outcome: TrialOutcome) -> list[MeasuredPhaseRecord]:
+def _phases(outcome: TrialOutcome, phases: Sequence[Measured]) -> list[MeasuredPhaseRecord]:
     """The figures of each measured phase by itself."""
     log = outcome.load.log
     return [
@@ -147,7 +142,7 @@ def _phases(outcome: TrialOutcome) -> list[MeasuredPhaseRecord]:
             steady_state=_steady_state(outcome, measured.phase),
             generator=log.health(measured.phase),
         )
-        for measured in _measured_phases(outcome)
+        for measured in phases
     ]
 
 

@@ -14,7 +14,7 @@ from loadstone.load.driver_group import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import CheckResult, TrialResult
+from loadstone.results.record import CheckResult, TrialResult, Wait
 from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload
@@ -127,13 +127,12 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
     """Ends the probes, and asks them for what they saw."""
     load.sampler.stop()
     log = outcome.load.log
-    whole = log.measured()
-    spans = [(each.name, each.from_s, each.to_s) for each in log.measured_phases()]
+    whole, phases = log.measured(), log.measured_phases()
+    waits: dict[str | None, list[Wait]] = {None: load.sampler.waits(whole.from_s, whole.to_s)}
+    if len(phases) > 1:
+        waits |= {each.name: load.sampler.waits(each.from_s, each.to_s) for each in phases}
     return ProbeFindings(
-        {
-            phase: load.sampler.waits(from_s, to_s)
-            for phase, from_s, to_s in [(None, whole.from_s, whole.to_s), *spans]
-        },
+        waits,
         load.sampler.notices(),
         load.host.stolen_percent(whole.from_s, whole.to_s),
     )
