@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::clock::to_s;
 use crate::plan::Refusal;
+use crate::plan::limits::{LONGEST_S, MOST_SERVICE_TIME_US, MOST_SIGMA};
 use crate::random::{Random, Weights};
 use crate::session::{ErrorClass, Failure, OperationId, Outcome, Session, Workload};
 use crate::timer::Timer;
@@ -88,16 +89,16 @@ impl Distribution {
             Self::Constant { mean_us } | Self::Exponential { mean_us } => (mean_us, 0.0),
             Self::Lognormal { mean_us, sigma } => (mean_us, sigma),
         };
-        if !(0.0..=3.6e9).contains(&mean_us) {
+        if !(0.0..=MOST_SERVICE_TIME_US).contains(&mean_us) {
             return Err(refuse(
                 "service_time_us",
-                format!("{mean_us} is not between 0 and 3.6e9"),
+                format!("{mean_us} is not between 0 and {MOST_SERVICE_TIME_US}"),
             ));
         }
-        if !(0.0..=10.0).contains(&sigma) {
+        if !(0.0..=MOST_SIGMA).contains(&sigma) {
             return Err(refuse(
                 "service_time_us",
-                format!("sigma {sigma} is not between 0 and 10"),
+                format!("sigma {sigma} is not between 0 and {MOST_SIGMA}"),
             ));
         }
         Ok(())
@@ -231,8 +232,8 @@ fn degradation(after_s: Option<f64>, factor: f64) -> Result<Option<Degradation>,
         return Err(refuse("slower_per_min", problem));
     }
     match after_s {
-        Some(after_s) if !(0.0..=1e8).contains(&after_s) => {
-            let problem = format!("{after_s} is not between 0 and 1e8");
+        Some(after_s) if !(0.0..=LONGEST_S).contains(&after_s) => {
+            let problem = format!("{after_s} is not between 0 and {LONGEST_S}");
             Err(refuse("slower_after_s", problem))
         }
         Some(after_s) => Ok(Some(Degradation { after_s, factor })),

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
+from loadstone.limits import LONGEST_S
+
 _DURATION_S = {
     "us": 1e-6,
     "ms": 1e-3,
@@ -38,6 +40,8 @@ def parse_duration(text: str | float) -> float:
             return 0.0
         raise ValueError(f"{text!r} has no unit: write {text}s, {text}min or {text}ms")
     rest, total = text.strip(), 0.0
+    if rest.startswith("-"):
+        raise ValueError(f"{text!r} is negative: a duration is 0 or more")
     if rest == "0":
         return 0.0
     if not rest:
@@ -84,7 +88,7 @@ _READER = BeforeValidator(_read_duration)
 Duration = Annotated[
     float,
     _READER,
-    Field(ge=0),
+    Field(ge=0, le=LONGEST_S),
     WithJsonSchema({"type": "string", "examples": ["30s", "5min", "250ms"]}, mode="validation"),
 ]
 """Seconds, written with a unit in a file, as a number in the JSON that Loadstone writes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from loadstone.experiments.designs import design_of
 from loadstone.experiments.preflight.check import changes_of, check_experiment
 from loadstone.experiments.preflight.refusals import (
     refuse_impossible,
-    refuse_shared_engine,
+    refuse_beyond_generator,
     refuse_unsafe,
 )
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
@@ -25,7 +26,7 @@ from loadstone.factors.registry import (
     full_name,
 )
 from loadstone.factors.target import is_unsafe
-from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.model import Experiment, ProfileSpec, TargetSpec
 from loadstone.spec.plans import Change
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.capabilities import CAPABILITIES
@@ -185,10 +186,12 @@ def test_a_setting_that_cannot_be_changed_is_refused_with_the_reason():
 
 
 def test_an_engine_within_the_driver_is_not_doubled():
-    with pytest.raises(RefusedError, match="sqlite"):
-        refuse_shared_engine(ProfileSpec(processes=2), target_class("sqlite"))
-    refuse_shared_engine(ProfileSpec(processes=1), target_class("sqlite"))
-    refuse_shared_engine(ProfileSpec(processes=2), target_class("postgresql"))
+    base = Parts.of(experiment(target={"engine": "sqlite"}))
+    with pytest.raises(WrongInputError, match="sqlite"):
+        refuse_beyond_generator(replace(base, profile=ProfileSpec(processes=2)))
+    refuse_beyond_generator(replace(base, profile=ProfileSpec(processes=1)))
+    other = replace(base, target=TargetSpec(engine="postgresql"))
+    refuse_beyond_generator(replace(other, profile=ProfileSpec(processes=2)))
 
 
 @pytest.mark.parametrize("level", [0, -1, 257, "many", 1.5])

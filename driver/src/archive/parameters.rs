@@ -5,6 +5,11 @@ use serde_json::{Map, Value};
 
 use crate::parameters::{read, refuse};
 use crate::plan::Refusal;
+use crate::plan::limits::{
+    LEAST_EVENTS_PER_S, LONGEST_INTERVAL_S, LONGEST_LATE_S, LONGEST_THRESHOLD_S, MOST_BATCH_EVENTS,
+    MOST_BUFFER_EVENTS, MOST_ELEMENTS, MOST_EVENTS_PER_S, MOST_SEGMENT_EVENTS, MOST_STATIONS,
+    SHORTEST_INTERVAL_S,
+};
 
 /// Names of the operations, by their position in [`Kind`].
 pub const OPERATIONS: [&str; 8] = [
@@ -123,28 +128,39 @@ impl Parameters {
     /// A [`Refusal`] that names the wrong field.
     pub fn parse(parameters: &Map<String, Value>) -> Result<Self, Refusal> {
         let given: Self = read(parameters)?;
+        let number = |field, value: u64, most: u64| (field, value as f64, 1.0, most as f64);
         for (field, value, least, most) in [
-            ("stations", f64::from(given.stations), 1.0, 1e6),
-            ("events_per_s", given.events_per_s, 1e-3, 1e7),
-            ("elements", f64::from(given.elements), 1.0, 1e6),
-            ("segment_events", given.segment_events as f64, 1.0, 1e12),
-            ("buffer_events", given.buffer_events as f64, 1.0, 1e10),
-            ("batch_events", given.batch_events as f64, 1.0, 1e7),
-            ("interval_s", given.interval_s, 1e-3, 3600.0),
-            ("threshold_ms", given.threshold_ms, 0.0, 1e7),
+            number("stations", given.stations.into(), MOST_STATIONS.into()),
+            (
+                "events_per_s",
+                given.events_per_s,
+                LEAST_EVENTS_PER_S,
+                MOST_EVENTS_PER_S,
+            ),
+            number("elements", given.elements.into(), MOST_ELEMENTS.into()),
+            number("segment_events", given.segment_events, MOST_SEGMENT_EVENTS),
+            number("buffer_events", given.buffer_events, MOST_BUFFER_EVENTS),
+            number("batch_events", given.batch_events, MOST_BATCH_EVENTS),
+            (
+                "interval_s",
+                given.interval_s,
+                SHORTEST_INTERVAL_S,
+                LONGEST_INTERVAL_S,
+            ),
+            (
+                "threshold_ms",
+                given.threshold_ms,
+                0.0,
+                LONGEST_THRESHOLD_S * 1e3,
+            ),
             ("late_share", given.late_share, 0.0, 1.0),
-            ("late_by_s", given.late_by_s, 0.0, 1e6),
+            ("late_by_s", given.late_by_s, 0.0, LONGEST_LATE_S),
             ("disorder_share", given.disorder_share, 0.0, 1.0),
         ] {
             if !(least..=most).contains(&value) {
                 let problem = format!("{value} is not between {least} and {most}");
                 return Err(refuse(field, problem));
             }
-        }
-        let elements = u64::from(given.stations) * u64::from(given.elements);
-        if elements > i32::MAX as u64 {
-            let problem = format!("{elements} of all stations are more than 2147483647");
-            return Err(refuse("elements", problem));
         }
         Ok(given)
     }

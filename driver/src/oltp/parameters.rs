@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 pub use crate::parameters::{read, refuse};
 use crate::plan::Refusal;
+use crate::plan::limits::{MOST_CARDS, MOST_WAREHOUSES};
 
 /// Districts of a warehouse.
 pub const DISTRICTS: u32 = 10;
@@ -14,11 +15,6 @@ pub const DISTRICTS: u32 = 10;
 pub const CUSTOMERS: u32 = 3_000;
 /// Items, and stock rows of a warehouse.
 pub const ITEMS: u32 = 100_000;
-
-/// Most warehouses: 100 TB, far beyond what one driver can load.
-const MAX_WAREHOUSES: u32 = 1_000_000;
-/// Largest number of cards in the deck of the mix.
-const MAX_CARDS: u32 = 10_000;
 
 /// Names of the transactions, by their position in [`Kind`].
 pub const OPERATIONS: [&str; 5] = [
@@ -156,8 +152,8 @@ impl RunParameters {
                 let problem = format!("no such transaction; known are {}", OPERATIONS.join(", "));
                 return Err(refuse(&field, problem));
             };
-            if *cards > MAX_CARDS {
-                return Err(refuse(&field, format!("{cards} is more than {MAX_CARDS}")));
+            if *cards > MOST_CARDS {
+                return Err(refuse(&field, format!("{cards} is more than {MOST_CARDS}")));
             }
             deck.extend(std::iter::repeat_n(Kind::ALL[kind], *cards as usize));
         }
@@ -169,12 +165,12 @@ impl RunParameters {
 }
 
 fn check_warehouses(warehouses: u32) -> Result<(), Refusal> {
-    if (1..=MAX_WAREHOUSES).contains(&warehouses) {
+    if (1..=MOST_WAREHOUSES).contains(&warehouses) {
         return Ok(());
     }
     Err(refuse(
         "warehouses",
-        format!("{warehouses} is not between 1 and {MAX_WAREHOUSES}"),
+        format!("{warehouses} is not between 1 and {MOST_WAREHOUSES}"),
     ))
 }
 

@@ -1,5 +1,6 @@
 //! The plan: what a run is to do, as it arrives on standard input.
 
+pub mod limits;
 mod validate;
 
 use std::collections::BTreeMap;

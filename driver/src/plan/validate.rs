@@ -2,14 +2,12 @@
 
 use serde::Deserialize;
 
+use super::limits::{
+    LONGEST_S, MOST_PROCESSES, MOST_QUEUED, MOST_RATE_PER_S, MOST_SESSIONS, MOST_THREADS,
+    SHORTEST_PHASE_S,
+};
 use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Retry, Think, Waits};
 
-const MOST_THREADS: u32 = 1024;
-const MOST_PROCESSES: u32 = 1024;
-const MOST_SESSIONS: u32 = 1_000_000;
-const MOST_QUEUED: u32 = 100_000_000;
-const MOST_RATE_PER_S: f64 = 1e9;
-const LONGEST_S: f64 = 1e8;
 /// A run that was stopped is ended by force soon after (`control.rs`).
 const LONGEST_FINISH_S: f64 = 10.0;
 /// A grid as fine as this is no pacing any more.
@@ -147,7 +145,12 @@ fn phase(path: &str, phase: &Phase) -> Result<(), Refusal> {
         ));
     }
     if let Some(duration_s) = phase.duration_s {
-        seconds(&format!("{path}.duration_s"), duration_s, 0.001, LONGEST_S)?;
+        seconds(
+            &format!("{path}.duration_s"),
+            duration_s,
+            SHORTEST_PHASE_S,
+            LONGEST_S,
+        )?;
     }
     if phase.iterations == Some(0) {
         return Err(Refusal::new(

@@ -24,7 +24,6 @@ from loadstone.experiments.preflight.outages import refuse_impossible_outage
 from loadstone.experiments.preflight.refusals import (
     refuse_claimed_host,
     refuse_impossible,
-    refuse_shared_engine,
     refuse_unavailable,
     refuse_unfit,
     refuse_unsafe,
@@ -113,9 +112,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
     refuse_impossible(experiment, [change for _, change in changes_of(experiment)])
     for variant in variants:
         parts = apply_changes(experiment, variant.changes)
-        target = target_for(parts.target)
-        target.describe(parts.target)
-        refuse_shared_engine(parts.profile, target)
+        target_for(parts.target).describe(parts.target)
         refuse_unfit(parts, experiment.cache)
     refuse_unavailable(experiment, variants, design.skipped(experiment))
     refuse_uncrashable(experiment)

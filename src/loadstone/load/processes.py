@@ -9,8 +9,8 @@ from math import ceil
 from typing import Any, Literal
 
 from loadstone.host.locality import is_here
+from loadstone.limits import MOST_PROCESSES
 from loadstone.protocol.programs import Program
-from loadstone.spec.model import MOST_PROCESSES
 from loadstone.targets.connection import Connection
 
 _FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4

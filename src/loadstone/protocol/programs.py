@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loadstone.limits import MOST_SESSIONS, MOST_SESSIONS_OF_RUNNER, MOST_THREADS
+
 
 @dataclass(frozen=True)
 class Program:
@@ -16,8 +18,17 @@ class Program:
     """What starts it, with its arguments; empty: it is installed, and found by its name."""
     shares: bool = False
     """Several processes of it can share a load."""
+    most_sessions: int = MOST_SESSIONS
+    """Open at a time."""
+    most_threads: int = MOST_THREADS
+    """Worker threads of one process."""
 
 
 DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER", shares=True)
-RUNNER = Program("loadstone-runner", "LOADSTONE_RUNNER")
+RUNNER = Program(
+    "loadstone-runner",
+    "LOADSTONE_RUNNER",
+    most_sessions=MOST_SESSIONS_OF_RUNNER,
+    most_threads=1,
+)
 """In Python, for engines that live in its process, and for few and long statements."""

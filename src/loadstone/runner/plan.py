@@ -8,18 +8,23 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from loadstone.limits import (
+    LONGEST_S,
+    MOST_QUEUED,
+    MOST_RATE_PER_S,
+    MOST_SESSIONS_OF_RUNNER,
+    SHORTEST_PHASE_S,
+)
 from loadstone.runner.main import PROTOCOL_VERSION
 
-_LONGEST_S = 1e8
 _LONGEST_PAUSE_S = 3600.0
-_MOST_USERS = 10_000
 _SHORTEST_PERIOD_S = 1e-3
 """A thread cannot keep a finer grid."""
 
-Wait = Annotated[float, Field(ge=0.0, le=_LONGEST_S)]
+Wait = Annotated[float, Field(ge=0.0, le=LONGEST_S)]
 Pause = Annotated[float, Field(ge=0.0, le=_LONGEST_PAUSE_S)]
-Rate = Annotated[float, Field(ge=0.0, le=1e9)]
-Users = Annotated[int, Field(ge=0, le=_MOST_USERS)]
+Rate = Annotated[float, Field(ge=0.0, le=MOST_RATE_PER_S)]
+Users = Annotated[int, Field(ge=0, le=MOST_SESSIONS_OF_RUNNER)]
 
 
 _TAGS: dict[int | str, str] = {"connection": "protocol", "load": "model"}
@@ -62,7 +67,7 @@ class Waits(Strict):
 
     keying_s: Wait = 0.0
     think: Think = Think()
-    every_s: Annotated[float, Field(ge=_SHORTEST_PERIOD_S, le=_LONGEST_S)] | None = None
+    every_s: Annotated[float, Field(ge=_SHORTEST_PERIOD_S, le=LONGEST_S)] | None = None
 
     @model_validator(mode="after")
     def _grid_or_waits(self) -> Waits:
@@ -105,8 +110,8 @@ class Open(Strict):
     model: Literal["open"]
     rate_per_s: Rates
     arrival: Literal["uniform", "poisson"] = "poisson"
-    sessions: Annotated[int, Field(ge=1, le=_MOST_USERS)]
-    queue: int = Field(default=10_000, ge=1, le=100_000_000)
+    sessions: Annotated[int, Field(ge=1, le=MOST_SESSIONS_OF_RUNNER)]
+    queue: int = Field(default=10_000, ge=1, le=MOST_QUEUED)
     """Due operations that may wait for a session; beyond it they are dropped."""
 
 
@@ -115,7 +120,7 @@ class Phase(Strict):
 
     name: str = Field(min_length=1)
     kind: Literal["prepare", "warm-up", "ramp", "measure", "drain", "check"]
-    duration_s: Annotated[float, Field(ge=0.001, le=_LONGEST_S)] | None = None
+    duration_s: Annotated[float, Field(ge=SHORTEST_PHASE_S, le=LONGEST_S)] | None = None
     iterations: Annotated[int, Field(ge=1)] | None = None
     backlog: Literal["drain", "discard"] = "drain"
     """Of open phases: users of closed ones leave none."""

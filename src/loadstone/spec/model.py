@@ -8,6 +8,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from loadstone.limits import (
+    MOST_PROCESSES,
+    MOST_QUEUED,
+    MOST_RATE_PER_S,
+    MOST_SESSIONS,
+    MOST_THREADS,
+    SHORTEST_PHASE_S,
+)
 from loadstone.units import Duration
 
 Level = bool | int | float | str
@@ -17,9 +25,11 @@ EXPERIMENT_VERSION: Literal[1] = 1
 
 
 class Spec(BaseModel):
-    """Base of everything an experiment file says: frozen, and strict about unknown fields."""
+    """Base of everything an experiment file says: frozen, strict about unknown fields, finite."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False
+    )
 
 
 class WorkloadSpec(Spec):
@@ -155,12 +165,10 @@ class MeasuredPhase(Spec):
         default=1.0, ge=0, le=100, description="Of the users or the rate of the profile; 0: idle."
     )
     measure: Duration | None = Field(
-        default=None, gt=0, description="Its length; default: that of the profile."
+        default=None,
+        ge=SHORTEST_PHASE_S,
+        description="Its length; default: that of the profile.",
     )
-
-
-MOST_PROCESSES = 256
-"""Driver processes of one load."""
 
 
 class ProfileSpec(Spec):
@@ -171,15 +179,23 @@ class ProfileSpec(Spec):
         description="`closed`: users begin the next operation when the last is done. "
         "`open`: operations become due by a clock, whatever the server does.",
     )
-    users: int = Field(default=8, ge=1, description="Closed: how many users.")
+    users: int = Field(default=8, ge=1, le=MOST_SESSIONS, description="Closed: how many users.")
     rate_per_s: float | None = Field(
-        default=None, gt=0, description="Open: operations that become due each second."
+        default=None,
+        gt=0,
+        le=MOST_RATE_PER_S,
+        description="Open: operations that become due each second.",
     )
     arrival: Literal["uniform", "poisson"] = Field(default="poisson", description="Open only.")
     sessions: int = Field(
-        default=64, ge=1, description="Open: connections that serve the arrivals."
+        default=64,
+        ge=1,
+        le=MOST_SESSIONS,
+        description="Open: connections that serve the arrivals.",
     )
-    queue: int = Field(default=10_000, ge=1, description="Open: due operations that may wait.")
+    queue: int = Field(
+        default=10_000, ge=1, le=MOST_QUEUED, description="Open: due operations that may wait."
+    )
     think_time: Literal["none", "specified"] | Duration = Field(
         default="none",
         description="`none`, `specified` (keying and think times of the workload's origin), "
@@ -187,7 +203,7 @@ class ProfileSpec(Spec):
     )
     warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
     ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
-    measure: Duration = Field(default=60.0, gt=0, description="The measured phase.")
+    measure: Duration = Field(default=60.0, ge=SHORTEST_PHASE_S, description="The measured phase.")
     phases: list[MeasuredPhase] = Field(
         default=[],
         description="Several measured phases, one after the other, each with its own figures. "
@@ -197,7 +213,10 @@ class ProfileSpec(Spec):
         default="drain", description="Open: what happens to a backlog at a change of phase."
     )
     threads: int = Field(
-        default=1, ge=1, description="Worker threads of the driver, of each of its processes."
+        default=1,
+        ge=1,
+        le=MOST_THREADS,
+        description="Worker threads of the driver, of each of its processes.",
     )
     processes: int | Literal["auto"] = Field(
         default="auto",
@@ -214,6 +233,13 @@ class ProfileSpec(Spec):
     def _some(cls, value: int | str) -> int | str:
         if isinstance(value, int) and not 1 <= value <= MOST_PROCESSES:
             raise ValueError(f"between 1 and {MOST_PROCESSES}, or auto; given {value}")
+        return value
+
+    @field_validator("warm_up", "ramp")
+    @classmethod
+    def _none_or_long_enough(cls, value: float) -> float:
+        if 0 < value < SHORTEST_PHASE_S:
+            raise ValueError("is too short: write 0s for none, or 1ms or more")
         return value
 
     @property
@@ -239,6 +265,17 @@ class ProfileSpec(Spec):
         if twice:
             raise ValueError(f"two phases have the name {twice[0]!r}: give each its own")
         return value
+
+    @model_validator(mode="after")
+    def _phases_possible(self) -> ProfileSpec:
+        if self.most_users > MOST_SESSIONS:
+            raise ValueError(
+                f"a phase has {self.most_users:,} users: {MOST_SESSIONS:,} are the most"
+            )
+        rate = (self.rate_per_s or 0.0) * max(phase.share for phase in self.measured)
+        if rate > MOST_RATE_PER_S:
+            raise ValueError(f"a phase has a rate of {rate:g}: {MOST_RATE_PER_S:g} is the highest")
+        return self
 
     @model_validator(mode="after")
     def _rate(self) -> ProfileSpec:
@@ -370,6 +407,7 @@ class SearchDesign(Spec):
         default=None,
         alias="from",
         gt=0,
+        le=MOST_RATE_PER_S,
         description="The first level; default: the rate or the users of the profile if they are "
         "given, else the workload's.",
     )
@@ -378,15 +416,21 @@ class SearchDesign(Spec):
         description="After doubling: `steps` goes up in coarse and then in fine steps, `bisection` "
         "halves the bracket. Default: the workload's.",
     )
-    coarse: float | None = Field(default=None, gt=0, description="Coarse step; steps only.")
-    fine: float | None = Field(default=None, gt=0, description="Fine step; steps only.")
+    coarse: float | None = Field(
+        default=None, gt=0, le=MOST_RATE_PER_S, description="Coarse step; steps only."
+    )
+    fine: float | None = Field(
+        default=None, gt=0, le=MOST_RATE_PER_S, description="Fine step; steps only."
+    )
     precision: float = Field(
         default=2.0,
         gt=0,
         le=50,
         description="Bisection only: percent of the level within which it is to be found.",
     )
-    at_most: float | None = Field(default=None, gt=0, description="No level above it is tried.")
+    at_most: float | None = Field(
+        default=None, gt=0, le=MOST_RATE_PER_S, description="No level above it is tried."
+    )
     objective: list[str] = Field(
         default_factory=list,
         description="What must hold in every window: `p99 < 1000 ms`, `new-order.p95 < 500 ms`, "

@@ -144,6 +144,9 @@ def _with_given(reason: str, detail: ErrorDetails) -> str:
 
 def _any_reason(details: list[ErrorDetails]) -> str:
     """The reasons of all members of a union."""
+    infinite = [each for each in details if each["type"] == "finite_number"]
+    if infinite:
+        return _reason(infinite[0])
     if {each["type"] for each in details} >= {"bool_type", "int_type", "float_type", "string_type"}:
         return "should be one value: a number, a text, true or false"
     return " or ".join(dict.fromkeys(_reason(each) for each in details))
@@ -159,6 +162,7 @@ _PLAIN = {
     "bool_type": "should be true or false",
     "bool_parsing": "should be true or false",
     "int_parsing": "should be a whole number",
+    "int_from_float": "should be a whole number",
     "float_parsing": "should be a number",
     "string_pattern_mismatch": "should be lower-case letters, digits, dots, dashes and "
     "underscores, a letter or digit first",

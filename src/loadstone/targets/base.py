@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.journal import Journal
 from loadstone.probes.base import Probe
+from loadstone.protocol.programs import DRIVER, Program
 from loadstone.results.record import FactorReading, Notice
 from loadstone.spec.model import (
     Failure,
@@ -70,6 +71,8 @@ class Target:
     """What of an owned system can lie on a placement: `data`, and what can lie apart from it."""
     in_process: ClassVar[bool] = False
     """The engine runs within the driver: its CPU is part of the driver's."""
+    generator: ClassVar[Program] = DRIVER
+    """What makes load on it, unless the workload says otherwise."""
 
     serves: ClassVar[bool] = False
     """It is a server, with processes of its own, unless it is at an address of somebody else's."""

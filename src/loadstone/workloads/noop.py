@@ -8,35 +8,46 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from loadstone.limits import LONGEST_S, MOST_SERVICE_TIME_US, MOST_SIGMA
+from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue
+from loadstone.spec.model import Spec
 from loadstone.targets.base import Target
+from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, Workload
 from loadstone.workloads.measured import Measured, MetricSpec
 
 NOTHING = Fingerprint(digest=hashlib.sha256().hexdigest())
 
 
-class NoopParameters(BaseModel):
+class NoopParameters(Spec):
     """Parameters of `noop`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    service_time_us: float = Field(default=0.0, ge=0, description="Mean, microseconds.")
+    service_time_us: float = Field(
+        default=0.0, ge=0, le=MOST_SERVICE_TIME_US, description="Mean, microseconds."
+    )
     distribution: Literal["constant", "exponential", "lognormal"] = "constant"
-    sigma: float = Field(default=0.5, gt=0, description="Of the logarithm; lognormal only.")
+    sigma: float = Field(
+        default=0.5, gt=0, le=MOST_SIGMA, description="Of the logarithm; lognormal only."
+    )
     error_rate: float = Field(default=0.0, ge=0, le=1, description="Share of attempts that fail.")
     error_class: str = Field(default="40001", description="Class of those errors.")
     servers: int | None = Field(
         default=None,
         ge=1,
+        le=1_000_000,
         description="Operations in service at a time, of all sessions; others wait in line.",
     )
     slower_after_s: float | None = Field(
-        default=None, ge=0, description="From then on service times grow (seconds after the start)."
+        default=None,
+        ge=0,
+        le=LONGEST_S,
+        description="From then on service times grow (seconds after the start).",
     )
     slower_per_min: float = Field(
         default=1.0, ge=0.01, le=100, description="The factor by which they grow in a minute."
@@ -78,6 +89,10 @@ class Noop(Workload[Target]):
             parameters["slower_after_s"] = own.slower_after_s
             parameters["slower_per_min"] = own.slower_per_min
         return {"name": self.name, "role": "run", "parameters": parameters}
+
+    def program(self, connection: Connection) -> Program:
+        """The driver; its processes cannot share one line of operations that wait."""
+        return replace(connection.program, shares=self.parameters.servers is None)
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """Operations a second and what one cost the driver."""

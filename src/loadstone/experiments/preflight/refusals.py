@@ -17,6 +17,7 @@ from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.spec.plans import Change, Variant
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import explained
+from loadstone.targets.connection import NoConnection
 from loadstone.workloads.base import AnyWorkload
 
 
@@ -79,6 +80,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             f"cache: cold does not go with workload {parts.workload.name} as it is set: {warms}",
             advice="change that, or write cache: warm",
         )
+    refuse_beyond_generator(parts)
     made = workload.sets()
     for name in spec.settings:
         if name in made:
@@ -109,17 +111,42 @@ def _way_out(workload: AnyWorkload, offered: frozenset[str]) -> str:
     return f"write {fields} among its parameters, which is {options} on the command line"
 
 
-def refuse_shared_engine(profile: ProfileSpec, target: type[Target]) -> None:
-    """Stops before several driver processes where the engine lives in the driver.
+def refuse_beyond_generator(parts: Parts) -> None:
+    """Stops before a load that the program which makes it cannot make.
 
     Raises:
-        RefusedError: If they are asked for.
+        WrongInputError: With the field of the profile, and what the program can do.
     """
-    if target.in_process and profile.processes not in (1, "auto"):
-        raise RefusedError(
+    from loadstone.targets.registry import target_for
+    from loadstone.workloads.registry import workload_of
+
+    target, workload = target_for(parts.target), workload_of(parts.workload)
+    profile = workload.loaded(parts.profile)
+    program = workload.program(NoConnection(target.generator))
+    sessions = workload.sessions(profile)
+    if sessions > program.most_sessions:
+        raise WrongInputError(
+            f"{sessions:,} users or sessions are more than {program.name} can have "
+            f"({program.most_sessions:,})"
+        )
+    if profile.threads > program.most_threads:
+        raise WrongInputError(
+            f"profile.threads: {profile.threads} is not possible with {program.name}, which makes "
+            f"the load of {workload.name} on {target.engine}",
+            advice="leave it out",
+        )
+    divided = profile.processes not in (1, "auto")
+    if divided and target.in_process:
+        raise WrongInputError(
             f"profile.processes: {profile.processes} is not possible with {target.engine}: it runs "
             "within the driver, and each process would be an engine of its own",
             advice="leave it out, or raise profile.threads",
+        )
+    if divided and not program.shares:
+        raise WrongInputError(
+            f"profile.processes: {profile.processes} is not possible: the load of {workload.name} "
+            "as it is set cannot be divided",
+            advice="leave it out",
         )
 
 

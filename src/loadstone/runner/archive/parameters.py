@@ -8,6 +8,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from loadstone.limits import (
+    LEAST_EVENTS_PER_S,
+    LONGEST_INTERVAL_S,
+    LONGEST_LATE_S,
+    LONGEST_THRESHOLD_S,
+    MOST_BATCH_EVENTS,
+    MOST_BUFFER_EVENTS,
+    MOST_ELEMENTS,
+    MOST_EVENTS_PER_S,
+    MOST_SEGMENT_EVENTS,
+    MOST_STATIONS,
+    SHORTEST_INTERVAL_S,
+)
 from loadstone.runner.plan import Plan, RefusalError, Strict, read_model
 
 PATH = "workload.parameters"
@@ -17,29 +30,27 @@ CLOSE, VISIBLE = "close", "visible"
 ELEMENT_WINDOW, GROUP_LAST, MINUTE = "element-window", "group-last", "minute"
 OPERATIONS = (INSERT, SWITCH, PREALLOCATE, CLOSE, VISIBLE, ELEMENT_WINDOW, GROUP_LAST, MINUTE)
 
-_MOST_ELEMENTS = 2**31 - 1
-
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Parameters(Strict):
     """Parameters of the archive; `docs/driver-protocol.md` says what each is."""
 
-    stations: int = Field(ge=1, le=1_000_000)
-    events_per_s: float = Field(ge=1e-3, le=1e7)
-    elements: int = Field(ge=1, le=1_000_000)
+    stations: int = Field(ge=1, le=MOST_STATIONS)
+    events_per_s: float = Field(ge=LEAST_EVENTS_PER_S, le=MOST_EVENTS_PER_S)
+    elements: int = Field(ge=1, le=MOST_ELEMENTS)
     path: Literal["direct", "staged"]
-    segment_events: int = Field(ge=1, le=10**12)
+    segment_events: int = Field(ge=1, le=MOST_SEGMENT_EVENTS)
     preallocate: bool
     index: Literal["live", "on-close"]
     compress: bool
     move: bool
-    buffer_events: int = Field(ge=1, le=10**10)
-    batch_events: int = Field(ge=1, le=10**7)
-    interval_s: float = Field(ge=1e-3, le=3600.0)
-    threshold_ms: float = Field(ge=0.0, le=1e7)
+    buffer_events: int = Field(ge=1, le=MOST_BUFFER_EVENTS)
+    batch_events: int = Field(ge=1, le=MOST_BATCH_EVENTS)
+    interval_s: float = Field(ge=SHORTEST_INTERVAL_S, le=LONGEST_INTERVAL_S)
+    threshold_ms: float = Field(ge=0.0, le=LONGEST_THRESHOLD_S * 1e3)
     late_share: Share
-    late_by_s: float = Field(ge=0.0, le=1e6)
+    late_by_s: float = Field(ge=0.0, le=LONGEST_LATE_S)
     disorder_share: Share
     operators: int = Field(ge=0)
     csv: str | None = None
@@ -83,9 +94,6 @@ def read_parameters(plan: Plan) -> Parameters:
         RefusalError: It names the wrong field, or what DuckDB cannot do.
     """
     parameters = read_model(Parameters, plan.workload.parameters, within=PATH)
-    elements = parameters.stations * parameters.elements
-    if elements > _MOST_ELEMENTS:
-        raise _refuse("elements", f"{elements} of all stations are more than {_MOST_ELEMENTS}")
     if parameters.path == "staged":
         raise _refuse("path", 'DuckDB has no stored procedures; write "direct"')
     if parameters.compress:

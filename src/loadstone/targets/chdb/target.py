@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
-from loadstone.protocol.programs import RUNNER
+from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo
@@ -30,6 +30,7 @@ class ChDB(InProcessTarget):
     title = "chDB"
     runs_in = "the runner"
     file_name = ""
+    generator: ClassVar[Program] = RUNNER
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files", "cells", "changes"})
     usual_keys = "keys"
     files_form = "parquet"
@@ -109,7 +110,7 @@ class ChDB(InProcessTarget):
         """The folder, and the settings with which the runner opens sessions."""
         return InProcessConnection(
             protocol="chdb",
-            program=RUNNER,
+            program=self.generator,
             database=str(self.store.database),
             settings=settings.written_all(self._settings),
         )

@@ -10,7 +10,7 @@ import duckdb
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
-from loadstone.protocol.programs import RUNNER
+from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo
@@ -36,6 +36,7 @@ class DuckDB(InProcessTarget):
     title = "DuckDB"
     runs_in = "the runner"
     file_name = "loadstone.duckdb"
+    generator: ClassVar[Program] = RUNNER
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "bulk", "files", "cells", "changes"})
     usual_keys = "none"
     files_form = "parquet"
@@ -119,7 +120,7 @@ class DuckDB(InProcessTarget):
         """The file, and the settings with which the runner opens it."""
         return InProcessConnection(
             protocol="duckdb",
-            program=RUNNER,
+            program=self.generator,
             database=str(self.store.database),
             settings=settings.written_all(self._settings),
         )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
-from loadstone.protocol.programs import RUNNER
+from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.base import SettingInfo
@@ -33,6 +33,7 @@ class Spark(InProcessTarget):
     title = "Spark"
     runs_in = "a JVM of the runner"
     file_name = ""
+    generator: ClassVar[Program] = RUNNER
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files"})
     usual_keys = "none"
     files_form = "parquet"
@@ -117,7 +118,7 @@ class Spark(InProcessTarget):
         """The folder, and the settings with which the runner starts its JVM."""
         return InProcessConnection(
             protocol="spark",
-            program=RUNNER,
+            program=self.generator,
             database=str(self.store.database),
             settings=self._written(),
         )

@@ -6,8 +6,22 @@ import math
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from loadstone.limits import (
+    LEAST_EVENTS_PER_S,
+    LONGEST_INTERVAL_S,
+    LONGEST_LATE_S,
+    LONGEST_THRESHOLD_S,
+    MOST_BATCH_EVENTS,
+    MOST_BUFFER_EVENTS,
+    MOST_ELEMENTS,
+    MOST_EVENTS_PER_S,
+    MOST_SEGMENT_EVENTS,
+    MOST_STATIONS,
+    SHORTEST_INTERVAL_S,
+)
+from loadstone.spec.model import Spec
 from loadstone.units import Duration
 from loadstone.workloads.base import NO_WAITS
 
@@ -23,27 +37,30 @@ GROUPS = {
 
 ATTENDANTS = 2
 """Users that look after the archive: one switches segments, one closes them."""
-MOST_STATIONS = 100_000
 PERIOD_S = {SWITCH: 0.1, PREALLOCATE: 0.1, CLOSE: 0.2, VISIBLE: 1.0, **dict.fromkeys(QUERIES, 1.0)}
 """How often each operation but `insert` is due, for each of its users."""
 
 
-class ArchiveParameters(BaseModel):
+class ArchiveParameters(Spec):
     """Parameters of `archive`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     rate: float = Field(
-        default=10_000.0, gt=0, le=1e8, description="Events a second, of all stations together."
+        default=10_000.0,
+        ge=LEAST_EVENTS_PER_S,
+        le=1e8,
+        description="Events a second, of all stations together.",
     )
     events_per_s: float = Field(
         default=1000.0,
-        gt=0,
-        le=1e6,
+        ge=LEAST_EVENTS_PER_S,
+        le=MOST_EVENTS_PER_S,
         description="Events a second that a station is built for: it decides how many there are.",
     )
     elements: int = Field(
-        default=100, ge=1, le=20_000, description="Data points of each station that send events."
+        default=100,
+        ge=1,
+        le=MOST_ELEMENTS,
+        description="Data points of each station that send events.",
     )
     path: Literal["direct", "staged"] = Field(
         default="direct",
@@ -51,7 +68,10 @@ class ArchiveParameters(BaseModel):
         "temporary table, from which a stored procedure moves the rows into the segment.",
     )
     segment_events: int = Field(
-        default=5_000_000, ge=1000, description="Events after which a segment is switched."
+        default=5_000_000,
+        ge=1000,
+        le=MOST_SEGMENT_EVENTS,
+        description="Events after which a segment is switched.",
     )
     preallocate: bool = Field(
         default=True,
@@ -69,21 +89,35 @@ class ArchiveParameters(BaseModel):
         "that is says target.storage.archive.",
     )
     buffer_events: int = Field(
-        default=60_000, ge=1, description="Events that a station can hold back; more are lost."
+        default=60_000,
+        ge=1,
+        le=MOST_BUFFER_EVENTS,
+        description="Events that a station can hold back; more are lost.",
     )
     batch_events: int = Field(
-        default=20_000, ge=1, le=1_000_000, description="Most events of one bulk insert."
+        default=20_000,
+        ge=1,
+        le=MOST_BATCH_EVENTS,
+        description="Most events of one bulk insert.",
     )
     interval: Duration = Field(
-        default=1.0, gt=0, le=60, description="A station's bulk inserts are due so often."
+        default=1.0,
+        ge=SHORTEST_INTERVAL_S,
+        le=LONGEST_INTERVAL_S,
+        description="A station's bulk inserts are due so often.",
     )
     threshold: Duration = Field(
-        default=1.0, gt=0, description="A bulk insert that takes longer counts as buffering."
+        default=1.0,
+        gt=0,
+        le=LONGEST_THRESHOLD_S,
+        description="A bulk insert that takes longer counts as buffering.",
     )
     late_share: float = Field(
         default=0.01, ge=0, le=1, description="Share of events that come late."
     )
-    late_by: Duration = Field(default=5.0, le=3600, description="How late they come at most.")
+    late_by: Duration = Field(
+        default=5.0, le=LONGEST_LATE_S, description="How late they come at most."
+    )
     disorder_share: float = Field(
         default=0.005,
         ge=0,
@@ -105,6 +139,15 @@ class ArchiveParameters(BaseModel):
             raise ValueError(
                 f"a rate of {self.rate:g} at {self.events_per_s:g} events/s of a station needs "
                 f"{self.stations:,} stations: raise events_per_s ({MOST_STATIONS:,} are the most)"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _stations_not_idle(self) -> ArchiveParameters:
+        if self.rate / self.stations < LEAST_EVENTS_PER_S:
+            raise ValueError(
+                f"a rate of {self.rate:g} leaves each of {self.stations:,} stations fewer than "
+                f"{LEAST_EVENTS_PER_S:g} events/s: raise rate or events_per_s"
             )
         return self
 

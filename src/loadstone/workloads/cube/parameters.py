@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from loadstone.spec.model import Spec
 from loadstone.units import Duration
 from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
 
@@ -17,10 +18,8 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class CubeParameters(BaseModel):
+class CubeParameters(Spec):
     """Parameters of `cube`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     scale: float = Field(
         default=1.0,

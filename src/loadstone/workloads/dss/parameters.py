@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from loadstone.spec.model import Spec
 from loadstone.units import Duration
 from loadstone.workloads.dss.streams import streams_of
 from loadstone.workloads.dss.tables import Indexes
 
 
-class DecisionSupportParameters(BaseModel):
+class DecisionSupportParameters(Spec):
     """Parameters of `dss`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     scale: float = Field(
         default=1.0, gt=0, le=100_000, description="Scale factor; about 1 GB of raw data each."

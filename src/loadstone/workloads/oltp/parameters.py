@@ -6,7 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from loadstone.limits import MOST_CARDS, MOST_WAREHOUSES
+from loadstone.spec.model import Spec
 
 NEW_ORDER, PAYMENT, ORDER_STATUS = "new-order", "payment", "order-status"
 DELIVERY, STOCK_LEVEL = "delivery", "stock-level"
@@ -34,21 +37,16 @@ OPERATIONS = tuple(WAITS)
 DECK = {NEW_ORDER: 10, PAYMENT: 10, ORDER_STATUS: 1, DELIVERY: 1, STOCK_LEVEL: 1}
 """The deck of 23 cards of clause 5.2.4.2."""
 
-MOST_CARDS = 10_000
-"""Of one transaction in the deck."""
-
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class OrderEntryParameters(BaseModel):
+class OrderEntryParameters(Spec):
     """Parameters of `oltp`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     warehouses: int = Field(
-        default=10, ge=1, le=100_000, description="Scale; about 100 MB of data each."
+        default=10, ge=1, le=MOST_WAREHOUSES, description="Scale; about 100 MB of data each."
     )
     style: Literal["statements", "procedures"] = Field(
         default="statements",
