@@ -52,6 +52,7 @@ def result(status: Status = Status.VALID, **fields: object) -> TrialResult:
             "status": status,
             "started_at": "2026-01-01T00:00:00+00:00",
             "metrics": [MetricValue(name="x", value=12_345.6, unit="operations/s")],
+            "judged_by": "x",
             **fields,
         }
     )

@@ -90,6 +90,13 @@ def test_what_failed_is_told_with_what_there_is_not() -> None:
     notice = told(*whole(failed="q09"))
     assert "1 of 94 steps did not end well: q09 of power (time-limit: broken off)" in notice.message
     assert "there is no power, composite" in str(notice.advice)
+    assert notice.severity == "error"
+
+
+def test_a_query_that_failed_in_the_validation_spoils_no_figure() -> None:
+    events = run_of("validation", "q14", failed="q14")
+    notice = told(*events, *whole())
+    assert "there is no" not in str(notice.advice)
     assert notice.severity == "warning"
 
 
@@ -97,7 +104,7 @@ def test_steps_that_never_began_are_told() -> None:
     notice = told(*whole(failed="q03")[:30])
     assert notice.message.startswith("65 of 94 steps did not end well: ")
     assert notice.message.endswith("; 64 never began")
-    assert notice.severity == "warning"
+    assert notice.severity == "error"
 
 
 def test_a_trial_without_a_query_that_ended_well_has_measured_nothing() -> None:

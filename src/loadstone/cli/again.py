@@ -47,6 +47,7 @@ def again(path: Path, short: ShortForm) -> Written:
         "design": _design(plan),
         "cache": plan.cache,
         "reload": plan.reload,
+        "metric": plan.metric,
         "seed": plan.data_seed,
     }
     if plan.outage is not None:

@@ -18,6 +18,7 @@ from loadstone.cli.live import LoadState
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.searching import amount, first_reason, reason_text
 from loadstone.results.durability import crash_text
+from loadstone.results.metrics import all_metrics
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
@@ -183,11 +184,12 @@ def level_lines(result: TrialResult) -> str:
 
 
 def trial_line(result: TrialResult) -> str:
-    """A trial in one line: id, headline figure, status, and why if it is not valid."""
+    """A trial in one line: id, the figure it is judged by, status, and why if it is not valid."""
     if result.levels:
         disturbed = "  disturbed" if result.status is Status.DISTURBED else ""
         return f"{level_lines(result)}{disturbed}"
-    figure = result.metrics[0] if result.metrics else None
+    judged = (each for each in all_metrics(result) if each.name == result.judged_by)
+    figure = next(judged, None)
     text = result.trial
     if figure is not None:
         text += (

@@ -142,6 +142,11 @@ class TrialOutcome:
         )
 
     @property
+    def judged_metric(self) -> str:
+        """Name of the figure that the trial is judged by."""
+        return self.plan.metric or self.workload.judged_metric()
+
+    @property
     def readings(self) -> list[FactorReading]:
         """Of all factors, in the order in which they were applied."""
         of_target = self.restored.readings if self.restored else []
@@ -173,4 +178,5 @@ class TrialOutcome:
         names = list(self.load.begins)
         if whole is not None and len(names) == 1:
             return [replace(whole, phase=names[0])]
-        return [each for name in names if (each := self.measured(name)) is not None]
+        found = [self.measured(name) for name in names]
+        return [each for each in found if each is not None and each.duration_s > 0]

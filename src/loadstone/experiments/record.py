@@ -6,12 +6,14 @@ import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.outcome import TrialOutcome
 from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
+from loadstone.results.metrics import figures_of
 from loadstone.results.record import (
     DriftRecord,
     GeneratorHealth,
@@ -58,6 +60,9 @@ def record_of(
     for phase in phases:
         notices += _not_steady(phase.steady_state, f"phase {phase.name!r}: ")
     notices += workload.notices(measured) if measured else []
+    metrics = _metrics(outcome, measured, by_phase)
+    operations = log.operations() if measures and log.measured().duration_s > 0 else []
+    notices += without_figure(outcome, figures_of(metrics, operations, phases))
     disturbed = robbed or (moved is not None and moved.disturbed)
     return TrialResult(
         experiment=plan.experiment,
@@ -71,8 +76,8 @@ def record_of(
         parameters=workload.parameters.model_dump(mode="json"),
         started_at=outcome.started_at,
         finished_at=datetime.now(UTC).isoformat(),
-        metrics=_metrics(outcome, measured, by_phase),
-        operations=log.operations() if measures and log.measured().duration_s > 0 else [],
+        metrics=metrics,
+        operations=operations,
         phases=log.phases(),
         measured=phases,
         waits=outcome.load.watched.waits.get(None, []),
@@ -86,6 +91,7 @@ def record_of(
         durability=outcome.durability,
         levels=levels,
         outages=outcome.load.outages,
+        judged_by=outcome.judged_metric if measures else "",
         repeat_command=f"loadstone run {shlex.quote(str(outcome.folder / 'plan.json'))}",
     )
 
@@ -107,7 +113,7 @@ def _metrics(
     outcome: TrialOutcome, measured: Measured | None, phases: Sequence[Measured]
 ) -> list[MetricValue]:
     """Of the whole trial."""
-    if measured is None:
+    if measured is None or measured.duration_s <= 0:
         return []
     found = outcome.workload.summarize(measured, phases)
     found += _price(outcome, found)
@@ -162,7 +168,7 @@ def _response(outcome: TrialOutcome, phase: str | None = None) -> list[MetricVal
 def _price(outcome: TrialOutcome, metrics: Sequence[MetricValue]) -> list[MetricValue]:
     """What a unit of the headline metric costs, if the system has a price."""
     price = outcome.plan.price
-    judged = outcome.workload.judged_metric()
+    judged = outcome.judged_metric
     headline = next((each for each in metrics if each.name == judged), None)
     if price is None or headline is None or not headline.value > 0:
         return []

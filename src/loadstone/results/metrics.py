@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from loadstone.results.record import MetricValue, OperationSummary, TrialResult
+from collections.abc import Iterable
+
+from loadstone.results.record import (
+    MeasuredPhaseRecord,
+    MetricValue,
+    OperationSummary,
+    TrialResult,
+)
 
 _PERCENTILES = (("p50", "p50_s"), ("p95", "p95_s"), ("p99", "p99_s"), ("p99.9", "p999_s"))
 
@@ -12,13 +19,20 @@ def all_metrics(result: TrialResult) -> list[MetricValue]:
 
     Percentiles of response time per operation are added where they are missing.
     """
-    own = list(result.metrics)
+    return figures_of(result.metrics, result.operations, result.measured)
+
+
+def figures_of(
+    metrics: Iterable[MetricValue],
+    operations: Iterable[OperationSummary],
+    phases: Iterable[MeasuredPhaseRecord],
+) -> list[MetricValue]:
+    """As `all_metrics`, of a trial that has no record yet."""
+    own = list(metrics)
     known = {metric.name for metric in own}
-    for operation in result.operations:
+    for operation in operations:
         own.extend(value for value in _latencies(operation) if value.name not in known)
-    own.extend(
-        _of_phase(phase.name, metric) for phase in result.measured for metric in phase.metrics
-    )
+    own.extend(_of_phase(phase.name, metric) for phase in phases for metric in phase.metrics)
     return own
 
 

@@ -371,6 +371,10 @@ class TrialResult(Record):
     levels: list[LevelRecord] = Field(
         default=[], description="Of a trial of a search: the levels that it tried, in order."
     )
+    judged_by: str = Field(
+        default="",
+        description="Name of the figure that the trial is judged by; empty in older results.",
+    )
     repeat_command: str = ""
 
     def metric(self, name: str) -> MetricValue | None:

@@ -93,6 +93,9 @@ class TrialPlan(Spec):
     level: LevelPlan | None = None
     cache: Literal["warm", "cold"]
     reload: bool = False
+    metric: str | None = Field(
+        default=None, description="What the trial is judged by; default: the workload's headline."
+    )
     price: Price | None = None
     allow_unsafe: bool = False
 

@@ -58,6 +58,7 @@ def arrange(
                     outage=experiment.outage,
                     cache=experiment.cache,
                     reload=experiment.reload,
+                    metric=experiment.metric,
                     price=experiment.price,
                     allow_unsafe=allow_unsafe,
                 )

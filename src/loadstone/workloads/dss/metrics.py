@@ -61,8 +61,8 @@ def metric_values(measured: Measured, parameters: DecisionSupportParameters) -> 
     """The figures of a trial; those that its queries do not carry are left out.
 
     A query that failed or was broken off leaves no power figure. A stream with one, or a refresh
-    that did not end well or never began, leaves no throughput, and without both there is no
-    composite.
+    that did not end well or never began, leaves no throughput (nor the time of its run: it is
+    shorter for what failed), and without both there is no composite.
     """
     steps = steps_of(measured.events)
     power, throughput = PowerRun.of(steps), ThroughputRun.of(steps)
@@ -71,7 +71,7 @@ def metric_values(measured: Measured, parameters: DecisionSupportParameters) -> 
         times_s = list(power.queries_s.values())
         found[GEOMETRIC_MEAN.name] = figures.geometric_mean(times_s)
         found[TOTAL.name] = sum(times_s)
-    if throughput.elapsed_s:
+    if THROUGHPUT.name in found:
         found[ELAPSED.name] = throughput.elapsed_s
     if measured.server_cpu_s is not None:
         found[SERVER_CPU.name] = measured.server_cpu_s

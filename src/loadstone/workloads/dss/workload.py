@@ -164,7 +164,7 @@ class DecisionSupport(SteppedWorkload):
     def notices(self, measured: Measured) -> list[Notice]:
         """Which steps failed or never began, and which figures there are not because of them.
 
-        An error where no query of the power run ended well: the trial has measured nothing.
+        An error where the figure is missing that the trial is judged by.
         """
         steps = steps_of(measured.events)
         failed = [step for step in steps if not step.ended_well]
@@ -181,7 +181,7 @@ class DecisionSupport(SteppedWorkload):
         return [
             Notice(
                 code="queries-failed",
-                severity="warning" if any_is_timed else "error",
+                severity="warning" if self.judged_metric() in found else "error",
                 message=f"{len(failed) + never} of {planned} steps did not end well: "
                 + "; ".join(said),
                 advice=(f"there is no {', '.join(lacking)}; " if lacking else "") + stands,
