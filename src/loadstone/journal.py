@@ -187,6 +187,7 @@ class OpenJournal:
     path: Path
     pointer: Path
     command: str
+    pid: int
     alive: bool
     """Its process still runs: it is nobody else's business."""
 
@@ -254,6 +255,7 @@ def open_journals() -> list[OpenJournal]:
                 Path(line["journal"]),
                 pointer,
                 line.get("command", ""),
+                line["pid"],
                 _runs(line["pid"], line["process_started"]),
             )
         )

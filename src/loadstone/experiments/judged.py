@@ -1,4 +1,4 @@
-"""Whether a trial has the figure that it is judged by: without it the trial has measured nothing."""
+"""Whether a trial has the figure that it is judged by; without it nothing was measured."""
 
 from __future__ import annotations
 

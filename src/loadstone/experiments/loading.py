@@ -19,7 +19,9 @@ from loadstone.load.driver_group import Generator, generator
 from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
 from loadstone.load.totals import MEASURE
+from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.host import HostProbe
+from loadstone.probes.other_runs import OtherRunsProbe
 from loadstone.probes.own import OwnProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.protocol.frames import Event, parse_frame
@@ -38,6 +40,7 @@ class Load:
     driver: Generator
     sampler: Sampler
     host: HostProbe
+    bounds: BoundsProbe
     marks: queue.SimpleQueue[Event | None]
     """Events of the measured phase; None when the driver has ended."""
     ended: threading.Event
@@ -128,10 +131,10 @@ def running_load(
             readings = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in driver.pids]
             outcome.load.generator = readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
-        host = HostProbe(target.data_folder())
-        probes = [host, OwnProbe(), *target.probes()]
+        host, bounds = HostProbe(target.data_folder()), BoundsProbe()
+        probes = [host, bounds, OtherRunsProbe(), OwnProbe(), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
-            yield Load(driver, sampler, host, marks, ended)
+            yield Load(driver, sampler, host, bounds, marks, ended)
 
 
 def _pinned(profile: ProfileSpec) -> int | None:

@@ -68,6 +68,8 @@ class ProbeFindings:
     notices: list[Notice]
     stolen_percent: float
     """The most CPU time that other guests took for an interval of the measured load."""
+    throttled_percent: float = 0.0
+    """The largest share of the periods of a CPU quota in which it was used up, likewise."""
 
 
 @dataclass

@@ -53,17 +53,18 @@ def record_of(
     measures = plan.crash is None
     health = log.health() if measures else None
     levels = [] if outcome.interrupted else levels_of(outcome, health)
-    stolen_percent = outcome.load.watched.stolen_percent
-    robbed = stolen_percent > disturbance and not all(level.holds for level in levels)
-    notices = [*outcome.load.watched.notices, *_notices(outcome, health, moved, steady)]
-    notices += [_robbed(stolen_percent)] if robbed else []
+    watched, held = outcome.load.watched, all(level.holds for level in levels)
+    robbed = watched.stolen_percent > disturbance and not held
+    throttled = watched.throttled_percent > disturbance and not (levels and held)
+    notices = [*watched.notices, *_notices(outcome, health, moved, steady)]
+    notices += [_robbed(watched.stolen_percent)] if robbed else []
     for phase in phases:
         notices += _not_steady(phase.steady_state, f"phase {phase.name!r}: ")
     notices += workload.notices(measured) if measured else []
     metrics = _metrics(outcome, measured, by_phase)
     operations = log.operations() if measures and log.measured().duration_s > 0 else []
     notices += without_figure(outcome, figures_of(metrics, operations, phases))
-    disturbed = robbed or (moved is not None and moved.disturbed)
+    disturbed = robbed or throttled or (moved is not None and moved.disturbed)
     return TrialResult(
         experiment=plan.experiment,
         trial=plan.trial,
@@ -80,7 +81,7 @@ def record_of(
         operations=operations,
         phases=log.phases(),
         measured=phases,
-        waits=outcome.load.watched.waits.get(None, []),
+        waits=watched.waits.get(None, []),
         checks=outcome.checks,
         factors=outcome.readings,
         data=outcome.restored.data if outcome.restored else {},

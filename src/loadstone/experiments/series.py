@@ -103,7 +103,7 @@ def _disturbed(result: TrialResult) -> Notice:
     return Notice(
         code="machine-moved",
         severity="warning",
-        message=f"{result.trial}: the machine moved; the trial is kept and made again",
+        message=f"{result.trial}: the machine disturbed it; the trial is kept and made again",
     )
 
 

@@ -135,6 +135,7 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
         waits,
         load.sampler.notices(),
         load.host.stolen_percent(whole.from_s, whole.to_s),
+        load.bounds.throttled_percent(whole.from_s, whole.to_s),
     )
 
 

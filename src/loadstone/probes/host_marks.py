@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loadstone.probes.bounds import THROTTLED
 from loadstone.probes.marks import Mark, SampleTable, marks
 
 MEBIBYTE = 1024.0**2
@@ -14,6 +15,7 @@ _UNUSUAL: tuple[tuple[str, tuple[str, ...], float], ...] = (
     ("host: disk writes", ("data_disk_write_bytes_per_s", "disk_write_bytes_per_s"), 8 * MEBIBYTE),
     ("host: dirty pages written", ("memory_writeback_bytes",), 8 * MEBIBYTE),
     ("host: CPU stolen", ("cpu_steal_percent",), 5.0),
+    ("host: CPU quota used up", (THROTTLED,), 5.0),
 )
 """Kind, metrics (the first that was sampled counts), and the value below which it is noise."""
 

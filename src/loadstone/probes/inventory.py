@@ -17,6 +17,7 @@ from typing import Any
 
 import loadstone
 from loadstone.errors import LoadstoneError
+from loadstone.host.cgroup import bounds_of, groups_of_v2
 from loadstone.host.mounts import block_device, mount_of
 from loadstone.host.proc import parse_meminfo
 
@@ -170,18 +171,16 @@ def _disks() -> Any:
 
 
 def _cgroup() -> dict[str, str]:
-    """The limits that this process runs under (cgroup v2), from its own group upwards."""
-    group = next(
-        line.split(":", 2)[2]
-        for line in Path("/proc/self/cgroup").read_text().splitlines()
-        if line.startswith("0::")
-    )
-    root = Path("/sys/fs/cgroup")
-    found = {"group": group}
-    folder = root / group.strip("/")
-    for level in [folder, *folder.parents]:
-        if not level.is_relative_to(root):
-            break
+    """The limits that this process runs under: those in force, and what the files of v2 say."""
+    bounds, found = bounds_of(), {}
+    if bounds.cpu is not None:
+        found["cpus"] = f"{bounds.cpu.cpus:g}"
+    if bounds.memory is not None:
+        found["memory_bytes"] = str(bounds.memory.limit_bytes)
+    levels = groups_of_v2()
+    if levels:
+        found["group"] = f"/{levels[0].relative_to(levels[-1])}".replace("/.", "/")
+    for level in levels:
         for name in _CGROUP:
             value = _text(str(level / name))
             if value not in (NOT_AVAILABLE, "", "max", "max 100000"):

@@ -299,7 +299,8 @@ class TrialReport(Record):
     host: Series = Field(
         description="`cpu_user_percent`, `cpu_system_percent`, `cpu_iowait_percent`, "
         "`cpu_steal_percent`, `disk_read_bytes_per_s`, `disk_write_bytes_per_s`, "
-        "`pressure_cpu_percent`, `pressure_io_percent`, `pressure_memory_percent`, ..."
+        "`cgroup_throttled_percent`, `pressure_cpu_percent`, `pressure_io_percent`, "
+        "`pressure_memory_percent`, ..."
     )
     target: Series = Field(description="Samples of the engine's own probe.")
     curves: list[Curve]

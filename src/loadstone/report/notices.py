@@ -9,7 +9,7 @@ from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected
 from loadstone.results.record import Notice, Status
 
 _NOT_COUNTED = {
-    Status.DISTURBED: "the machine itself moved while it ran",
+    Status.DISTURBED: "the machine itself moved while it ran, or a quota of it was used up",
     Status.INVALID: "its figures are not of the system under test, or its data is wrong",
     Status.FAILED: "it ended with an error",
     Status.INTERRUPTED: "it was interrupted",

@@ -96,7 +96,7 @@ def disk_facts(name: str, machine: Machine = THIS_MACHINE) -> DiskFacts:
 
 
 def _memory_limit(inventory: Mapping[str, Any], total: int) -> int:
-    limit = _whole(_of(inventory, "cgroup").get("memory.max"))
+    limit = _whole(_of(inventory, "cgroup").get("memory_bytes"))
     return min(limit, total) if limit else total
 
 
