@@ -106,7 +106,7 @@ def test_a_probe_that_fails_again_and_again_is_left_alone() -> None:
     sampler, samples = run(probe)
     assert samples == []
     assert probe.calls == ["start", *["sample"] * GIVE_UP_AFTER, "stop"]
-    assert any("ConnectionError: gone" in notice.message for notice in sampler.notices())
+    assert any("gone" in notice.message for notice in sampler.notices())
 
 
 def test_a_probe_that_cannot_start_is_still_stopped() -> None:

@@ -13,13 +13,15 @@ from loadstone.cli.options import Output
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
-from loadstone.report.figures import metric_infos, values_of
+from loadstone.report.figures import NotComparableError, metric_infos, to_compare
 from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import compare
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
 from loadstone.spec.problems import near
+from loadstone.workloads.registry import workload_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def compare_results(first: str, second: str, output: Output) -> int:
     """
     baseline, candidate = _side(output.results, first), _side(output.results, second)
     report, metric = _compare(baseline, candidate)
-    notices = _notices(baseline, candidate)
+    notices = _notices(baseline, candidate, metric)
     if output.json:
         document = {
             "version": 1,
@@ -84,18 +86,19 @@ def _compare(baseline: Side, candidate: Side) -> tuple[ComparisonReport, MetricI
                 advice=f"loadstone show {side.folder.path.name} says why",
             )
     metric = _common_metric(baseline, candidate)
-    before, _ = values_of(baseline.trials, metric.name)
-    after, _ = values_of(candidate.trials, metric.name)
     try:
-        comparison = compare(
-            before,
-            after,
-            higher_is_better=metric.higher_is_better is not False,
-            confidence=baseline.folder.experiment.confidence,
-            rng=baseline.folder.experiment.seed,
+        before, after = (
+            to_compare(side.trials, metric, side.label) for side in (baseline, candidate)
         )
-    except ValueError as error:
+    except NotComparableError as error:
         raise WrongInputError(f"{metric.label} cannot be compared: {error}") from error
+    comparison = compare(
+        before,
+        after,
+        higher_is_better=metric.higher_is_better is not False,
+        confidence=baseline.folder.experiment.confidence,
+        rng=baseline.folder.experiment.seed,
+    )
     nothing = Variant(name="", changes=[], step=[])
     pair = PairRecord(candidate=candidate.label, baseline=baseline.label, role="pair")
     found = differences(baseline.trials, candidate.trials, (nothing, nothing))
@@ -103,9 +106,7 @@ def _compare(baseline: Side, candidate: Side) -> tuple[ComparisonReport, MetricI
 
 
 def _common_metric(baseline: Side, candidate: Side) -> MetricInfo:
-    """The headline of the baseline, or the first figure that both have."""
-    from loadstone.workloads.registry import workload_of
-
+    """What the baseline is judged by, or the first figure that both have: `_notices` says so."""
     experiment = baseline.folder.experiment
     theirs = {info.name for info in metric_infos(candidate.trials)}
     shared = {info.name: info for info in metric_infos(baseline.trials) if info.name in theirs}
@@ -114,12 +115,26 @@ def _common_metric(baseline: Side, candidate: Side) -> MetricInfo:
             f"{baseline.label} and {candidate.label} have no figure in common",
             advice="compare two results of the same workload",
         )
-    wanted = experiment.metric or workload_of(experiment.workload).judged_metric()
+    wanted = _judged_metric(experiment)
     return shared.get(wanted) or next(iter(shared.values()))
 
 
-def _notices(baseline: Side, candidate: Side) -> list[Notice]:
+def _judged_metric(experiment: Experiment) -> str:
+    return experiment.metric or workload_of(experiment.workload).judged_metric()
+
+
+def _notices(baseline: Side, candidate: Side, metric: MetricInfo) -> list[Notice]:
     notices = []
+    wanted = _judged_metric(baseline.folder.experiment)
+    if metric.name != wanted:
+        notices.append(
+            Notice(
+                code="another-figure",
+                severity="warning",
+                message=f"compared by {metric.name}: the two do not both have {wanted}, by which "
+                f"{baseline.label} is judged",
+            )
+        )
     if baseline.folder.path != candidate.folder.path:
         notices.append(
             Notice(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -130,7 +131,7 @@ def _metrics(
                 label="load time of the data",
             )
         )
-    return found
+    return [each for each in found if math.isfinite(each.value)]
 
 
 def _phases(outcome: TrialOutcome, phases: Sequence[Measured]) -> list[MeasuredPhaseRecord]:

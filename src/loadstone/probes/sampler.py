@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from loadstone.errors import DiskFullError
+from loadstone.errors import DiskFullError, LoadstoneError
 from loadstone.probes.base import Probe
 from loadstone.results.record import Notice, Wait
 from loadstone.results.sample import Sample
@@ -18,6 +18,8 @@ GIVE_UP_AFTER = 5
 LATE_SHARE = 0.05
 """Of the samples; when more were missed, a reader should know."""
 JOIN_LIMIT_S = 10.0
+
+_IN_THE_PROBE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 Answer = TypeVar("Answer")
 Put = Callable[[Iterable[Sample]], None]
@@ -156,4 +158,9 @@ class _Runner(threading.Thread):
 
 
 def _text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    """What a person can read of it; of an error in a probe itself also what its report needs."""
+    if isinstance(error, LoadstoneError):
+        return error.message
+    if isinstance(error, _IN_THE_PROBE):
+        return f"this is an error in it ({type(error).__name__}: {error}): please report it"
+    return " ".join(str(error).split()) or type(error).__name__

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from loadstone.report.differences import differences
-from loadstone.report.figures import values_of
+from loadstone.report.figures import NotComparableError, to_compare
 from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
@@ -29,8 +29,8 @@ def comparisons(
     for position, pair in enumerate(folder.design.pairs):
         try:
             done.append((pair, _compare(folder, pair, metric, position)))
-        except ValueError as error:
-            notices.append(_not_compared(folder, pair, str(error)))
+        except NotComparableError as error:
+            notices.append(_not_compared(pair, str(error)))
     by_role: dict[str, list[Compared]] = {}
     for pair, comparison in done:
         by_role.setdefault(pair.role, []).append((pair, comparison))
@@ -59,7 +59,7 @@ def comparisons_of_pairs(
     for position, pair in enumerate(folder.design.pairs):
         done: list[tuple[MetricInfo, Comparison]] = []
         for metric in metrics:
-            with suppress(ValueError):
+            with suppress(NotComparableError):
                 done.append((metric, _compare(folder, pair, metric, position)))
         judged = judge([comparison for _, comparison in done], alpha)
         reports += [
@@ -72,8 +72,10 @@ def comparisons_of_pairs(
 def _compare(
     folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo, position: int
 ) -> Comparison:
-    baseline, _ = values_of(folder.valid_trials_of(pair.baseline), metric.name)
-    candidate, _ = values_of(folder.valid_trials_of(pair.candidate), metric.name)
+    baseline, candidate = (
+        to_compare(folder.valid_trials_of(name), metric, name)
+        for name in (pair.baseline, pair.candidate)
+    )
     return compare(
         baseline,
         candidate,
@@ -128,10 +130,7 @@ def comparison_report(
     )
 
 
-def _not_compared(folder: RecordedExperiment, pair: PairRecord, why: str) -> Notice:
-    counts = [len(folder.valid_trials_of(name)) for name in (pair.candidate, pair.baseline)]
-    if 0 in counts:
-        why = f"{counts[0]} and {counts[1]} valid trials"
+def _not_compared(pair: PairRecord, why: str) -> Notice:
     return Notice(
         code="not-compared",
         severity="warning",

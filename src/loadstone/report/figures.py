@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from loadstone.report.model import Figure, MetricInfo
@@ -37,6 +38,35 @@ def values_of(trials: Sequence[RecordedTrial], metric: str) -> tuple[list[float]
                 values.append(found.value)
                 names.append(trial.result.trial)
     return values, names
+
+
+class NotComparableError(Exception):
+    """Trials have no figures that a ratio can be made of; the message says so to people."""
+
+
+def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> list[float]:
+    """The metric's values, for a comparison by ratio.
+
+    Args:
+        trials: Those that count.
+        metric: What is compared.
+        of: Whose trials they are, for the message.
+
+    Raises:
+        NotComparableError: If there is no value, or one that is not above 0.
+    """
+    values, names = values_of(trials, metric.name)
+    if not trials:
+        raise NotComparableError(f"{of} has no valid trial")
+    if not values:
+        raise NotComparableError(f"no valid trial of {of} has a figure of {metric.label}")
+    for value, name in zip(values, names, strict=True):
+        if not (math.isfinite(value) and value > 0):
+            raise NotComparableError(
+                f"{metric.label} of {name} is {value:g} {metric.unit}".rstrip()
+                + ": a ratio needs figures above 0"
+            )
+    return values
 
 
 def figures(

@@ -124,8 +124,9 @@ def is_better(
     """
     from loadstone.results.statistics import Verdict, compare, judge
 
-    if not baseline or not candidate:
-        return False
+    figures = [*baseline, *candidate]
+    if not baseline or not candidate or not all(figure.value > 0 for figure in figures):
+        return False  # a verdict is about a ratio
     comparison = compare(
         [figure.value for figure in baseline],
         [figure.value for figure in candidate],

@@ -15,7 +15,7 @@ from loadstone.results.statistics.compare import (
     judge,
 )
 from loadstone.results.statistics.drift import Drift, ProbeShift, drift, usual
-from loadstone.results.statistics.permutation import least_p, repeats_needed
+from loadstone.results.statistics.permutation import least_alpha, least_p, repeats_needed
 from loadstone.results.statistics.power import (
     least_detectable_difference,
     pooled_spread,
@@ -42,6 +42,7 @@ __all__ = [
     "drift",
     "holm",
     "judge",
+    "least_alpha",
     "least_detectable_difference",
     "least_p",
     "outliers",

@@ -64,6 +64,11 @@ def least_p(n_baseline: int, n_candidate: int) -> float:
     return min(1.0, 2.0 / (count if count <= EXACT_LIMIT else SAMPLED_ARRANGEMENTS + 1))
 
 
+def least_alpha(comparisons: int) -> float:
+    """Give the lowest level that this many comparisons can be judged at: the tests are sampled."""
+    return comparisons * 2.0 / (SAMPLED_ARRANGEMENTS + 1)
+
+
 def repeats_needed(alpha: float = 0.05, comparisons: int = 1) -> int:
     """Give the fewest trials per level with which a difference can be shown at all.
 
@@ -78,7 +83,7 @@ def repeats_needed(alpha: float = 0.05, comparisons: int = 1) -> int:
     if not 0 < alpha < 1 or comparisons < 1:
         raise ValueError(f"alpha {alpha} must be in (0, 1) and comparisons {comparisons} >= 1")
     level = alpha / comparisons
-    if level < 2.0 / (SAMPLED_ARRANGEMENTS + 1):
+    if alpha < least_alpha(comparisons):
         raise ValueError(f"alpha {alpha} over {comparisons} comparisons is out of reach: {level:g}")
     repeats = 1
     while least_p(repeats, repeats) > level:

@@ -1,0 +1,162 @@
+"""What cannot be compared or read is told in the field's words, never in those of the code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_results import Sample, compare, write_results
+
+from loadstone.cli.main import run_command
+from loadstone.errors import ExitCode, TargetError
+from loadstone.experiments.designs.climb import is_better
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.probes.base import Probe
+from loadstone.probes.sampler import Sampler
+from loadstone.report.document import build_document
+from loadstone.results.record import MetricValue
+from loadstone.results.sample import Sample as Value
+from loadstone.spec.model import Experiment
+
+INSIDE = re.compile(
+    r"array|expected|candidate:|baseline:|ndarray|float64|got \[|Error\b|alpha|None"
+)
+"""Words of the code."""
+METRIC = "new_orders_per_min"
+
+
+def all_invalid(result: dict[str, Any]) -> None:
+    result["status"] = "invalid"
+
+
+def without_figure(result: dict[str, Any]) -> None:
+    result["metrics"] = [each for each in result["metrics"] if each["name"] != METRIC]
+
+
+def nothing_done(result: dict[str, Any]) -> None:
+    for metric in result["metrics"]:
+        metric["value"] = 0.0
+
+
+@pytest.fixture
+def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """A comparison whose second level was changed after it ran."""
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    folder = write_results(tmp_path / "results", compare(repeats=2), Sample(tick_s=10.0))
+
+    def change(by: Callable[[dict[str, Any]], None]) -> Path:
+        design = json.loads((folder / "design.json").read_text())
+        second = design["variants"][1]["name"]
+        for path in folder.glob("*/result.json"):
+            result = json.loads(path.read_text())
+            if result["variant"] == second:
+                by(result)
+                path.write_text(json.dumps(result))
+        return folder
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("by", "why"),
+    [
+        (all_invalid, "has no valid trial"),
+        (without_figure, "has a figure of new-orders"),
+        (nothing_done, "is 0 new-orders/min: a ratio needs figures above 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_plain_words(
+    by: Callable[[dict[str, Any]], None],
+    why: str,
+    changed: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = changed(by)
+    (notice,) = (n for n in build_document(folder).notices if n.code == "not-compared")
+    assert why in notice.message
+    assert not INSIDE.search(notice.message)
+    first, second = (
+        v["name"] for v in json.loads((folder / "design.json").read_text())["variants"]
+    )
+    code = run_command(["compare", f"{folder}:{first}", f"{folder}:{second}"])
+    said = capsys.readouterr()
+    assert not INSIDE.search(said.out + said.err)
+    if by is without_figure:
+        assert code == ExitCode.OK
+        assert f"the two do not both have {METRIC}" in said.out
+    else:
+        assert code == ExitCode.WRONG_INPUT
+
+
+def test_a_ladder_goes_on_where_a_rung_did_nothing() -> None:
+    nothing, some = (
+        MetricValue(name="x", value=value, unit="operations/s") for value in (0.0, 5.0)
+    )
+    assert not is_better([some] * 5, [nothing] * 5, alpha=0.05, seed=1)
+    assert not is_better([nothing] * 5, [some] * 5, alpha=0.05, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("workload", "confidence", "is_refused"),
+    [
+        ("noop", 0.999, False),
+        ("noop", 0.99999, True),
+        ("dss", 0.999, False),
+        ("dss", 0.9999, True),
+        ("cube", 0.9999, True),
+    ],
+)
+def test_a_confidence_out_of_reach_is_refused_before_anything_runs(
+    workload: str, confidence: float, is_refused: bool
+) -> None:
+    experiment = Experiment.model_validate(
+        {
+            "name": "sure",
+            "workload": {"name": workload},
+            "target": {"engine": "none" if workload == "noop" else "duckdb"},
+            "confidence": confidence,
+            "design": {"kind": "compare", "factor": "profile.users", "levels": [1, 2]}
+            if workload == "noop"
+            else {"kind": "compare", "factor": "target.threads", "levels": [1, 2]},
+        }
+    )
+    said = [problem for problem in check_experiment(experiment) if problem.path == ("confidence",)]
+    assert bool(said) == is_refused
+    assert all("out of reach" in problem.message for problem in said)
+    assert not any(INSIDE.search(problem.message) for problem in said)
+
+
+class Broken(Probe):
+    name = "broken"
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def start(self) -> None:
+        raise self._error
+
+    def sample(self, t_s: float) -> list[Value]:
+        return []
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (TargetError("the server is gone", advice="look"), "could not go on: the server is gone"),
+        (OSError(5, "Input/output error"), "could not go on: [Errno 5] Input/output error"),
+        (KeyError("cpu"), "could not go on: this is an error in it (KeyError: 'cpu'): please"),
+    ],
+)
+def test_a_probe_that_fails_says_what_a_person_can_read(error: Exception, text: str) -> None:
+    with Sampler([Broken(error)], lambda: 0.0, lambda _: None) as sampler:
+        pass
+    (notice,) = sampler.notices()
+    assert text in notice.message
