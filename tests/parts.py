@@ -45,6 +45,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "mariadb": ("integration/test_mariadb_*.py",),
     "engines": (
         "integration/test_duckdb_target.py",
+        "integration/test_unsafe_levels.py",
         "integration/test_owned_server.py",
         "integration/test_spark_*.py",
         "integration/test_sqlite_target.py",

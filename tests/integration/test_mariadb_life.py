@@ -10,7 +10,6 @@ from integration.conftest import ROWS, START, TABLES, fill, need_mariadb
 from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.factors.target import is_unsafe
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.mariadb import OwnedMariaDB, binaries, catalog
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
@@ -104,9 +103,9 @@ def test_binary_log_lies_with_the_redo_log_and_is_safe(mariadb_target: OwnedMari
     assert mariadb_target.query("SELECT @@log_bin, @@sync_binlog") == [(1, 1)]
     mariadb_target.restore(START, mariadb_target.spec)
     assert not list(folder_of(mariadb_target, "redo").glob("binlog*"))
-    assert not is_unsafe(OwnedMariaDB.setting(spec, "log_bin", True), True)
-    assert is_unsafe(OwnedMariaDB.setting(spec, "sync_binlog", 0), 0)
-    assert not is_unsafe(OwnedMariaDB.setting(LOCAL, "sync_binlog", 0), 0)
+    assert not OwnedMariaDB.setting(spec, "log_bin", True).unsafe
+    assert OwnedMariaDB.setting(spec, "sync_binlog", 0).unsafe
+    assert not OwnedMariaDB.setting(LOCAL, "sync_binlog", 0).unsafe
 
 
 def test_snapshot_of_a_server_with_a_binary_log_goes_anywhere(mariadb_target: OwnedMariaDB) -> None:

@@ -106,8 +106,9 @@ def test_what_a_setting_needs() -> None:
     assert (shared_buffers.name, shared_buffers.needs) == ("shared_buffers", "restart")
     assert (shared_buffers.default, shared_buffers.unit) == ("16384", "8kB")
     assert OwnedPostgreSQL.setting(EMBEDDED, "work_mem", "1GB").needs == "reload"
-    assert OwnedPostgreSQL.setting(EMBEDDED, "fsync", True).unsafe_levels == ("off",)
-    assert OwnedPostgreSQL.setting(EMBEDDED, "zero_damaged_pages", True).unsafe_levels == ("on",)
+    assert not OwnedPostgreSQL.setting(EMBEDDED, "fsync", True).unsafe
+    assert OwnedPostgreSQL.setting(EMBEDDED, "FSYNC", False).unsafe
+    assert OwnedPostgreSQL.setting(EMBEDDED, "zero_damaged_pages", True).unsafe
 
 
 def test_describe_starts_nothing() -> None:

@@ -64,10 +64,9 @@ def test_those_of_its_work_can(name):
 
 
 def test_only_unsynchronised_commits_are_unsafe():
-    assert settings.is_unsafe("fsync_mode", "none")
-    assert settings.info("fsync_mode", "NONE").unsafe_levels == ("NONE",)
-    assert not settings.is_unsafe("fsync_mode", "FULL")
-    assert not settings.is_unsafe("threads", 1)
+    assert settings.info("fsync_mode", "none").unsafe
+    assert not settings.info("fsync_mode", "FULL").unsafe
+    assert not settings.info("threads", 1).unsafe
 
 
 def test_only_what_differs_from_the_default_is_told():

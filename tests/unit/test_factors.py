@@ -12,8 +12,8 @@ from loadstone.experiments import conduct
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.preflight.check import changes_of, check_experiment
 from loadstone.experiments.preflight.refusals import (
-    refuse_impossible,
     refuse_beyond_generator,
+    refuse_impossible,
     refuse_unsafe,
 )
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, Parts
@@ -25,12 +25,11 @@ from loadstone.factors.registry import (
     factor_kind,
     full_name,
 )
-from loadstone.factors.target import is_unsafe
 from loadstone.spec.model import Experiment, ProfileSpec, TargetSpec
 from loadstone.spec.plans import Change
-from loadstone.targets.base import SettingInfo
 from loadstone.targets.capabilities import CAPABILITIES
-from loadstone.targets.registry import TARGETS, target_class
+from loadstone.targets.registry import TARGETS
+from loadstone.targets.risks import Risk, is_unsafe
 from loadstone.workloads.registry import WORKLOADS
 
 EXAMPLES = {
@@ -155,13 +154,20 @@ def test_short_names_mean_the_factor_that_has_them(name: str, factor: str):
     assert full_name("oltp", name) == factor
 
 
-@pytest.mark.parametrize(
-    ("level", "unsafe"),
-    [("off", True), (False, True), (0, True), ("no", True), ("on", False), (True, False)],
-)
-def test_every_spelling_of_an_unsafe_level_is_unsafe(level: Any, unsafe: bool):
-    info = SettingInfo("fsync", "reload", unsafe_levels=("off",))
-    assert is_unsafe(info, level) is unsafe
+def test_a_value_is_safe_only_if_it_is_known_to_be():
+    risks = {
+        "sync": Risk.of(safe="on fast", unsafe="off"),
+        "recovery": Risk.of(safe="0", unsafe=None),
+    }
+    assert [is_unsafe(risks, "sync", each) for each in ("ON", "fast", "Off")] == [
+        *(False, False, True)
+    ]
+    assert is_unsafe(risks, "recovery", "7")
+    assert not is_unsafe(risks, "other", "off")
+    for unknown in ("lazy", None):
+        with pytest.raises(WrongInputError, match="acknowledged commits could be lost") as caught:
+            is_unsafe(risks, "sync", unknown)
+        assert caught.value.advice == "choose one of fast, off, on"
 
 
 def test_unsafe_settings_are_named_and_refused_without_leave():

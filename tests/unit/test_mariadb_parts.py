@@ -88,37 +88,36 @@ def test_an_option_line_is_one_line(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "level", "others", "unsafe"),
+    ("name", "value", "has_binlog", "unsafe"),
     [
-        ("innodb_flush_log_at_trx_commit", 1, {}, False),
-        ("innodb_flush_log_at_trx_commit", 3, {}, False),
-        ("innodb_flush_log_at_trx_commit", 2, {}, True),
-        ("innodb_flush_log_at_trx_commit", "0", {}, True),
-        ("sync_binlog", 0, {}, False),
-        ("sync_binlog", 0, {"log-bin": "on"}, True),
-        ("sync_binlog", 100, {"log_bin": True}, True),
-        ("sync_binlog", 1, {"log_bin": True}, False),
-        ("sync_binlog", 0, {"log_bin": False}, False),
-        ("innodb_force_recovery", 0, {}, False),
-        ("innodb_force_recovery", 6, {}, True),
-        ("innodb_io_capacity", 0, {}, False),
+        ("innodb_flush_log_at_trx_commit", "1", False, False),
+        ("innodb_flush_log_at_trx_commit", "3", False, False),
+        ("innodb_flush_log_at_trx_commit", "2", False, True),
+        ("innodb_flush_log_at_trx_commit", "0", False, True),
+        ("sync_binlog", "0", False, False),
+        ("sync_binlog", "0", True, True),
+        ("sync_binlog", "100", True, True),
+        ("sync_binlog", "1", True, False),
+        ("innodb_force_recovery", "0", False, False),
+        ("innodb_force_recovery", "6", False, True),
+        ("innodb_io_capacity", "0", False, False),
     ],
 )
-def test_unsafe_levels(name: str, level: object, others: dict[str, object], unsafe: bool) -> None:
-    assert settings.is_unsafe(variable(name), level, others) is unsafe  # type: ignore[arg-type]
+def test_unsafe_levels(name: str, value: str, has_binlog: bool, unsafe: bool) -> None:
+    assert settings.at_risk(variable(name), value, has_binlog=has_binlog) is unsafe
 
 
 def test_unsafe_words() -> None:
     method = variable("innodb_flush_method", "ENUM", ("fsync", "O_DSYNC", "littlesync", "nosync"))
-    assert [settings.is_unsafe(method, word, {}) for word in method.choices] == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    found = [settings.at_risk(method, word, has_binlog=False) for word in method.choices]
+    assert found == [False, False, True, True]
     doublewrite = variable("innodb_doublewrite", "BOOLEAN")
-    assert settings.is_unsafe(doublewrite, False, {})
-    assert not settings.is_unsafe(doublewrite, True, {})
+    assert settings.at_risk(doublewrite, "FALSE", has_binlog=False)
+    assert not settings.at_risk(doublewrite, "ON", has_binlog=False)
+    of_eleven = variable("innodb_doublewrite", "ENUM", ("OFF", "ON", "fast"))
+    assert settings.at_risk(of_eleven, "fast", has_binlog=False)
+    with pytest.raises(WrongInputError, match="not known"):
+        settings.at_risk(method, None, has_binlog=False)
 
 
 def test_names_of_settings() -> None:

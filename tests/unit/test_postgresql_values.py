@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadstone.targets.postgresql import settings, values
+from loadstone.targets.postgresql import values
 
 BASE_UNITS = {"B": 1, "kB": 1024, "8kB": 8192, "MB": 1024**2, "16MB": 16 * 1024**2}
 WRITTEN = {"B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
@@ -70,24 +70,3 @@ def test_quoting_can_be_undone(value: str) -> None:
     inside = values.quoted(value)[1:-1]
     assert "'" not in inside.replace("''", "")
     assert inside.replace("''", "'").replace("\\\\", "\\") == value
-
-
-@pytest.mark.parametrize(
-    ("name", "level", "unsafe"),
-    [
-        ("fsync", False, True),
-        ("fsync", "no", True),
-        ("fsync", "0", True),
-        ("FSYNC", "off", True),
-        ("fsync", True, False),
-        ("synchronous_commit", "off", True),
-        ("synchronous_commit", False, True),
-        ("synchronous_commit", "local", False),
-        ("full_page_writes", "false", True),
-        ("zero_damaged_pages", True, True),
-        ("zero_damaged_pages", False, False),
-        ("shared_buffers", "off", False),
-    ],
-)
-def test_unsafe_levels(name: str, level: bool | str, unsafe: bool) -> None:
-    assert settings.is_unsafe(name, level) is unsafe

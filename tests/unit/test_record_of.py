@@ -8,12 +8,19 @@ from typing import Any
 import pytest
 from sample_frames import hello, tick
 
+from loadstone.errors import RefusedError
 from loadstone.experiments import record
 from loadstone.experiments.designs import stages_of
-from loadstone.experiments.outcome import ProbeFindings, Reading, StartState, TrialOutcome
+from loadstone.experiments.outcome import (
+    ProbeFindings,
+    Reading,
+    RestoredTarget,
+    StartState,
+    TrialOutcome,
+)
 from loadstone.experiments.record import record_of
 from loadstone.protocol.frames import parse_frame
-from loadstone.results.record import Fingerprint, Status
+from loadstone.results.record import FactorReading, Fingerprint, Status
 from loadstone.results.statistics import steady_state
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
@@ -47,6 +54,24 @@ def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
     is_disturbed = design == "search" and stolen_percent > 20.0
     assert (result.status is Status.DISTURBED) == is_disturbed
     assert ("machine-moved" in {notice.code for notice in result.notices}) == is_disturbed
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_level_that_the_system_made_unsafe_is_refused_before_the_load(
+    tmp_path: Path, allowed: bool
+) -> None:
+    plan = plan_of().model_copy(update={"allow_unsafe": allowed})
+    outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
+    reading = FactorReading(
+        factor="target.sync", requested="lazy", read_back="off", unsafe=True, how="restart"
+    )
+    outcome.restored = RestoredTarget([reading], {})
+    if allowed:
+        outcome.refuse_unsafe()
+    else:
+        with pytest.raises(RefusedError, match="unsafe: sync=lazy"):
+            outcome.refuse_unsafe()
+    assert record_of(outcome, [], 20.0).unsafe == ["sync=lazy"]
 
 
 def test_the_workload_is_told_the_rows_of_the_fingerprint(tmp_path: Path) -> None:

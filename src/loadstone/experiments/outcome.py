@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loadstone.errors import LoadstoneError
+from loadstone.experiments.preflight.refusals import unsafe_refused
+from loadstone.factors.target import level_text
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.load.totals import LoadLog
 from loadstone.results.record import (
@@ -121,6 +123,8 @@ class TrialOutcome:
     """The present one, or the last."""
     interrupted: bool = False
     failure: Notice | None = None
+    unsafe: list[str] = field(default_factory=list)
+    """Levels under which acknowledged commits can be lost, as `fsync=off`."""
     host: list[FactorReading] = field(default_factory=list)
     restored: RestoredTarget | None = None
     start: StartState | None = None
@@ -142,6 +146,21 @@ class TrialOutcome:
             message=f"in phase {self.phase!r}: {error}",
             advice=f"{advice + '; ' if advice else ''}look into {self.folder}",
         )
+
+    def refuse_unsafe(self) -> None:
+        """Looks at what the system made of the levels, once they are in force.
+
+        Raises:
+            RefusedError: If acknowledged commits can be lost, and nobody has allowed it.
+        """
+        read = [
+            f"{each.factor.removeprefix('target.')}={level_text(each.requested)}"
+            for each in self.readings
+            if each.unsafe
+        ]
+        self.unsafe += [each for each in read if each not in self.unsafe]
+        if self.unsafe and not self.plan.allow_unsafe:
+            raise unsafe_refused(", ".join(self.unsafe))
 
     @property
     def judged_metric(self) -> str:

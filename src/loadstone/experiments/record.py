@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.health import generator_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
@@ -74,7 +73,7 @@ def record_of(
         order=plan.order,
         status=_status(outcome, notices, disturbed=disturbed),
         notices=notices,
-        unsafe=unsafe_in(parts_of(plan)),
+        unsafe=outcome.unsafe,
         parameters=workload.parameters.model_dump(mode="json"),
         started_at=outcome.started_at,
         finished_at=datetime.now(UTC).isoformat(),
@@ -242,8 +241,8 @@ def _notices(
 ) -> list[Notice]:
     found = [outcome.failure] if outcome.failure else []
     if outcome.plan.crash is not None:
-        unsafe = unsafe_in(parts_of(outcome.plan))
-        return found + (crash_notices(outcome.durability, unsafe) if outcome.durability else [])
+        record, unsafe = outcome.durability, outcome.unsafe
+        return found + (crash_notices(record, unsafe) if record else [])
     phases = outcome.load.log.phases()
     begin_s = phases[0].from_s if phases else 0.0
     found += [outage.notice(begin_s) for outage in outcome.load.outages]

@@ -10,6 +10,7 @@ from loadstone.experiments.outage import suffer
 from loadstone.experiments.outcome import ProbeFindings, Reading, TrialOutcome
 from loadstone.experiments.raising import lasting, raise_load
 from loadstone.experiments.record import record_of
+from loadstone.factors.in_force import parts_of, unsafe_in
 from loadstone.load.driver_group import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
@@ -50,12 +51,14 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
 def _reset(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     """Brings host and target into the start state of the trial."""
     plan, workload = outcome.plan, outcome.workload
+    outcome.unsafe = unsafe_in(parts_of(plan))
     outcome.phase = "target"
     target = lab.enter(plan.target)
     outcome.phase = "host"
     outcome.host = lab.host.apply(plan.host, plan.target)
     outcome.phase = "reset"
     outcome.restored = lab.restored(plan, workload)
+    outcome.refuse_unsafe()
     outcome.start = lab.start_state(plan, workload, folder)
     target.make_way()
 

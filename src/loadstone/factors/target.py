@@ -29,20 +29,13 @@ class TargetFactor(FactorKind):
             _describe(parts.target.other(level_text(level)))
             return FactorInfo(f"{self.prefix}.{name}", level, NEEDS_DATA)
         info = _setting(parts.target, name, level)
-        return FactorInfo(
-            f"{self.prefix}.{name}", level, info.needs, is_unsafe(info, level), info.refused
-        )
+        return FactorInfo(f"{self.prefix}.{name}", level, info.needs, info.unsafe, info.refused)
 
     def apply(self, parts: Parts, name: str, level: Level) -> Parts:
         """Puts the level among the settings of the target, or another target in its place."""
         if name == _ENGINE:
             return replace(parts, target=parts.target.other(level_text(level)))
         return replace(parts, target=parts.target.with_settings({name: level}))
-
-
-def is_unsafe(info: SettingInfo, level: Level) -> bool:
-    """Whether acknowledged commits can be lost at this level of the setting."""
-    return _spelling(level) in {_spelling(unsafe) for unsafe in info.unsafe_levels}
 
 
 def level_text(level: Level) -> str:
@@ -60,12 +53,3 @@ def _setting(target: TargetSpec, name: str, level: Level) -> SettingInfo:
     from loadstone.targets.registry import target_for
 
     return target_for(target).setting(target, name, level)
-
-
-_TRUTH = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off"}
-
-
-def _spelling(level: Level) -> str:
-    """One spelling for the many that servers take for a truth value."""
-    text = level_text(level).strip().lower()
-    return _TRUTH.get(text, text)

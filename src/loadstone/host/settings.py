@@ -70,7 +70,7 @@ class HostSetting(ABC):
 
     def unsafe(self, level: Level) -> bool:
         """Whether acknowledged commits can be lost at this level."""
-        return str(level) in self.unsafe_levels
+        return self.check(level) in self.unsafe_levels
 
     def unavailable(self, level: Level | None = None) -> str | None:
         """Why this machine cannot set it (to this level): absent, or denied; None if it can.

@@ -23,6 +23,7 @@ from loadstone.spec.model import (
     default_server,
 )
 from loadstone.targets.connection import Connection, NoConnection
+from loadstone.targets.risks import Risks
 
 if TYPE_CHECKING:
     from loadstone.probes.marks import Mark, SampleTable
@@ -36,8 +37,8 @@ class SettingInfo:
     name: str
     needs: str
     """`reload`, `restart`, or `new data` if it is fixed when data is made."""
-    unsafe_levels: tuple[str, ...] = ()
-    """Levels that can lose acknowledged commits."""
+    unsafe: bool = False
+    """What the system makes of the level can lose acknowledged commits, or hide damage."""
     default: str = ""
     unit: str = ""
     refused: str | None = None
@@ -73,6 +74,9 @@ class Target:
     """The engine runs within the driver: its CPU is part of the driver's."""
     generator: ClassVar[Program] = DRIVER
     """What makes load on it, unless the workload says otherwise."""
+
+    risks: ClassVar[Risks] = {}
+    """Its settings that have unsafe levels."""
 
     serves: ClassVar[bool] = False
     """It is a server, with processes of its own, unless it is at an address of somebody else's."""

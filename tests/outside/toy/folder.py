@@ -12,6 +12,7 @@ from loadstone.spec.model import Failure, Level, StorageSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.local.file_store import FileStore
+from loadstone.targets.risks import Risk, Risks, is_unsafe
 
 SYNC = "sync"
 LEVELS = {"on": "on", "off": "off", "true": "on", "false": "off"}
@@ -24,6 +25,7 @@ class Folder(Target):
     in_process = True
     storage_roles = ("data",)
     capabilities: ClassVar[frozenset[str]] = frozenset({"append"})
+    risks: ClassVar[Risks] = {SYNC: Risk.of(safe="on", unsafe="off")}
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
@@ -37,7 +39,8 @@ class Folder(Target):
             return super().setting(spec, name, level)
         if str(level).lower() not in LEVELS:
             raise WrongInputError(f"sync is on or off; given {level!r}")
-        return SettingInfo(SYNC, needs="restart", unsafe_levels=("off",), default="on")
+        made = LEVELS[str(level).lower()]
+        return SettingInfo(SYNC, "restart", is_unsafe(cls.risks, SYNC, made), default="on")
 
     @property
     def store(self) -> FileStore:

@@ -13,9 +13,8 @@ from loadstone.host.locality import at_address
 from loadstone.host.lock import HostLock
 from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
-from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
-from loadstone.targets.base import Target
 from loadstone.targets.capabilities import explained
 from loadstone.targets.connection import NoConnection
 from loadstone.workloads.base import AnyWorkload
@@ -36,7 +35,12 @@ def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowe
     if not found:
         return
     settings = ", ".join(f"{setting} (in {name!r})" for setting, name in found.items())
-    raise RefusedError(
+    raise unsafe_refused(settings)
+
+
+def unsafe_refused(settings: str) -> RefusedError:
+    """For settings that can lose acknowledged commits, and that nobody has allowed."""
+    return RefusedError(
         f"unsafe: {settings}: commits that were acknowledged can be lost in a crash",
         advice="if the data may be lost, add --allow-unsafe; every figure will carry the word",
     )

@@ -17,6 +17,7 @@ from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb.database import STANDARD
+from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.targets.script_process import answer_of
 
 CHANGED = "SELECT name, value FROM system.settings WHERE changed ORDER BY name"
@@ -34,6 +35,12 @@ except RuntimeError as error:
 """
 _OUTSIDE = re.compile(r".*(password|profile|log_|readonly|s3_|http_|hdfs_|azure_|kafka_|url).*")
 """They are about other systems, or about what a session may do or tells."""
+RISKS: Risks = {
+    "checksum_on_read": Risk.of(safe="1", unsafe="0"),
+    "fsync_metadata": Risk.of(safe="1", unsafe="0"),
+    "wait_for_async_insert": Risk.of(safe="1", unsafe="0"),
+}
+"""Levels under which rows that were acknowledged can be lost, or damage goes unnoticed."""
 
 
 def info(name: str, level: Level) -> SettingInfo:
@@ -48,14 +55,20 @@ def info(name: str, level: Level) -> SettingInfo:
             f"chDB has no setting {name!r}; {near(name, known)}",
             advice="SELECT name FROM system.settings lists them",
         )
-    refused = None
+    refused = made = None
     if _OUTSIDE.fullmatch(name):
         refused = "it is about other systems, or about what a session may do, not how it works"
     elif name in STANDARD:
         refused = "Loadstone sets it, so that answers are those of standard SQL"
     else:
-        canonical(name, level)
-    return SettingInfo(name=name, needs="restart", default=known[name], refused=refused)
+        made = canonical(name, level)
+    return SettingInfo(
+        name=name,
+        needs="restart",
+        unsafe=refused is None and is_unsafe(RISKS, name, made),
+        default=known[name],
+        refused=refused,
+    )
 
 
 def canonical(name: str, level: Level) -> str:

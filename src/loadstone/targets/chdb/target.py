@@ -20,6 +20,7 @@ from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.risks import is_unsafe
 from loadstone.targets.schema import Table
 
 
@@ -35,6 +36,7 @@ class ChDB(InProcessTarget):
     usual_keys = "keys"
     files_form = "parquet"
     dialect = Dialect("clickhouse", literals_are_doubles=True)
+    risks = settings.RISKS
 
     @classmethod
     def check_own(cls) -> None:
@@ -138,6 +140,6 @@ class ChDB(InProcessTarget):
             factor=f"target.{name}",
             requested=level,
             read_back=found,
-            unsafe=False,
+            unsafe=is_unsafe(settings.RISKS, name, found),
             how=settings.info(name, level).needs,
         )

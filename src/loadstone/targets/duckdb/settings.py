@@ -17,13 +17,14 @@ from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.duckdb.database import connect
+from loadstone.targets.risks import Risk, Risks, is_unsafe
 
 ALL = "SELECT lower(name), coalesce(value, ''), scope FROM duckdb_settings()"
 """Name, value and scope of every setting."""
 LAYOUT = ("default_block_size", "storage_compatibility_version")
 """Fixed when the file is made."""
 _NEXT_START, _NEW_DATA = "restart", "new data"
-_UNSAFE = {"fsync_mode": ("NONE",)}
+RISKS: Risks = {"fsync_mode": Risk.of(safe="standard full", unsafe="none")}
 """Levels under which acknowledged commits can be lost."""
 _OUTSIDE = re.compile(
     r"access_mode|allow.*|.*extension.*|.*secret.*|.*http.*|password|user(name)?|custom_.*|"
@@ -60,12 +61,11 @@ def info(name: str, level: Level) -> SettingInfo:
         )
     default, scope = known[name.lower()]
     refused = _refused(name.lower(), scope)
-    if refused is None:
-        canonical(name, level)
+    made = None if refused else canonical(name, level)
     return SettingInfo(
         name=name.lower(),
         needs=_NEW_DATA if name.lower() in LAYOUT else _NEXT_START,
-        unsafe_levels=_UNSAFE.get(name.lower(), ()),
+        unsafe=refused is None and is_unsafe(RISKS, name.lower(), made),
         default=default,
         refused=refused,
     )
@@ -117,11 +117,6 @@ def written_all(settings: Mapping[str, Level]) -> dict[str, str]:
 def written(level: Level) -> str:
     """A level as DuckDB takes it."""
     return ("true" if level else "false") if isinstance(level, bool) else str(level).strip()
-
-
-def is_unsafe(name: str, level: Level) -> bool:
-    """Whether acknowledged commits can be lost with it."""
-    return written(level).upper() in _UNSAFE.get(name.lower(), ())
 
 
 def same(asked: str, found: str) -> bool:

@@ -22,6 +22,7 @@ from loadstone.targets.duckdb.database import Database, connect
 from loadstone.targets.duckdb.probe import DuckDBProbe
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.risks import is_unsafe
 from loadstone.targets.schema import Table
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class DuckDB(InProcessTarget):
     usual_keys = "none"
     files_form = "parquet"
     dialect = Dialect("duckdb")
+    risks = settings.RISKS
 
     @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
@@ -166,6 +168,6 @@ def _reading(name: str, level: Level, found: str) -> FactorReading:
         factor=f"target.{name}",
         requested=level,
         read_back=found,
-        unsafe=settings.is_unsafe(name, level),
+        unsafe=is_unsafe(settings.RISKS, name.lower(), found),
         how=settings.info(name, level).needs,
     )

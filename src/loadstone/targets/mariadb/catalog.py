@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -65,6 +66,14 @@ class Variable:
     def text(self, level: Level) -> str:
         """A level as the server reads it."""
         return values.text(level, self.kind)
+
+    def plain(self, value: str) -> str:
+        """The one spelling of a value.
+
+        Raises:
+            ValueError: If it is not one of its values.
+        """
+        return values.normalised(value, self.kind, self.choices)
 
     def same(self, one: str, other: str) -> bool:
         """Whether two of its values mean the same."""
@@ -121,12 +130,30 @@ def variables(binaries: Binaries) -> Mapping[str, Variable]:
 
 def objection(binaries: Binaries, variable: Variable, level: Level) -> str | None:
     """What the server has against a level, in its own words, or None."""
-    return _objection(binaries, variable.option, variable.text(level))
+    said = _read(binaries, variable.option, variable.text(level)).stderr
+    spellings = (variable.option, variable.option.replace("_", "-"))
+    for line in said.splitlines():
+        _, bracket, problem = line.partition("[ERROR] ")
+        if bracket:
+            return problem.removeprefix(f"{binaries.server}: ").removeprefix("mariadbd: ")
+        _, bracket, problem = line.partition("[Warning] ")
+        if bracket and any(each in problem for each in spellings) and "deprecated" not in problem:
+            return problem
+    return None
+
+
+def made_of(binaries: Binaries, variable: Variable, level: Level) -> str | None:
+    """What the server makes of a level, as it lists its options; None if it does not list this."""
+    name = re.escape(variable.option.replace("_", "-"))
+    listed = _read(binaries, variable.option, variable.text(level)).stdout
+    line = re.search(rf"^{name} +(\S.*)$", listed, re.MULTILINE)
+    return None if line is None else line[1].strip()
 
 
 @cache
-def _objection(binaries: Binaries, name: str, value: str) -> str | None:
-    done = subprocess.run(
+def _read(binaries: Binaries, name: str, value: str) -> subprocess.CompletedProcess[str]:
+    """The server's list of its options with one of them set; a plan asks it of each trial."""
+    return subprocess.run(
         [
             str(binaries.server),
             "--no-defaults",
@@ -141,15 +168,6 @@ def _objection(binaries: Binaries, name: str, value: str) -> str | None:
         env={"LC_ALL": "C"},
         cwd="/",
     )
-    spellings = (name, name.replace("_", "-"))
-    for line in done.stderr.splitlines():
-        _, bracket, said = line.partition("[ERROR] ")
-        if bracket:
-            return said.removeprefix(f"{binaries.server}: ").removeprefix("mariadbd: ")
-        _, bracket, said = line.partition("[Warning] ")
-        if bracket and any(each in said for each in spellings) and "deprecated" not in said:
-            return said
-    return None
 
 
 def _ask(binaries: Binaries, folder: Path) -> list[Variable]:

@@ -46,6 +46,7 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
         client = Client(parse(spec).connection())
         try:
             found = settings.row(client, name)
+            has_binlog = bool(client.value("SELECT @@log_bin"))
         finally:
             client.close()
         if found is None:
@@ -59,7 +60,7 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
         return SettingInfo(
             name=variable.name,
             needs=settings.needs(variable),
-            unsafe_levels=settings.unsafe_levels(variable, level, spec.settings),
+            unsafe=settings.at_risk(variable, text, has_binlog=has_binlog),
             default=variable.default,
             unit="",
             refused=f"{refused} (it is {value})" if refused else None,

@@ -14,6 +14,10 @@ from loadstone.targets.mariadb import catalog, values
 from loadstone.targets.mariadb.binaries import Binaries
 from loadstone.targets.mariadb.catalog import Variable, plain_name
 from loadstone.targets.mariadb.client import Client
+from loadstone.targets.risks import Risk, Risks, is_unsafe
+
+_SYNC_BINLOG = "sync_binlog"
+"""It counts only beside a binary log: recovery rolls back what InnoDB prepared and that lacks."""
 
 BASE: dict[str, Level] = {
     MAX_CONNECTIONS: FEWEST_CONNECTIONS,
@@ -22,7 +26,7 @@ BASE: dict[str, Level] = {
     "innodb_buffer_pool_dump_at_shutdown": False,
     "innodb_buffer_pool_load_at_startup": False,
     "innodb_stats_auto_recalc": False,
-    "sync_binlog": 1,
+    _SYNC_BINLOG: 1,
 }
 """Set on every server that Loadstone starts (see docs/mariadb.md for the reasons)."""
 
@@ -68,15 +72,23 @@ OF_DATA = frozenset(
 
 PAGE_SIZES = tuple(str(1024 * each) for each in (4, 8, 16, 32, 64))
 
-_UNSAFE: dict[str, tuple[str, ...]] = {
-    "innodb_flush_log_at_trx_commit": ("0", "2"),
-    "innodb_doublewrite": ("OFF",),
-    "innodb_flush_method": ("nosync", "littlesync", "O_DIRECT_NO_FSYNC"),
-    "innodb_checksum_algorithm": ("none", "strict_none"),
-    "innodb_log_checksums": ("OFF",),
-    "debug_no_sync": ("ON",),
+RISKS: Risks = {
+    "innodb_flush_log_at_trx_commit": Risk.of(safe="1 3", unsafe="0 2"),
+    # fast, of MariaDB 11: pages are not flushed to the data files.
+    "innodb_doublewrite": Risk.of(safe="on", unsafe="off fast"),
+    "innodb_flush_method": Risk.of(
+        safe="fsync o_dsync o_direct", unsafe="nosync littlesync o_direct_no_fsync"
+    ),
+    "innodb_checksum_algorithm": Risk.of(
+        safe="crc32 strict_crc32 full_crc32 strict_full_crc32 innodb strict_innodb",
+        unsafe="none strict_none",
+    ),
+    "innodb_log_checksums": Risk.of(safe="on", unsafe="off"),
+    "innodb_force_recovery": Risk.of(safe="0", unsafe=None),
+    "debug_no_sync": Risk.of(safe="off", unsafe="on"),
+    _SYNC_BINLOG: Risk.of(safe="1", unsafe=None),
 }
-"""Setting: levels under which acknowledged commits can be lost, or damage can go unnoticed."""
+"""Levels under which acknowledged commits can be lost, or damage can go unnoticed."""
 
 
 def info(binaries: Binaries, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
@@ -94,6 +106,7 @@ def info(binaries: Binaries, spec: TargetSpec, name: str, level: Level) -> Setti
             advice=f"did you mean {close[0]}?" if close else "SHOW VARIABLES lists them",
         )
     refused = why_refused(variable)
+    unsafe = False
     if refused is None:
         problem = objection(binaries, variable, level)
         if problem is not None:
@@ -101,10 +114,13 @@ def info(binaries: Binaries, spec: TargetSpec, name: str, level: Level) -> Setti
                 f"{variable.name} cannot be {variable.text(level)!r}: {problem}",
                 advice=_range(variable),
             )
+        if variable.name in RISKS:
+            made = catalog.made_of(binaries, variable, level)
+            unsafe = at_risk(variable, made, has_binlog=_has_binlog(spec.settings))
     return SettingInfo(
         name=variable.name,
         needs=needs(variable),
-        unsafe_levels=unsafe_levels(variable, level, spec.settings),
+        unsafe=unsafe,
         default=variable.default,
         unit="",
         refused=refused,
@@ -150,28 +166,24 @@ def objection(binaries: Binaries, variable: Variable, level: Level) -> str | Non
     return catalog.objection(binaries, variable, level)
 
 
-def unsafe_levels(variable: Variable, level: Level, others: Mapping[str, Level]) -> tuple[str, ...]:
-    """The levels of a setting under which acknowledged commits can be lost.
+def at_risk(variable: Variable, value: str | None, *, has_binlog: bool) -> bool:
+    """Whether acknowledged commits can be lost at a value.
 
     Args:
         variable: The setting.
-        level: The level asked for: some are unsafe only together with other settings.
-        others: All settings of the target.
+        value: As the server gives it back, or reads it; None if that is not known.
+        has_binlog: The server writes a binary log.
+
+    Raises:
+        WrongInputError: If nobody knows whether the value is safe.
     """
-    found = _UNSAFE.get(variable.name, ())
-    text = variable.text(level)
-    if variable.name == "innodb_force_recovery" and text != "0":
-        found = (text,)
-    if variable.name == "sync_binlog" and text != "1" and _has_binlog(others):
-        # Recovery rolls back what InnoDB prepared and the binary log does not hold.
-        found = (text,)
-    return found
-
-
-def is_unsafe(variable: Variable, level: Level, others: Mapping[str, Level]) -> bool:
-    """Whether acknowledged commits can be lost under this level."""
-    text = variable.text(level)
-    return any(variable.same(text, each) for each in unsafe_levels(variable, level, others))
+    if variable.name not in RISKS or (variable.name == _SYNC_BINLOG and not has_binlog):
+        return False
+    try:
+        word = None if value is None else variable.plain(value)
+    except ValueError:
+        word = value
+    return is_unsafe(RISKS, variable.name, word)
 
 
 def layout(binaries: Binaries, settings: Mapping[str, Level]) -> dict[str, Level]:
@@ -203,6 +215,7 @@ def read_back(
         TargetError: If the server has another value.
     """
     readings = []
+    has_binlog = bool(client.value("SELECT @@log_bin"))
     for name, level in wanted.items():
         found = row(client, name)
         if found is None:
@@ -222,7 +235,7 @@ def read_back(
                 requested=level,
                 read_back=value,
                 before=before.get(name),
-                unsafe=is_unsafe(variable, level, wanted),
+                unsafe=at_risk(variable, value, has_binlog=has_binlog),
                 how=how,
             )
         )
@@ -245,7 +258,10 @@ def row(client: Client, name: str) -> tuple[Variable, str, str] | None:
 
 def _has_binlog(others: Mapping[str, Level]) -> bool:
     level = {plain_name(name): value for name, value in others.items()}.get("log_bin", False)
-    return values.text(level, "BOOLEAN").lower() in ("on", "1", "true")
+    try:
+        return values.normalised(values.text(level, "BOOLEAN"), "BOOLEAN") == "ON"
+    except ValueError:
+        return False
 
 
 def _is_truth(value: str) -> bool:

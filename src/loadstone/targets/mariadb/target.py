@@ -11,7 +11,7 @@ from loadstone.results.record import Fingerprint
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.mariadb import address, bulk, ddl, fingerprint, state
+from loadstone.targets.mariadb import address, bulk, ddl, fingerprint, settings, state
 from loadstone.targets.mariadb.client import Client
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 from loadstone.targets.mariadb.waits import WaitsProbe
@@ -45,6 +45,7 @@ class MariaDB(ServedDatabase):
     )
     dialect = Dialect("mariadb")
     storage_roles = ("data", "log")
+    risks = settings.RISKS
     client: Client
 
     @classmethod

@@ -16,6 +16,7 @@ from loadstone.spec.model import Level
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.postgresql import settings, values
 from loadstone.targets.postgresql.binaries import Binaries
+from loadstone.targets.risks import is_unsafe
 
 _SCALES = (("memory", "GB", 1024**3), ("time", "d", 86_400_000_000))
 _BASE_UNITS = {
@@ -65,7 +66,7 @@ def info(binaries: Binaries, name: str, level: Level) -> SettingInfo:
     return SettingInfo(
         name=name,
         needs=settings.needs(context) if context != "internal" else "restart",
-        unsafe_levels=settings.unsafe_levels(name),
+        unsafe=refused is None and is_unsafe(settings.RISKS, name, answer.value),
         default=present.value or "",
         unit=_unit(binaries, name) if refused is None and _is_number(present.value) else "",
         refused=refused,

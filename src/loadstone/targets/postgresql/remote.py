@@ -17,6 +17,7 @@ from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.system import SystemSettings
 from loadstone.targets.postgresql.target import EMPTY, PostgreSQL
 from loadstone.targets.remote_database import RemoteDatabase, check_range, no_setting
+from loadstone.targets.risks import is_unsafe
 
 
 class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
@@ -52,8 +53,7 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
             raise no_setting(name)
         value = values.text(level)
         refused = settings.why_refused(found.name, found.context)
-        if refused is None:
-            _check_value(found, value)
+        made = None if refused else _made_of(found, value)
         needs = "restart" if found.context == "internal" else settings.needs(found.context)
         already = values.same(value, found.setting, found.kind, found.unit)
         if refused is None and needs == "restart" and not already:
@@ -64,7 +64,7 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
         return SettingInfo(
             name=found.name,
             needs=needs,
-            unsafe_levels=settings.unsafe_levels(found.name),
+            unsafe=refused is None and is_unsafe(settings.RISKS, found.name, made),
             default=found.boot or "",
             unit=found.unit or "",
             refused=refused,
@@ -156,18 +156,24 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
         )
 
 
-def _check_value(found: settings.Row, value: str) -> None:
+def _made_of(found: settings.Row, value: str) -> str:
+    """What the server makes of a value.
+
+    Raises:
+        WrongInputError: If it would not take it.
+    """
     try:
         read = values.normalised(value, found.kind, found.unit)
     except ValueError as error:
         raise WrongInputError(f"{found.name} cannot be {value!r}: {error}") from error
-    if found.kind == "enum" and not any(
-        values.same(value, each, "enum", None) for each in found.choices or ()
-    ):
-        raise WrongInputError(
-            f"{found.name} cannot be {value!r}",
-            advice=f"choose one of {', '.join(found.choices or ())}",
-        )
+    if found.kind == "enum":
+        choices = found.choices or []
+        read = next((each for each in choices if values.same(value, each, "enum", None)), "")
+        if not read:
+            raise WrongInputError(
+                f"{found.name} cannot be {value!r}", advice=f"choose one of {', '.join(choices)}"
+            )
     if found.kind in ("integer", "real"):
         bounds = (found.least, found.greatest)
         check_range(found.name, value, float(read), bounds, found.unit or "")
+    return read

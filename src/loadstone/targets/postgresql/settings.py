@@ -11,6 +11,7 @@ from loadstone.spec.model import Level
 from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.postgresql import values
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.units import format_duration
 
 BASE: dict[str, Level] = {
@@ -22,16 +23,17 @@ BASE: dict[str, Level] = {
 }
 """Set on every server that Loadstone starts (see docs/postgresql.md for the reasons)."""
 
-UNSAFE: dict[str, str] = {
-    "fsync": "off",
-    "full_page_writes": "off",
-    "synchronous_commit": "off",
-    "zero_damaged_pages": "on",
-    "ignore_checksum_failure": "on",
-    "ignore_invalid_pages": "on",
-    "ignore_system_indexes": "on",
+RISKS: Risks = {
+    "fsync": Risk.of(safe="on", unsafe="off"),
+    "full_page_writes": Risk.of(safe="on", unsafe="off"),
+    "synchronous_commit": Risk.of(safe="on remote_apply remote_write local", unsafe="off"),
+    "data_sync_retry": Risk.of(safe="off", unsafe="on"),
+    "zero_damaged_pages": Risk.of(safe="off", unsafe="on"),
+    "ignore_checksum_failure": Risk.of(safe="off", unsafe="on"),
+    "ignore_invalid_pages": Risk.of(safe="off", unsafe="on"),
+    "ignore_system_indexes": Risk.of(safe="off", unsafe="on"),
 }
-"""Setting: the level under which acknowledged commits, or damage of the data, can go unnoticed."""
+"""Levels under which acknowledged commits can be lost, or damage of the data goes unnoticed."""
 
 LONG_S = 600.0
 """A load that is measured for so long says something about hours, in which servers vacuum."""
@@ -116,12 +118,6 @@ def why_refused(name: str, context: str) -> str | None:
     return None
 
 
-def is_unsafe(name: str, level: Level) -> bool:
-    """Whether acknowledged commits can be lost under this level."""
-    bad = UNSAFE.get(name.lower())
-    return bad is not None and values.same(values.text(level), bad, "enum", None)
-
-
 def cautions(settings: Mapping[str, Level], measure_s: float) -> list[Notice]:
     """That autovacuum is off for long, on a server that Loadstone starts.
 
@@ -143,11 +139,6 @@ def cautions(settings: Mapping[str, Level], measure_s: float) -> list[Notice]:
             advice="set autovacuum: on in target.settings (--set autovacuum=on)",
         )
     ]
-
-
-def unsafe_levels(name: str) -> tuple[str, ...]:
-    """The unsafe levels of a setting."""
-    return (UNSAFE[name.lower()],) if name.lower() in UNSAFE else ()
 
 
 def read_back(
@@ -182,7 +173,7 @@ def read_back(
                 requested=level,
                 read_back=found.shown,
                 before=before.get(name),
-                unsafe=is_unsafe(name, level),
+                unsafe=is_unsafe(RISKS, found.name, found.setting),
                 how=how,
             )
         )

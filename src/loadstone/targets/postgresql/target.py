@@ -11,7 +11,15 @@ from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.postgresql import address, bulk, ddl, fingerprint, state, tablespace
+from loadstone.targets.postgresql import (
+    address,
+    bulk,
+    ddl,
+    fingerprint,
+    settings,
+    state,
+    tablespace,
+)
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
@@ -46,6 +54,7 @@ class PostgreSQL(ServedDatabase):
     )
     dialect = Dialect("postgresql")
     storage_roles = ("data", "log", "archive")
+    risks = settings.RISKS
     client: Client
     major: int
     """Major version, known after `open`."""

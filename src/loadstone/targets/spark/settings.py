@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from loadstone.errors import WrongInputError
 from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
+from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.targets.script_process import answer_of
 from loadstone.targets.spark.jvm import check_installed
 
@@ -31,7 +33,7 @@ for more in ("internal.SQLConf$", "internal.StaticSQLConf$"):
     jvm.java.lang.Class.forName("org.apache.spark.sql." + more)
 entries = getattr(jvm, "org.apache.spark.internal.config.ConfigEntry")
 entry = entries.findEntry(name)
-told = {"known": entry is not None, "default": "", "error": None, "near": []}
+told = {"known": entry is not None, "default": "", "made": None, "error": None, "near": []}
 if entry is None:
     companion = jvm.java.lang.Class.forName("org.apache.spark.internal.config.ConfigEntry$")
     field = companion.getDeclaredField("knownConfigs")
@@ -40,7 +42,7 @@ if entry is None:
 else:
     told["default"] = str(entry.defaultValueString())
     try:
-        entry.valueConverter().apply(value)
+        told["made"] = str(entry.valueConverter().apply(value))
     except Py4JJavaError as error:
         told["error"] = str(error.java_exception.getMessage())
 gateway.proc.stdin.close()
@@ -55,6 +57,12 @@ _OUTSIDE = re.compile(
     r"|sql\.(warehouse|catalogImplementation|catalog\.|hive|streaming|session\.timeZone|ui))\b.*"
 )
 """They are about other systems, other machines, or where Loadstone keeps things."""
+
+RISKS: Risks = {
+    "spark.sql.files.ignoreCorruptFiles": Risk.of(safe="false", unsafe="true"),
+    "spark.sql.files.ignoreMissingFiles": Risk.of(safe="false", unsafe="true"),
+}
+"""Levels under which damage of the data goes unnoticed."""
 
 _OF_CLUSTERS = re.compile(
     r"spark\.(executor\.(instances|cores|memory|memoryOverhead)|cores\.max|driver\.port"
@@ -80,7 +88,13 @@ def info(name: str, level: Level, *, is_cluster: bool = False) -> SettingInfo:
     if _OF_CLUSTERS.fullmatch(name) and not is_cluster:
         refused = "it is about the workers of a cluster: name a master, `server: spark://host:port`"
         return SettingInfo(name=name, needs="restart", refused=refused)
-    return SettingInfo(name=name, needs="restart", default=_default(name, written(level)))
+    told = _told(name, written(level))
+    return SettingInfo(
+        name=name,
+        needs="restart",
+        unsafe=is_unsafe(RISKS, name, told["made"]),
+        default=str(told["default"]),
+    )
 
 
 def written_all(settings: Mapping[str, Level]) -> dict[str, str]:
@@ -94,8 +108,8 @@ def written(level: Level) -> str:
 
 
 @cache
-def _default(name: str, text: str) -> str:
-    """The default of a setting that can be `text`."""
+def _told(name: str, text: str) -> dict[str, Any]:
+    """The default of a setting that can be `text`, and what Spark makes of that."""
     check_installed()
     told = answer_of("Spark", _ASK, name, text)
     if not told["known"]:
@@ -105,4 +119,4 @@ def _default(name: str, text: str) -> str:
         )
     if told["error"] is not None:
         raise WrongInputError(f"{name} cannot be {text!r}: {told['error']}")
-    return str(told["default"])
+    return dict(told)

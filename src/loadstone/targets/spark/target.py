@@ -38,6 +38,7 @@ class Spark(InProcessTarget):
     usual_keys = "none"
     files_form = "parquet"
     dialect = Dialect("spark")
+    risks = settings.RISKS
 
     @classmethod
     def check_own(cls) -> None:
@@ -161,6 +162,6 @@ class Spark(InProcessTarget):
             factor=f"target.{name}",
             requested=level,
             read_back=found,
-            unsafe=False,
+            unsafe=self.setting(self.spec, name, level).unsafe,
             how="restart",
         )

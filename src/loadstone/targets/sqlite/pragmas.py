@@ -17,6 +17,7 @@ from loadstone.errors import WrongInputError
 from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
+from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.units import parse_duration
 
 NEXT_CONNECTION, NEW_DATA = "reload", "new data"
@@ -41,7 +42,7 @@ class Pragma:
         least: Of a number.
         most: Of a number.
         layout: It is fixed when the data are made.
-        unsafe: Values under which acknowledged commits can be lost, or the data be damaged.
+        unsafe: Words under which acknowledged commits can be lost, or the data be damaged.
         refused: Values that cannot be used here, and why.
     """
 
@@ -82,7 +83,7 @@ CATALOGUE: dict[str, Pragma] = {
             "code",
             "2",
             ("off", "normal", "full", "extra"),
-            unsafe=("off", "0", "normal", "1"),
+            unsafe=("off", "normal"),
         ),
         Pragma("cache_size", "cache", "-2000", least=-(2**31), most=2**31 - 1),
         _switch("cache_spill", "1"),
@@ -106,6 +107,12 @@ CATALOGUE: dict[str, Pragma] = {
         Pragma("auto_vacuum", "code", "0", ("none", "full", "incremental"), layout=True),
         Pragma("encoding", "word", "UTF-8", ("UTF-8", "UTF-16le", "UTF-16be"), layout=True),
     )
+}
+
+RISKS: Risks = {
+    pragma.name: Risk(frozenset(pragma.words) - frozenset(pragma.unsafe), frozenset(pragma.unsafe))
+    for pragma in CATALOGUE.values()
+    if pragma.unsafe
 }
 
 BASE: dict[str, Level] = {"foreign_keys": "on", "busy_timeout": 5000}
@@ -144,7 +151,7 @@ def info(name: str, level: Level) -> SettingInfo:
     return SettingInfo(
         name=pragma.name,
         needs=NEW_DATA if pragma.layout else NEXT_CONNECTION,
-        unsafe_levels=pragma.unsafe,
+        unsafe=is_unsafe(RISKS, pragma.name, shown(pragma, value)),
         default=shown(pragma, pragma.default),
         unit={"bytes": "B", "ms": "ms"}.get(pragma.kind, ""),
         refused=(pragma.refused or {}).get(value),

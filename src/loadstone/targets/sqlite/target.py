@@ -16,6 +16,7 @@ from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.risks import is_unsafe
 from loadstone.targets.schema import Table
 from loadstone.targets.sqlite import database, ddl, fingerprint, pragmas
 from loadstone.targets.sqlite.database import Database
@@ -34,6 +35,7 @@ class SQLite(InProcessTarget):
     runs_in = "the load driver"
     file_name = "loadstone.db"
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "transactions", "bulk"})
+    risks = pragmas.RISKS
     dialect = Dialect("sqlite", scaled_decimals=True, counted_instants=True)
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -185,7 +187,9 @@ class SQLite(InProcessTarget):
                 factor=f"target.{name}",
                 requested=level,
                 read_back=_shown(name.lower(), found[name.lower()]),
-                unsafe=_is_unsafe(name.lower(), level),
+                unsafe=is_unsafe(
+                    pragmas.RISKS, name.lower(), _shown(name.lower(), found[name.lower()])
+                ),
                 how=pragmas.info(name, level).needs,
             )
             for name, level in spec.settings.items()
@@ -194,9 +198,3 @@ class SQLite(InProcessTarget):
 
 def _shown(name: str, value: str) -> str:
     return pragmas.shown(pragmas.CATALOGUE[name], value)
-
-
-def _is_unsafe(name: str, level: Level) -> bool:
-    pragma = pragmas.CATALOGUE[name]
-    unsafe = {pragmas.canonical(pragma, each) for each in pragma.unsafe}
-    return pragmas.canonical(pragma, level) in unsafe
