@@ -10,6 +10,7 @@ from loadstone.experiments.designs import design_of
 from loadstone.factors.registry import apply_changes
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import LevelPlan, TrialPlan
+from loadstone.targets.blame import Chosen
 from loadstone.targets.registry import target_for
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
@@ -39,7 +40,10 @@ def with_session_limit(plan: TrialPlan, sessions: int) -> TrialPlan:
     needed = max(sessions, workload.sessions(plan.profile))
     if plan.level is not None:
         needed = max(needed, min(MOST_AHEAD, _raised_to(workload, plan.level)))
-    settings = target_for(plan.target).for_sessions(plan.target, needed)
+    room = target_for(plan.target).for_sessions(plan.target, needed)
+    settings = {
+        name: Chosen(level) if isinstance(level, int) else level for name, level in room.items()
+    }
     return plan.model_copy(update={"target": plan.target.with_settings(settings)})
 
 

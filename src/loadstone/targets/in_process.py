@@ -12,6 +12,7 @@ from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.spec.problems import near
 from loadstone.targets.base import TargetContext
+from loadstone.targets.blame import AskedSettings, not_started
 from loadstone.targets.database import Database
 from loadstone.targets.local.file_store import FileStore
 from loadstone.targets.own_connection import OwnConnection
@@ -36,6 +37,7 @@ class InProcessTarget(Database):
         self._store: FileStore | None = None
         self._connection: OwnConnection | None = None
         self._settings: dict[str, Level] = {}
+        self._asked = AskedSettings()
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
@@ -111,7 +113,14 @@ class InProcessTarget(Database):
     def start(self) -> None:
         """Mounts what lost its power, and opens the database, which recovers from its log."""
         self.store.recover()
-        self._connection = self.opened(self.store.database)
+        try:
+            self._connection = self.opened(self.store.database)
+        except TargetError as error:
+            if not (changed := self._asked.changed()):
+                raise
+            said = error.message.removeprefix(f"{self.title} does not start: ")
+            raise not_started(self.title, said, changed) from error
+        self._asked.worked()
 
     def stop(self) -> None:
         """Closes Loadstone's own connection."""
@@ -222,6 +231,7 @@ class InProcessTarget(Database):
     def _begin(self, spec: TargetSpec) -> list[FactorReading]:
         """Opens the file as `spec` says, and reads back what it names."""
         self._settings = dict(spec.settings)
+        self._asked.ask(spec.settings)
         self.start()
         readings = self.read_back(self.store.database, spec)
         return [*readings, *self.store.readings()]

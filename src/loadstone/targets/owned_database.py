@@ -16,6 +16,7 @@ from loadstone.placements.account import server_account
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Failure, Level, OutageKind, TargetSpec
 from loadstone.targets.base import TargetContext
+from loadstone.targets.blame import AskedSettings
 from loadstone.targets.local import copies, full_disk, snapshots
 from loadstone.targets.local.copies import RestoreWork
 from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
@@ -41,6 +42,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         self._engine_folders = EngineFolders(spec, context, self._account)
         self._server: ServerT | None = None
         self._settings: dict[str, Level] = {}
+        self._asked = AskedSettings()
 
     # -- what an engine says -------------------------------------------------------------------
     @abstractmethod
@@ -54,10 +56,6 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
     @abstractmethod
     def _configure(self) -> None:
         """Writes the settings in force for the next start."""
-
-    @abstractmethod
-    def _blamed(self) -> dict[str, str]:
-        """The settings in force, to be named if the server does not start with them."""
 
     @abstractmethod
     def _read_back(self, spec: TargetSpec) -> list[FactorReading]:
@@ -111,7 +109,8 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         self._engine_folders.places.recover()
         if not self.server.runs:
             self._configure()
-            self.server.start(self._blamed())
+            self.server.start(self._asked.changed())
+            self._asked.worked()
 
     def stop(self) -> None:
         """Stops it with a last checkpoint."""
@@ -154,7 +153,7 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         with snapshots.copying(server.folder):
             restored = self._put_back(copy)
         stopwatch.lap("copy_s")
-        self._settings = self._in_force(spec.settings)
+        self._settings = self._wanted(spec.settings)
         server.options = spec.process
         server.log.unlink(missing_ok=True)
         self.start()
@@ -194,6 +193,11 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         return self.server.cpu_s()
 
     # -- inside --------------------------------------------------------------------------------
+    def _wanted(self, settings: Mapping[str, Level]) -> dict[str, Level]:
+        """All settings of the next start, which is asked for these."""
+        self._asked.ask(settings)
+        return self._in_force(settings)
+
     def _disconnect(self) -> None:
         if hasattr(self, "client"):
             self.client.close()

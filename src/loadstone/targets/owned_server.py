@@ -23,6 +23,7 @@ from loadstone.journal import Entry, Journal, undoes
 from loadstone.placements.account import Account
 from loadstone.results.record import FactorReading
 from loadstone.spec.model import Failure, ProcessSpec
+from loadstone.targets.blame import Cures, not_started
 from loadstone.targets.local.launch import launch, readings
 from loadstone.targets.local.pause import paused
 
@@ -49,6 +50,8 @@ class OwnedServer(ABC):
     """What its log writes before a message: time, process."""
     cause: ClassVar[re.Pattern[str]] = re.compile("")
     """Found in the messages that tell why it has ended."""
+    cures: ClassVar[Cures] = ()
+    """What helps where it does not start, by its own words."""
 
     def __init__(
         self, folder: Path, *, log: Path, account: Account, journal: Journal, version: str = ""
@@ -106,11 +109,11 @@ class OwnedServer(ABC):
         kill_all(lambda: cls.processes_of(folder), f"{cls.title} in {folder}")
 
     # -- life ----------------------------------------------------------------------------------
-    def start(self, blamed: Mapping[str, str]) -> None:
+    def start(self, changed: Mapping[str, str]) -> None:
         """Starts it, in its folder and a session of its own, and waits until it is ready.
 
         Args:
-            blamed: Settings and their values, to be named where the log names them.
+            changed: Settings that the last start had not, to be named if this one fails.
 
         Raises:
             TargetError: If it does not start, with what its log says, or is not ready in time.
@@ -126,7 +129,8 @@ class OwnedServer(ABC):
                     f"{self.name} is not ready after {self.start_s:g} s", advice=f"see {self.log}"
                 )
             time.sleep(_POLL_S)
-        raise self._failure("does not start", self._log_lines(self._log_begin), blamed)
+        said = self._last_words(self._log_begin)
+        raise not_started(self.title, said, changed, self.cures, otherwise=f"see {self.log}")
 
     def stop(self) -> int | None:
         """Stops it cleanly; one that somebody else has killed counts as stopped.
@@ -202,7 +206,10 @@ class OwnedServer(ABC):
     def check_alive(self) -> None:
         """Raises a TargetError, with what its log says, if it has ended unasked."""
         if self._has_ended():
-            raise self._failure("has ended", self._log_lines(0), {})
+            raise TargetError(
+                f"{self.title} has ended; its log says: {self._last_words(0)}",
+                advice=f"see {self.log}",
+            )
 
     def readings(self) -> list[FactorReading]:
         """What the running server has of how it was to be started.
@@ -257,24 +264,11 @@ class OwnedServer(ABC):
         self._process = None
         return code
 
-    def _log_lines(self, begin: int) -> list[str]:
+    def _last_words(self, begin: int) -> str:
+        """What its log says last of why it has ended, from a place in it."""
         with self.log.open("rb") as file:
             file.seek(begin)
-            return file.read().decode(errors="replace").splitlines()
-
-    def _failure(self, what: str, lines: list[str], blamed: Mapping[str, str]) -> TargetError:
+            lines = file.read().decode(errors="replace").splitlines()
         told = [self.stamp.sub("", line, count=1) for line in lines if line.strip()]
         causes = [line for line in told if self.cause.search(line)]
-        said = " | ".join((causes or told)[-_CITED_LINES:]) or "nothing"
-        words = _plain(said)
-        named = [name for name in blamed if re.search(rf"\b{re.escape(_plain(name))}\b", words)]
-        of = ", ".join(f"{name} = {blamed[name]}" for name in named)
-        return TargetError(
-            f"{self.title} {what}{' with ' + of if of else ''}; its log says: {said}",
-            advice=f"choose another level of {named[0]}" if named else f"see {self.log}",
-        )
-
-
-def _plain(text: str) -> str:
-    """One spelling for the names of settings."""
-    return text.replace("-", "_").lower()
+        return " | ".join((causes or told)[-_CITED_LINES:]) or "nothing"

@@ -56,6 +56,17 @@ class Instance(OwnedServer):
     """A slow shutdown purges and merges everything that is left to do."""
     stamp = re.compile(r"^\d{4}-\d\d-\d\d +\d+:\d\d:\d\d \d+ ")
     cause = re.compile(r"\[ERROR\]")
+    cures = (
+        (
+            re.compile("annot allocate memory for the buffer pool"),
+            "free memory, or lower innodb_buffer_pool_size",
+        ),
+        (
+            re.compile("io_setup|io_uring|[Nn]ative AIO"),
+            "raise fs.aio-max-nr (--host fs.aio-max-nr=N), or write innodb_use_native_aio=off",
+        ),
+        (re.compile("[Tt]oo many open files"), "raise host.server.nofile"),
+    )
 
     def __init__(
         self,

@@ -140,9 +140,6 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
         self.server.make_folders()
         self.server.configure(self._option_texts())
 
-    def _blamed(self) -> dict[str, str]:
-        return {name: str(level) for name, level in self._settings.items()}
-
     def _read_back(self, spec: TargetSpec) -> list[FactorReading]:
         return settings.read_back(self.client, spec.settings, {}, "restart")
 

@@ -35,6 +35,27 @@ class Cluster(OwnedServer):
     stop_s = 300.0
     stamp = re.compile(r"^\S+ \S+ \S+ \[\d+\] ")
     cause = re.compile(r"^(?:FATAL|PANIC|ERROR|HINT|DETAIL):| for parameter ")
+    cures = (
+        (
+            re.compile("could not map anonymous shared memory"),
+            "reserve huge pages if they are asked for (--host vm.nr_hugepages=N), free memory, "
+            "or lower shared_buffers; huge_pages=try goes on without huge pages",
+        ),
+        (
+            re.compile("could not (create|resize|open) shared memory segment"),
+            "enlarge /dev/shm (of a container: --shm-size)",
+        ),
+        (re.compile("could not create semaphores"), "raise kernel.sem (--host kernel.sem=...)"),
+        (
+            re.compile("io_uring"),
+            "allow io_uring (kernel.io_uring_disabled=0; a container's profile may forbid it), "
+            "or write io_method=worker",
+        ),
+        (
+            re.compile("max_wal_senders.*wal_level", re.DOTALL),
+            "write max_wal_senders=0 beside wal_level=minimal",
+        ),
+    )
 
     def __init__(
         self,

@@ -24,7 +24,6 @@ from loadstone.targets.postgresql import (
     settings,
     snapshot,
     tablespace,
-    values,
 )
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.cluster import INITDB_OPTIONS, Cluster
@@ -83,7 +82,7 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
             journal=self.context.journal,
         )
         self._server.initialise()
-        self._settings = self._in_force(self.spec.settings)
+        self._settings = self._wanted(self.spec.settings)
         self.start()
         first = Client(self._server.connection("postgres"))
         try:
@@ -128,9 +127,6 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
 
     def _configure(self) -> None:
         self.server.configure(self._settings)
-
-    def _blamed(self) -> dict[str, str]:
-        return {name: values.text(level) for name, level in self._settings.items()}
 
     def _read_back(self, spec: TargetSpec) -> list[FactorReading]:
         readings = settings.read_back(self.client, self._settings, {}, "restart")
