@@ -13,12 +13,13 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = "loadstone"
 LAYERS = (
-    *("errors", "limits", "units", "registered", "cache", "spec", "protocol", "journal", "results"),
+    *("secret", "errors", "limits", "units", "registered", "cache", "spec", "protocol"),
+    *("journal", "results"),
     *("host", "probes", "placements", "targets", "workloads", "factors", "load", "runner"),
     *("experiments", "report", "doctor", "cli"),
 )
 """From the ground up: an import points to what stands before."""
-GROUND = ("errors", "limits", "units", "registered", "cache")
+GROUND = ("secret", "errors", "limits", "units", "registered", "cache")
 """Modules that nearly all import; they are not drawn."""
 
 

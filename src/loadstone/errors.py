@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from loadstone.secret import masked
+
 
 class ExitCode(IntEnum):
     """Exit codes of every command (documented in `docs/command-line.md`)."""
@@ -22,6 +24,8 @@ class ExitCode(IntEnum):
 class LoadstoneError(Exception):
     """Anything that is answered with one clear line instead of a stack trace.
 
+    A password that it would quote is masked: its text may be that of a server or of a library.
+
     Args:
         message: What was given and what is wrong with it.
         advice: What to do about it; printed on a line of its own.
@@ -30,9 +34,9 @@ class LoadstoneError(Exception):
     exit_code: ExitCode = ExitCode.INTERNAL
 
     def __init__(self, message: str, *, advice: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.advice = advice
+        self.message = masked(message)
+        self.advice = advice if advice is None else masked(advice)
+        super().__init__(self.message)
 
 
 class WrongInputError(LoadstoneError):

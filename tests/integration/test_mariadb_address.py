@@ -217,7 +217,7 @@ def test_password_is_checked_and_written_nowhere(
     try:
         with pytest.raises(TargetError, match="Access denied"):
             make_target(address, engine="mariadb", password=f"file:{secret}")
-        with pytest.raises(WrongInputError, match="NO_SUCH with the password is not set"):
+        with pytest.raises(WrongInputError, match="hold the password is not set"):
             make_target(address, engine="mariadb", password="env:NO_SUCH")
         target = make_target(address, engine="mariadb", password="env:GUEST_PASSWORD")
         target.snapshot("k")

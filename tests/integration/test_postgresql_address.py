@@ -1,11 +1,14 @@
 """A server that somebody else runs: refused, borrowed, given back."""
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from integration.conftest import (
     POSTGRESQL,
@@ -20,7 +23,8 @@ from integration.conftest import (
 from integration.test_postgresql_recover import LEFT, recover, run_victim
 from lengths import long_but
 
-from loadstone.errors import RefusedError, TargetError, WrongInputError
+from loadstone.cli.main import run_command
+from loadstone.errors import ExitCode, RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.postgresql import OwnedPostgreSQL, RemotePostgreSQL
@@ -195,12 +199,69 @@ def test_owner_killed_at_an_address(
     ) == [(0,)]
 
 
+@pytest.fixture
+def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the password in the environment."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("LOADSTONE_STATE", str(folder / "state"))
+    monkeypatch.setenv("GUEST_PASSWORD", PASSWORD)
+    return folder
+
+
+def _run_and_look(
+    theirs: Theirs, address: str, place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A run and a visit of the doctor: the password is in nothing that others can see.
+
+    A setting of the server holds it, too.
+    """
+    theirs.postgres.query(f"ALTER SYSTEM SET primary_conninfo = 'host=a password={PASSWORD}'")
+    theirs.postgres.query("SELECT pg_reload_conf()")
+    at = ["--target", "postgresql", "--server", address, "--password", "env:GUEST_PASSWORD"]
+    load = ["noop", "--measure", "300ms", "--warm-up", "0s", "--force"]
+    capfd.readouterr()
+    with process_list() as commands:
+        assert run_command(["run", *load, *at]) == ExitCode.OK
+        assert run_command(["doctor", *at, "--json"]) == ExitCode.OK
+    assert "loadstone-driver" in commands()
+    said = capfd.readouterr()
+    assert "host=a password=***" in said.out
+    inventory = next(place.rglob("inventory.json"))
+    assert "host=a password=***" in inventory.read_text()
+    kept = [path.read_bytes() for path in place.rglob("*") if path.is_file()]
+    for text in (said.out, said.err, commands(), str(kept)):
+        assert PASSWORD not in text
+
+
+@contextmanager
+def process_list() -> Iterator[Callable[[], str]]:
+    """The command lines of this process's children, looked at all the time."""
+    seen: set[str] = set()
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.01):
+            for child in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    seen.add(" ".join(child.cmdline()))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield lambda: "\n".join(seen)
+    finally:
+        done.set()
+        thread.join()
+
+
 def test_password_is_checked_and_written_nowhere(
     running: OwnedPostgreSQL,
     theirs: Theirs,
     make_target: MakeTarget,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    own_place: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     data = Path(running.inventory()["data_folder"])
     hba = data / "pg_hba.conf"
@@ -209,13 +270,12 @@ def test_password_is_checked_and_written_nowhere(
     hba.write_text("local all guest scram-sha-256\n" + original)
     theirs.postgres.query("SELECT pg_reload_conf()")
     address = theirs.address.replace("loadstone@", "guest@")
-    monkeypatch.setenv("GUEST_PASSWORD", PASSWORD)
-    secret = tmp_path / "secret"
+    secret = own_place.parent / "secret"
     secret.write_text("wrong\n")
     try:
         with pytest.raises(TargetError, match="password authentication failed"):
             make_target(address, password=f"file:{secret}")
-        with pytest.raises(WrongInputError, match="NO_SUCH with the password is not set"):
+        with pytest.raises(WrongInputError, match="hold the password is not set"):
             make_target(address, password="env:NO_SUCH")
         target = make_target(address, password="env:GUEST_PASSWORD")
         target.snapshot("k")
@@ -225,7 +285,9 @@ def test_password_is_checked_and_written_nowhere(
         assert PASSWORD not in target.context.journal.path.read_text()
         assert PASSWORD not in str(target.inventory())
         target.close()
+        _run_and_look(theirs, address, own_place, capfd)
     finally:
+        theirs.postgres.query("ALTER SYSTEM RESET primary_conninfo")
         hba.write_text(original)
         os.chown(hba, data.stat().st_uid, data.stat().st_gid)
         theirs.postgres.query("SELECT pg_reload_conf()")

@@ -118,7 +118,7 @@ def test_the_exit_code_follows_what_it_is_told_to_fail_on(database: Path):
         (["--server", "mysql://me@h/d", "--password", "secret"], "a password is a reference"),
         (["plan.yaml", "--server", "x"], "an experiment file and a server were given"),
         (["missing.yaml"], "missing.yaml cannot be read"),
-        (["--server", "postgresql://me:secret@h/d"], "the address holds a password"),
+        (["--server", "postgresql://me:secret@h/d"], "--server: the word holds a password"),
         (["--target", "oracle", "--server", "x"], "oracle"),
     ],
 )

@@ -189,7 +189,7 @@ def test_addresses(text: str, shown: str) -> None:
         ("mysql://me@db/", "lacks the database"),
         ("mysql://me:secret@db/shop", "holds a password"),
         ("mysql://me@db:x/shop", "cannot be read"),
-        ("mysql://me@db/shop?ssl=1", "not supported: ssl"),
+        ("mysql://me@db/shop?ssl=1", "not supported: 'ssl'"),
         ("mysql://me@db/shop?socket=/s", "a socket is a path on this machine"),
     ],
 )

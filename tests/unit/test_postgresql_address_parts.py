@@ -39,8 +39,8 @@ def test_parse(server: str, host: str, port: int, user: str, database: str) -> N
         ("postgresql://h/d", "lacks the user"),
         ("postgresql://u@h", "lacks the database"),
         ("postgresql://u@h1,h2/d", "several hosts"),
-        ("postgresql://u@h:x/d", "no number: 'x'"),
-        ("postgresql://u@h/d?sslmode=require", "not supported: sslmode"),
+        ("postgresql://u@h:x/d", "that is no number"),
+        ("postgresql://u@h/d?sslmode=require", "not supported: 'sslmode'"),
         ("postgresql://u:hidden@[h/d", "cannot be read"),
     ],
 )

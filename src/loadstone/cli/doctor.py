@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from loadstone.cli.console import out, say
 from loadstone.cli.options import TARGET, Flag
 from loadstone.errors import ExitCode, WrongInputError
+from loadstone.secret import shown
 
 if TYPE_CHECKING:
     from loadstone.doctor.visit import Visit
@@ -102,7 +103,7 @@ def _visit(
     engine = target or visit.engine_of(server)
     if engine is None:
         raise WrongInputError(
-            f"{server!r} is neither an address nor a file that is there",
+            f"--server {shown(server)} is neither an address nor a file that is there",
             advice="write postgresql://user@host:port/database, mysql://user@host:port/database, "
             "or the path of a SQLite database",
         )

@@ -6,7 +6,7 @@ The verbs are imported only when they are called, so that `--help` and completio
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import sys
 from collections.abc import Sequence
 from keyword import iskeyword
@@ -15,7 +15,14 @@ from cyclopts import App, CycloptsError, Group
 
 from loadstone import __version__
 from loadstone.cli.console import say_error
-from loadstone.errors import ExitCode, InterruptedTrialError, LoadstoneError, TargetError
+from loadstone.errors import (
+    ExitCode,
+    InterruptedTrialError,
+    LoadstoneError,
+    TargetError,
+    WrongInputError,
+)
+from loadstone.secret import ELSEWHERE, HELD, HIDDEN, holds_secret, masked, shown
 
 HELP = """A performance lab for data platforms: real workloads on real systems, one variable at a \
 time, figures you can defend."""
@@ -108,6 +115,7 @@ def run_command(arguments: list[str]) -> int:
     debug = "--debug" in arguments or bool(os.environ.get("LOADSTONE_DEBUG"))
     words = [each for each in arguments if each != "--debug"]
     try:
+        _refuse_secrets(words)
         _say_what_is_left_behind(words)
         app = build_app(words[0] if words else "")
         code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
@@ -130,21 +138,24 @@ def _for_the_user(error: Exception, arguments: list[str]) -> LoadstoneError:
     if isinstance(error, LoadstoneError):
         return error
     if isinstance(error, CycloptsError):
-        return WrongOptionError(error)
+        return WrongOptionError(error, arguments)
     if isinstance(error, ExceptionGroup):
         return _not_put_back(error)
-    return _internal(error, arguments)
+    return _internal(error)
 
 
 class WrongOptionError(LoadstoneError):
-    """An option or command that does not exist, or a value that it does not take."""
+    """An option or command that does not exist, or a value that it does not take.
+
+    Who errs may have typed a password in the wrong place: what is not a plain word is not quoted.
+    """
 
     exit_code = ExitCode.WRONG_INPUT
 
-    def __init__(self, error: CycloptsError) -> None:
+    def __init__(self, error: CycloptsError, arguments: Sequence[str]) -> None:
         chain = " ".join(error.command_chain or ())
         command = f"loadstone {chain}".strip()
-        text = " ".join(str(error).split())
+        text = _without_words(" ".join(str(error).split()), arguments)
         super().__init__(
             text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
         )
@@ -159,12 +170,41 @@ def _not_put_back(group: ExceptionGroup) -> LoadstoneError:
     )
 
 
-def _internal(error: Exception, arguments: list[str]) -> LoadstoneError:
-    command = shlex.join(["loadstone", *arguments, "--debug"])
+def _internal(error: Exception) -> LoadstoneError:
     return LoadstoneError(
         f"{type(error).__name__}: {error}",
-        advice=f"this is an error in Loadstone: please report it with the output of {command}",
+        advice="this is an error in Loadstone: please report it with the output of the same "
+        "command and --debug",
     )
+
+
+def _refuse_secrets(words: Sequence[str]) -> None:
+    """Stops before a password in any word of the command line is told, written or handed on.
+
+    Raises:
+        WrongInputError: Which names the place, and never the word.
+    """
+    for number, word in enumerate(words):
+        if holds_secret(word):
+            option = word.partition("=")[0] if word.startswith("--") else ""
+            before = words[number - 1] if number else ""
+            place = next((each for each in (option, before) if _OPTION.fullmatch(each)), "")
+            raise WrongInputError(
+                f"{place}: the word {HELD}" if place else f"word {number + 1} {HELD}",
+                advice=ELSEWHERE,
+            )
+
+
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+
+
+def _without_words(text: str, arguments: Sequence[str]) -> str:
+    """A message of the command line's reader without the words that may be passwords."""
+    values = [each.partition("=")[2] if each.startswith("--") else each for each in arguments]
+    for word in sorted({*arguments, *values} - {""}, key=len, reverse=True):
+        if shown(word) == HIDDEN:
+            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, text)
+    return text
 
 
 def _say_what_is_left_behind(words: list[str]) -> None:
@@ -178,7 +218,7 @@ def _say_what_is_left_behind(words: list[str]) -> None:
         if not journal.alive:
             print(
                 f"loadstone: a killed run left {len(journal.entries())} changes in place "
-                f"({journal.command or journal.path}): loadstone recover undoes them",
+                f"({masked(journal.command) or journal.path}): loadstone recover undoes them",
                 file=sys.stderr,
             )
 

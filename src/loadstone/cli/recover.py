@@ -11,6 +11,7 @@ from loadstone.cli.console import say
 from loadstone.cli.options import Flag
 from loadstone.errors import ExitCode
 from loadstone.journal import Entry, OpenJournal, open_journals
+from loadstone.secret import masked
 
 
 def command(
@@ -43,7 +44,7 @@ def command(
 def _recover(journal: OpenJournal, *, dry_run: bool, quiet: bool) -> dict[str, Any]:
     """Undoes one journal, or says what that would do."""
     if not quiet:
-        say(f"left by {journal.command or 'a run'} ({journal.path})")
+        say(f"left by {masked(journal.command) or 'a run'} ({journal.path})")
     changes: list[dict[str, Any]] = []
 
     def report(entry: Entry, error: Exception | None) -> None:
@@ -61,7 +62,7 @@ def _recover(journal: OpenJournal, *, dry_run: bool, quiet: bool) -> dict[str, A
         _finish_records(journal)
     return {
         "journal": str(journal.path),
-        "command": journal.command,
+        "command": masked(journal.command),
         "changes": changes,
         "clean": clean,
     }

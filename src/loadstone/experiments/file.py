@@ -20,13 +20,15 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from loadstone.errors import WrongInputError
+from loadstone.experiments.secret_fields import secret_problems
+from loadstone.secret import ELSEWHERE, HIDDEN, shown
 from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level
 from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
 
 LARGEST_FILE_BYTES = 1_000_000
 
-_PASSWORD_IN_ADDRESS = re.compile(r"\w+://[^/@]*:[^/@]+@")
+_QUOTED = re.compile(r"""(["'])(.{2,}?)\1""")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ def validate(data: dict[str, Any], source: Source) -> Experiment:
     Raises:
         WrongInputError: With every error that was found.
     """
+    if secrets := secret_problems(data):
+        refuse(source, secrets, advice=ELSEWHERE)
     problems = _version_problems(data)
     experiment = None
     checked = {**data, "version": EXPERIMENT_VERSION} if problems else data
@@ -184,19 +188,23 @@ def _parse(text: str, name: str) -> tuple[Node | None, Any]:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        what = (error.problem or error.context or "is not YAML").strip().splitlines()[0]
         raise WrongInputError(
-            f"{name}:{line}: the YAML cannot be read: {what}",
+            f"{name}:{line}: the YAML cannot be read: {_what(error.problem or error.context)}",
             advice="look at the indentation and the quotes of that line and the one above it",
-        ) from error
+        ) from None
     except YAMLError as error:
-        what = str(error).strip().splitlines()[0] if str(error).strip() else "unknown reason"
-        raise WrongInputError(f"{name}:1: the YAML cannot be read: {what}") from error
+        raise WrongInputError(f"{name}:1: the YAML cannot be read: {_what(str(error))}") from None
     except RecursionError as error:
         raise WrongInputError(f"{name}:1: is nested too deeply to be an experiment") from error
     except (ValueError, TypeError, AttributeError, KeyError, AssertionError) as error:
         # ruamel lets a few malformed scalars (dates, tags) through to Python's own errors.
-        raise WrongInputError(f"{name}:1: a value cannot be read: {error}") from error
+        raise WrongInputError(f"{name}:1: a value cannot be read: {_what(str(error))}") from None
+
+
+def _what(said: str | None) -> str:
+    """What the reader of YAML says, without what it quotes: values may be passwords."""
+    first = (said or "").strip().partition("\n")[0].partition(" with value ")[0] or "is not YAML"
+    return _QUOTED.sub(lambda found: HIDDEN if shown(found[2]) == HIDDEN else found[0], first)
 
 
 def _line(root: Node | None, path: Path) -> int:
@@ -242,9 +250,6 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
         engine = target["engine"]
         if engine not in TARGETS:
             problems.append(Problem(("target", "engine"), no_target(engine)))
-    if isinstance(target, Mapping) and _PASSWORD_IN_ADDRESS.match(str(target.get("server"))):
-        message = "holds a password: write password: env:NAME or file:PATH instead"
-        problems.append(Problem(("target", "server"), message))
     if not isinstance(workload, Mapping) or not isinstance(workload.get("name"), str):
         return problems
     name, parameters = workload["name"], workload.get("parameters", {})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +41,7 @@ from loadstone.results.trial_files import (
     write_model,
     write_result,
 )
+from loadstone.secret import masked, masked_data
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 
@@ -194,7 +194,7 @@ class TrialFolder:
                 _log_latency(self._latency, value)
 
     def keep_log(self, log: Path | None) -> None:
-        """Copies the end of the target's own log into the folder.
+        """Copies the end of the target's own log into the folder, passwords masked.
 
         Args:
             log: Where it is; None, or a file that is gone, is no error.
@@ -207,11 +207,12 @@ class TrialFolder:
         kept = self.path / TARGET_LOG_FILE
         with full_disk_said(kept), log.open("rb") as source, kept.open("wb") as copy:
             source.seek(max(0, log.stat().st_size - _MAX_LOG_BYTES))
-            shutil.copyfileobj(source, copy)
+            text = source.read().decode(errors="surrogateescape")
+            copy.write(masked(text).encode(errors="surrogateescape"))
 
     def write_inventory(self, inventory: Mapping[str, Any]) -> None:
-        """Writes `inventory.json`."""
-        write_json(self.path / INVENTORY_FILE, inventory)
+        """Writes `inventory.json`: settings of a server may hold passwords, which are masked."""
+        write_json(self.path / INVENTORY_FILE, masked_data(inventory))
 
     def write_result(self, result: TrialResult) -> None:
         """Writes `result.json` as a whole."""

@@ -28,7 +28,11 @@ class Spec(BaseModel):
     """Base of everything an experiment file says: frozen, strict about unknown fields, finite."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
     )
 
 

@@ -47,7 +47,7 @@ def dotted(path: Path) -> str:
     return text
 
 
-def refuse(source: Source, problems: Sequence[Problem]) -> NoReturn:
+def refuse(source: Source, problems: Sequence[Problem], advice: str | None = None) -> NoReturn:
     """Raises one error that lists every problem, a line each.
 
     Raises:
@@ -59,9 +59,9 @@ def refuse(source: Source, problems: Sequence[Problem]) -> NoReturn:
         parts = [source.origin(problem.path), field, problem.message]
         lines.append(": ".join(part for part in parts if part))
     if len(lines) == 1:
-        raise WrongInputError(lines[0])
+        raise WrongInputError(lines[0], advice=advice)
     heading = f"{source.name}: {len(lines)} things are wrong"
-    raise WrongInputError("\n".join([heading, *(f"  {line}" for line in lines)]))
+    raise WrongInputError("\n".join([heading, *(f"  {line}" for line in lines)]), advice=advice)
 
 
 def near(word: str, known: Iterable[str]) -> str:

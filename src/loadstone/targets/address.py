@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from loadstone.errors import WrongInputError
+from loadstone.secret import shown
 from loadstone.targets.connection import ServerConnection
 
 
@@ -64,17 +65,24 @@ def holds_password() -> WrongInputError:
     )
 
 
+def unreadable(form: str) -> WrongInputError:
+    """For an address that is none; what its reader says may quote a password: it is left out."""
+    return WrongInputError("the address of the server cannot be read", advice=form)
+
+
 def check_parts(parts: Iterable[str], known: Iterable[str], form: str) -> None:
     """Raises a WrongInputError, with the `form` of an address, if a part of it is not known."""
     unknown = sorted(set(parts) - set(known))
     if unknown:
         raise WrongInputError(
-            f"the address has a part that is not supported: {unknown[0]}", advice=form
+            f"the address has a part that is not supported: {shown(unknown[0])}", advice=form
         )
 
 
 def password(reference: str | None) -> str | None:
     """The password that `env:NAME` or `file:PATH` refers to.
+
+    A reference that leads nowhere is not quoted: it may be the password itself.
 
     Raises:
         WrongInputError: If there is none.
@@ -85,11 +93,15 @@ def password(reference: str | None) -> str | None:
     if kind == "env":
         found = os.environ.get(place)
         if found is None:
-            raise WrongInputError(f"environment variable {place} with the password is not set")
+            raise WrongInputError(
+                "the environment variable that should hold the password is not set",
+                advice="set it, and name it: env:NAME",
+            )
         return found
     try:
         return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
     except OSError as error:
         raise WrongInputError(
-            f"the file {place} with the password cannot be read: {error.strerror}"
-        ) from error
+            f"the file that should hold the password cannot be read: {error.strerror}",
+            advice="name one that this user may read: file:PATH",
+        ) from None

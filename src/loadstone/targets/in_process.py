@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.record import FactorReading, Fingerprint
+from loadstone.secret import shown
 from loadstone.spec.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
 from loadstone.spec.problems import near
 from loadstone.targets.base import TargetContext
@@ -60,7 +61,7 @@ class InProcessTarget(Database):
         """
         if server != EMBEDDED:
             raise WrongInputError(
-                f"{cls.title} has no server {server!r}; {near(server, [EMBEDDED])}",
+                f"{cls.title} has no server {shown(server)}; {near(server, [EMBEDDED])}",
                 advice=f"server: embedded is the {cls.title} of {cls.runs_in}",
             )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from loadstone.doctor.facts import LogFacts, LogMessage
 from loadstone.doctor.rules.messages import Message
 from loadstone.errors import WrongInputError
+from loadstone.secret import masked
 
 READ_AT_MOST_BYTES = 64 * 1024**2
 """Of the end of a log."""
@@ -91,5 +92,5 @@ def _time(stamp: re.Match[bytes]) -> datetime:
 
 
 def _shown(line: bytes) -> str:
-    text = " ".join(line.decode("utf-8", errors="replace").split())
+    text = masked(" ".join(line.decode("utf-8", errors="replace").split()))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -14,6 +14,7 @@ from loadstone.doctor.facts import LogFacts, MariaDBFacts, ProcessFacts, Setting
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.host.locality import is_here
+from loadstone.secret import masked_data
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.mariadb import address
@@ -64,7 +65,9 @@ def mariadb_facts(spec: TargetSpec, log: Path | None) -> MariaDBFacts:
         tables = _rows(connection, _TABLES)
         local = is_here(place.host)
         process = _process(connection, place, variables) if local else None
-    settings = Settings({name.lower(): setting(value) for name, value in variables.items()})
+    settings = Settings(
+        {name.lower(): setting(masked_data(value, name)) for name, value in variables.items()}
+    )
     return MariaDBFacts(
         settings=settings,
         status=status,

@@ -23,6 +23,7 @@ from loadstone.doctor.facts import (
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.host.locality import is_here
+from loadstone.secret import masked_data
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client
@@ -144,7 +145,7 @@ def setting(text: str, value: str, unit: str | None, source: str) -> Setting:
 def _settings(client: Client) -> Settings:
     return Settings(
         {
-            name: setting(shown, value or "", unit, source)
+            name: setting(masked_data(shown, name), masked_data(value or "", name), unit, source)
             for name, value, unit, source, shown in client.query(_SETTINGS)
         }
     )

@@ -32,6 +32,7 @@ from loadstone.spec.model import (
 )
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
+from loadstone.targets.address import password
 from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)
@@ -84,6 +85,7 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
     for role in experiment.target.storage.named:
         path = ("target", "storage", role)
         problems += _said(path, partial(check_role, experiment.target, role))
+    problems += _said(("target", "password"), partial(password, experiment.target.password))
     return problems or _said(("target",), partial(target.describe, experiment.target))
 
 

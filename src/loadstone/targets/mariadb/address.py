@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from loadstone.errors import WrongInputError
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.address import Address, check_parts, holds_password
+from loadstone.targets.address import Address, check_parts, holds_password, unreadable
 
 _SCHEMES = ("mysql://", "mariadb://")
 _FORM = "write mysql://user@host:port/database, or mysql://user@/database?socket=/path"
@@ -26,9 +26,8 @@ def parse(spec: TargetSpec) -> Address:
     try:
         parts = urlsplit(spec.server)
         port, host = parts.port or 3306, parts.hostname
-    except ValueError as error:
-        # The reason may quote the address, and with it a password.
-        raise WrongInputError("the address of the server cannot be read", advice=_FORM) from error
+    except ValueError:
+        raise unreadable(_FORM) from None
     if parts.password is not None:
         raise holds_password()
     options = parse_qs(parts.query)
@@ -36,7 +35,7 @@ def parse(spec: TargetSpec) -> Address:
     database, user = unquote(parts.path.removeprefix("/")), unquote(parts.username or "")
     missing = "user" if not user else "database" if not database or "/" in database else ""
     if missing:
-        raise WrongInputError(f"the address {spec.server} lacks the {missing}", advice=_FORM)
+        raise WrongInputError(f"the address lacks the {missing}", advice=_FORM)
     socket = options.get("socket", [""])[0]
     if socket and (host not in (None, "localhost") or not socket.startswith("/")):
         raise WrongInputError("a socket is a path on this machine", advice=_FORM)

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.secret import shown
 
 OLDEST = (10, 6)
 _SERVER_NAMES = ("mariadbd", "mysqld")
@@ -60,7 +61,7 @@ def find(server: str) -> Binaries:
     match = re.fullmatch(r"local(?::(\d+)(?:\.(\d+))?)?", server)
     if match is None:
         raise WrongInputError(
-            f"server {server!r} is not one that MariaDB can have",
+            f"server {shown(server)} is not one that MariaDB can have",
             advice="write local, local:10.11 or mysql://user@host:port/database",
         )
     wanted = tuple(int(each) for each in match.groups() if each is not None)

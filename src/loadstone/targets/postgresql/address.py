@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadstone.errors import WrongInputError
 from loadstone.spec.model import TargetSpec
-from loadstone.targets.address import Address, check_parts, holds_password
+from loadstone.targets.address import Address, check_parts, holds_password, unreadable
 
 _SCHEMES = ("postgresql://", "postgres://")
 _KNOWN = frozenset({"host", "port", "user", "dbname"})
@@ -27,19 +27,18 @@ def parse(spec: TargetSpec) -> Address:
 
     try:
         parts = {key: str(value) for key, value in conninfo_to_dict(spec.server).items()}
-    except ProgrammingError as error:
-        # The reason may quote the address, and with it a password.
-        raise WrongInputError("the address of the server cannot be read", advice=_FORM) from error
+    except ProgrammingError:
+        raise unreadable(_FORM) from None
     if "password" in parts:
         raise holds_password()
     check_parts(parts, _KNOWN, _FORM)
     missing = [word for word, key in (("user", "user"), ("database", "dbname")) if key not in parts]
     if missing:
-        raise WrongInputError(f"the address {spec.server} lacks the {missing[0]}", advice=_FORM)
+        raise WrongInputError(f"the address lacks the {missing[0]}", advice=_FORM)
     host = parts.get("host", "localhost")
     if "," in host:
         raise WrongInputError("the address names several hosts", advice="name one")
     port = parts.get("port", "5432")
     if not port.isdecimal():
-        raise WrongInputError(f"the address has a port that is no number: {port!r}")
+        raise WrongInputError("the address has a port that is no number", advice=_FORM)
     return Address(host, int(port), parts["user"], parts["dbname"], spec.password)

