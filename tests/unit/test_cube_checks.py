@@ -33,10 +33,11 @@ from loadstone.workloads.measured import Measured, Observation
 
 SCALE = 0.001
 OUTLINE = outline_of(42)
-RESET = "a reset leaves no cell, and the outline whole"
+WHOLE = "the outline stays whole"
 WAYS = "stored answers equal hybrid ones"
 READ = "answers equal an independent reading"
 HELD = "level 0 holds the cells of the files"
+FILES = "the files are those of their manifest"
 
 
 @dataclass
@@ -147,7 +148,7 @@ def test_a_cube_that_was_made_well_is_taken_and_checked_in_each_trial(
         answer_name(1, outline_answer(table)) for table in OUTLINE_TABLES
     } <= engine.answers.keys()
     found = checked(engine, workload, tmp_path)
-    assert [*found] == [HELD]
+    assert [*found] == [FILES, HELD]
     assert found[HELD].passed, found[HELD].detail
     engine.execute("DELETE FROM cube_base WHERE rowid = 0")
     assert not checked(engine, workload, tmp_path)[HELD].passed
@@ -155,7 +156,7 @@ def test_a_cube_that_was_made_well_is_taken_and_checked_in_each_trial(
 
 def test_every_grid_of_the_check_has_cells(tmp_path: Path) -> None:
     found = checked(*built(), tmp_path)
-    assert [*found] == [HELD, WAYS, READ]
+    assert [*found] == [FILES, HELD, WAYS, READ]
     for name in (WAYS, READ):
         assert found[name].passed, found[name].detail
         assert found[name].detail.endswith("cells compared, in 20 of 20 grids")
@@ -180,7 +181,7 @@ def test_a_wrong_row_of_the_outline_is_found_in_each_table(faults: dict[str, str
     """Making a cube is nearly all of it: one has as many faults as its message names tables."""
     with pytest.raises(FailedCheckError) as raised:
         built(";".join(faults.values()))
-    _, _, said = raised.value.message.partition(f": {RESET}: ")
+    _, _, said = raised.value.message.partition(f": {WHOLE}: ")
     for table in faults:
         assert re.search(rf"\b{table} (lacks|should not have) ", said)
 

@@ -18,7 +18,6 @@ from loadstone.protocol.steps import StepRun
 from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.workloads.base import LoadContext
 from loadstone.workloads.cube import grids
-from loadstone.workloads.cube.checks import close
 from loadstone.workloads.cube.contents import contents
 from loadstone.workloads.cube.cycle import OF_PARENTS, STEPS
 from loadstone.workloads.cube.data.volume import volume_of
@@ -39,6 +38,7 @@ from loadstone.workloads.cube.rates import rates_of
 from loadstone.workloads.cube.sql.flavours import FLAVOURS, flavour_of
 from loadstone.workloads.cube.sql.restructure import restructured
 from loadstone.workloads.cube.sql.tables import RENUMBERED_TABLE, TOTAL_TABLE
+from loadstone.workloads.cube.step_checks import close
 from loadstone.workloads.cube.workload import PlanningCube
 
 OUTLINE = outline_of(42)

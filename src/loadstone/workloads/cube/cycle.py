@@ -21,6 +21,7 @@ from loadstone.workloads.cube.sql import questions
 from loadstone.workloads.cube.sql.aggregate import aggregated
 from loadstone.workloads.cube.sql.calculate import allocated, converted, listed, member
 from loadstone.workloads.cube.sql.flavours import flavour_of
+from loadstone.workloads.cube.sql.levels import PARTS, levels
 from loadstone.workloads.cube.sql.load import emptied, lines_loaded, native_loaded
 from loadstone.workloads.cube.sql.restructure import restructured
 from loadstone.workloads.cube.sql.retrieve import asked
@@ -54,8 +55,9 @@ def steps_of_cycle(*, hybrid: bool) -> tuple[str, ...]:
 RETRIEVE = "retrieve"
 CYCLES = "cycles"
 """The stream of the steps."""
-ROWS, FILES, SOLD, TOTALS, DRIVERS = "rows", "files", "sold", "totals", "drivers"
-CONVERSION, CURRENCIES, VOLUME, BEFORE, AFTER = (
+ROWS, FILES, SOLD, HELD, TOTALS = "rows", "files", "sold", "held", "totals"
+DRIVERS, CONVERSION, CURRENCIES, VOLUME, BEFORE, AFTER = (
+    "drivers",
     "conversion",
     "currencies",
     "volume",
@@ -79,6 +81,11 @@ def answer_name(cycle: int, what: str) -> str:
 def outline_answer(table: Table) -> str:
     """The name of an answer: the rows of a table of the outline."""
     return f"outline-{table.name.replace('_', '-')}"
+
+
+def levels_answer(part: int) -> str:
+    """The name of an answer: upper rows of a part of the accounts."""
+    return f"levels-{part}"
 
 
 def grid_name(place: int, *, hybrid: bool) -> str:
@@ -172,32 +179,36 @@ class Cube:
         }
 
     def _questions(self, cycle: int) -> dict[str, list[_Step]]:
-        """What is asked after each step."""
+        """What is asked after each step, most of it when all but the restructure is made."""
         flavour, outline = flavour_of(self.dialect.name), self.outline
         hybrid = self.parameters.hybrid
         texts = {
-            RESET: {
-                ROWS: questions.rows(),
-                **{outline_answer(own): questions.all_of(own) for own in OUTLINE_TABLES},
-            },
+            RESET: {ROWS: questions.rows()},
             NATIVE: {FILES: questions.native(self.data.native)},
             LINES: {SOLD: questions.sold(outline), f"{VOLUME}-loaded": questions.volume()},
-            ALLOCATE: {DRIVERS: questions.drivers(outline)},
-            CONVERT: {
+            f"before {RESTRUCTURE}": {
+                DRIVERS: questions.drivers(flavour, outline),
                 CONVERSION: questions.conversion(flavour, outline),
                 CURRENCIES: questions.currencies(),
-            },
-            f"before {RESTRUCTURE}": {
                 TOTALS: questions.totals(),
                 VOLUME: questions.volume(),
-                BEFORE: questions.hashes(flavour, after=False, hybrid=hybrid),
+                BEFORE: questions.hashes(flavour, outline, after=False, hybrid=hybrid),
             },
-            RESTRUCTURE: {AFTER: questions.hashes(flavour, after=True, hybrid=hybrid)},
+            RESTRUCTURE: {
+                AFTER: questions.hashes(flavour, outline, after=True, hybrid=hybrid),
+                HELD: questions.held(outline),
+                **({} if hybrid else self._levels()),
+                **{outline_answer(own): questions.all_of(own) for own in OUTLINE_TABLES},
+            },
         }
         return {
             when: [_question(what, sql, answer_name(cycle, what)) for what, sql in own.items()]
             for when, own in texts.items()
         }
+
+    def _levels(self) -> dict[str, str]:
+        after = restructure(self.outline).outline
+        return {levels_answer(part): levels(after, part) for part in range(PARTS)}
 
     def _grids(self, grids: Sequence[Grid]) -> Iterator[_Step]:
         after = restructure(self.outline).outline

@@ -1,4 +1,4 @@
-"""Is every cell, and every answer, what an independent roll-up has? For small scales."""
+"""Is every cell, at small scales, and every answer what an independent roll-up has?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pyarrow as pa
 from loadstone.results.record import CheckResult
 from loadstone.targets.database import Database
 from loadstone.targets.schema import Column, ColumnType, Table
-from loadstone.workloads.cube.checks import close
 from loadstone.workloads.cube.contents import store
 from loadstone.workloads.cube.cycle import grid_name
 from loadstone.workloads.cube.data.volume import SLICE
@@ -23,6 +22,7 @@ from loadstone.workloads.cube.outline.accounts import ACCOUNT, ALLOCATED
 from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.sparse import (
     CURRENCY,
+    ENTITY,
     PRODUCT,
     SCENARIO,
     VERSION,
@@ -31,8 +31,9 @@ from loadstone.workloads.cube.outline.sparse import (
 from loadstone.workloads.cube.rollup import KEY, Cells, Reader, View, rolled_up
 from loadstone.workloads.cube.sql.calculate import listed
 from loadstone.workloads.cube.sql.questions import CLOSE
-from loadstone.workloads.cube.sql.retrieve import asked
+from loadstone.workloads.cube.sql.retrieve import asked, plain
 from loadstone.workloads.cube.sql.tables import AMOUNTS, BASE, KEYS, UPPER
+from loadstone.workloads.cube.step_checks import close
 
 LARGEST_SCALE = 0.1
 """Above it the second roll-up would take longer than the trial."""
@@ -127,23 +128,40 @@ def check_ways(answers: Answers, grids: Sequence[Grid]) -> CheckResult:
 
 
 def check_answers(
-    answers: Answers, outline: Outline, base: Cells, grids: Sequence[Grid]
+    answers: Answers, outline: Outline, base_of: Callable[[Grid], Cells], grids: Sequence[Grid]
 ) -> CheckResult:
     """Grids have the cells that a reader in memory finds.
 
     Args:
         answers: To them.
         outline: After the restructure.
-        base: The cells of level 0.
+        base_of: The cells of level 0 that a grid needs, or more.
         grids: That were asked.
     """
-    reader = Reader(outline, base)
     read = grids[:_READ]
 
     def both(place: int) -> tuple[_Values | None, _Values | None]:
+        reader = Reader(outline, base_of(read[place]))
         return dict(_read(reader, outline, read[place])), _values(answers(place, True))
 
     return _compared_grids("answers equal an independent reading", len(read), both)
+
+
+def below_grid(target: Database, outline: Outline, grid: Grid) -> Cells:
+    """What level 0 has for a grid, of all its entities together.
+
+    Args:
+        target: Running, without load.
+        outline: After the restructure.
+        grid: What was asked.
+    """
+    rows = target.query(plain(outline, grid))
+    slice_ = _slice(outline, grid)
+    entity = outline[ENTITY].numbers[grid.entity]
+    return Cells.of(
+        np.array([(entity, row[0], *slice_, row[1]) for row in rows], np.int64).reshape(-1, 7),
+        np.array([row[2:] for row in rows], np.float64).reshape(-1, len(AMOUNTS)),
+    )
 
 
 def _compared_grids(
@@ -175,19 +193,24 @@ def _cells_in(values: _Values) -> int:
 
 
 def _read(reader: Reader, outline: Outline, grid: Grid) -> Iterator[tuple[tuple[int, int], _Row]]:
-    scenario, version, _ = SLICE
-    rest = (
-        outline[YEARS].numbers[grid.year],
-        outline[SCENARIO].numbers[scenario],
-        outline[VERSION].numbers[version],
-        outline[CURRENCY].numbers[grid.currency],
-    )
+    rest = _slice(outline, grid)
     for product in grid.products:
         block = reader.block(View(grid.entity, product, rest), grid.accounts, grid.periods)
         for account, amounts in zip(grid.accounts, block, strict=True):
             key = outline[PRODUCT].numbers[product], outline[ACCOUNT].numbers[account]
             values = [None if math.isnan(amount) else str(amount) for amount in amounts]
             yield key, values
+
+
+def _slice(outline: Outline, grid: Grid) -> tuple[int, int, int, int]:
+    """Numbers of year, scenario, version and currency."""
+    scenario, version, _ = SLICE
+    return (
+        outline[YEARS].numbers[grid.year],
+        outline[SCENARIO].numbers[scenario],
+        outline[VERSION].numbers[version],
+        outline[CURRENCY].numbers[grid.currency],
+    )
 
 
 def _values(rows: Sequence[_Row] | None) -> _Values | None:

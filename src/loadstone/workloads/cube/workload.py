@@ -19,8 +19,8 @@ from loadstone.workloads.base import LoadContext, LoadRequest, RunDriver, StepIn
 from loadstone.workloads.charts import Charts
 from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.checks import (
-    Trial,
     check_cycles,
+    check_files,
     check_held,
     check_made,
     check_steps,
@@ -28,11 +28,18 @@ from loadstone.workloads.cube.checks import (
 )
 from loadstone.workloads.cube.contents import contents, store, table_of
 from loadstone.workloads.cube.cycle import CYCLES, RETRIEVE, Cube
-from loadstone.workloads.cube.data.provide import CubeData, provide, split_into
+from loadstone.workloads.cube.data.provide import (
+    CubeData,
+    altered_files,
+    provide,
+    refuse_altered,
+    split_into,
+)
 from loadstone.workloads.cube.data.volume import Volume, volume_of
 from loadstone.workloads.cube.equal import (
     LARGEST_SCALE,
     answered_by,
+    below_grid,
     check_answers,
     check_cells,
     check_ways,
@@ -55,6 +62,7 @@ from loadstone.workloads.cube.rollup import Cells
 from loadstone.workloads.cube.sql.flavours import FLAVOURS, flavour_of
 from loadstone.workloads.cube.sql.load import emptied, types
 from loadstone.workloads.cube.sql.tables import BASE, OUTLINE_TABLES, UPPER
+from loadstone.workloads.cube.step_checks import Trial
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.search import LoadSearch
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
@@ -155,6 +163,7 @@ class PlanningCube(SteppedWorkload):
         own = self.parameters
         outline, data = _outline(seed), self._data(seed)
         split_into(data, own.csv_parts)
+        refuse_altered(data, own.csv_parts)
         begin = monotonic()
         rows = contents(outline, rates_of(outline, seed))
         target.create_tables(OUTLINE_TABLES)
@@ -207,6 +216,7 @@ class PlanningCube(SteppedWorkload):
         """The cycles, the retrieval, and what is asked in it."""
         own, outline = self.parameters, _outline(context.data_seed)
         data = self._data(context.data_seed)
+        refuse_altered(data, own.csv_parts)
         cube = Cube(outline, data, own, context.target.dialect, context.folder)
         retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
         first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval
@@ -235,30 +245,38 @@ class PlanningCube(SteppedWorkload):
         """
         if measured.folder is None:
             return []
-        own, folder, found = self.parameters, measured.folder, []
+        own, folder = self.parameters, measured.folder
         seed = int(json.loads((folder / "plan.json").read_text())["data_seed"])
-        outline, after = _outline(seed), restructure(_outline(seed)).outline
+        outline, data = _outline(seed), self._data(seed)
+        found = [check_files(altered_files(data, own.csv_parts), len(data.native_files) + 1)]
         if own.cycles:
             rates = rates_of(outline, seed)
             steps = [step for step in steps_of(measured.events) if step.stream == CYCLES]
             ended = check_steps(steps)
-            tables = contents(outline, rates)
-            trial = Trial(folder, outline, self._data(seed), rates, own, tables)
+            trial = Trial(folder, outline, data, rates, own, contents(outline, rates))
             found += [ended, *check_cycles(trial)]
             if not ended.passed:
                 return found
         else:
-            found.append(check_held(target, after, self._data(seed)))
-        asked = self._check_grids(seed)
+            found.append(check_held(target, outline, data))
+        return [*found, *self._compared(target, folder, seed)]
+
+    def _compared(self, target: Database, folder: Path, seed: int) -> list[CheckResult]:
+        """Grids by other ways, and at small scales every cell."""
+        own, found = self.parameters, []
+        after, asked = restructure(_outline(seed)).outline, self._check_grids(seed)
+        base = _expected(own.scale, seed) if own.scale <= LARGEST_SCALE else None
         answers = kept(folder) if own.cycles else answered_by(target, after, asked)
         if asked and not own.hybrid:
             found.append(check_ways(answers, asked))
-        if own.scale <= LARGEST_SCALE:
-            base = _expected(own.scale, seed)
-            if own.cycles:
-                found.append(check_cells(target, after, base, hybrid=own.hybrid))
-            if asked:
-                found.append(check_answers(answers, after, base, asked))
+        if base is not None and own.cycles:
+            found.append(check_cells(target, after, base, hybrid=own.hybrid))
+        if asked:
+
+            def base_of(grid: grids.Grid) -> Cells:
+                return below_grid(target, after, grid) if base is None else base
+
+            found.append(check_answers(answers, after, base_of, asked))
         return found
 
     def judged_metric(self) -> str:

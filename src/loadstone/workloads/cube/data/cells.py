@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from loadstone.workloads.cube.data import values
+from loadstone.workloads.cube.data.placed import placed_sum, weights
 from loadstone.workloads.cube.data.text import (
     constant,
     data_of,
@@ -27,7 +28,7 @@ from loadstone.workloads.cube.data.text import (
     texts,
 )
 from loadstone.workloads.cube.data.volume import SLICE, YEARS_LOADED, Volume
-from loadstone.workloads.cube.outline.accounts import SOLD
+from loadstone.workloads.cube.outline.accounts import ACCOUNT, SOLD
 from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.sparse import (
     CURRENCY,
@@ -75,6 +76,8 @@ class CellsFile:
     injected: tuple[Injected, ...]
     accepted_sum: int
     """Of the cells of all right lines."""
+    placed_sum: int
+    """`placed.placed_sum` of them."""
 
 
 def write_cells(path: Path, outline: Outline, volume: Volume, seed: int) -> CellsFile:
@@ -88,13 +91,14 @@ def write_cells(path: Path, outline: Outline, volume: Volume, seed: int) -> Cell
     """
     lines = len(volume.entities) * LINES_PER_PAIR
     injected = _faults(lines, seed)
-    total = 0
+    total = placed = 0
     with path.open("wb") as file:
         file.write(f"{HEADER}\n".encode())
-        for data, accepted in _in_order(outline, volume, injected, seed):
+        for data, accepted, at_places in _in_order(outline, volume, injected, seed):
             file.write(data)
             total += accepted
-    return CellsFile(lines, injected, total)
+            placed += at_places
+    return CellsFile(lines, injected, total, placed)
 
 
 def _faults(lines: int, seed: int) -> tuple[Injected, ...]:
@@ -110,7 +114,7 @@ def _faults(lines: int, seed: int) -> tuple[Injected, ...]:
 
 def _in_order(
     outline: Outline, volume: Volume, injected: tuple[Injected, ...], seed: int
-) -> Iterator[tuple[memoryview, int]]:
+) -> Iterator[tuple[memoryview, int, int]]:
     at = np.array([own.line - 2 for own in injected], dtype=np.int64)
     suffixes = texts(
         [
@@ -121,7 +125,7 @@ def _in_order(
         ]
     )
 
-    def chunk(first: int) -> tuple[memoryview, int]:
+    def chunk(first: int) -> tuple[memoryview, int, int]:
         behind = min(first + _PAIRS_AT_ONCE, len(volume.entities))
         low, high = np.searchsorted(at, [first * LINES_PER_PAIR, behind * LINES_PER_PAIR])
         draw = np.random.default_rng(np.random.SeedSequence([seed, 3, first]))
@@ -131,7 +135,9 @@ def _in_order(
         lines = _lines(prefixes, suffixes, amounts)
         if len(places):
             lines = _spoilt(lines, places, injected[low:high])
-        return data_of(lines), int(amounts.sum() - amounts.ravel()[places].sum())
+        np.put(amounts, places, 0)
+        of_rows = _weights(outline, volume, first, behind)
+        return data_of(lines), int(amounts.sum()), placed_sum(amounts, of_rows, 1)
 
     with ThreadPoolExecutor(cpu_count()) as pool:
         starts = iter(range(0, len(volume.entities), _PAIRS_AT_ONCE))
@@ -151,6 +157,18 @@ def _names(outline: Outline, volume: Volume, first: int, behind: int) -> list[st
             strict=True,
         )
     ]
+
+
+def _weights(outline: Outline, volume: Volume, first: int, behind: int) -> NDArray[np.int64]:
+    """Of each pair's years and accounts. Shape (pairs, years, accounts)."""
+    years, accounts = outline[YEARS].numbers, outline[ACCOUNT].numbers
+    return weights(
+        outline,
+        volume.entities[first:behind, None, None],
+        volume.products[first:behind, None, None],
+        np.array([[years[year]] for year in YEARS_LOADED]),
+        np.array([accounts[account] for account in SOLD]),
+    )
 
 
 def _lines(prefixes: pa.Array, suffixes: pa.Array, amounts: values.Amounts) -> pa.Array:

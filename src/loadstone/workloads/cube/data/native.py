@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadstone.workloads.cube.data import values
+from loadstone.workloads.cube.data.placed import placed_sum, weights
 from loadstone.workloads.cube.data.text import (
     concatenated,
     constant,
@@ -23,13 +24,14 @@ from loadstone.workloads.cube.data.text import (
     texts,
 )
 from loadstone.workloads.cube.data.volume import SLICE, YEARS_LOADED, Volume
-from loadstone.workloads.cube.outline.accounts import EXPENSES, POOLS
+from loadstone.workloads.cube.outline.accounts import ACCOUNT, EXPENSES, POOLS
 from loadstone.workloads.cube.outline.model import Outline
 from loadstone.workloads.cube.outline.sparse import (
     CORPORATE,
     ENTITY,
     LOADED_PERIODS,
     NO_PRODUCT,
+    PRODUCT,
     YEARS,
 )
 
@@ -45,6 +47,8 @@ class NativeFile:
     name: str
     cells: int
     sum: int
+    placed_sum: int
+    """`placed.placed_sum` of its cells."""
     rows: int
     """Lines of an account: with their block, the rows of a table."""
     last_entity: int
@@ -70,32 +74,58 @@ def write_native(folder: Path, outline: Outline, volume: Volume, seed: int) -> l
         own = blocks[cuts[number] : cuts[number + 1]]
         flows = sum(account in _FLOWS for account in volume.accounts)
         amounts = values.booked(len(own), flows, len(volume.accounts) - flows, draw)
-        parts = [_text(_views(outline, own), volume.accounts, amounts)] if own else []
-        counted = [amounts]
+        parts = [_Part(outline, own, volume.accounts, amounts)]
         if number == FILES - 1:
             pools = _with_opening(values.pooled(len(POOLS), draw))
             corporate = outline[ENTITY].numbers[CORPORATE]
-            places = _views(outline, [(corporate, year) for year in YEARS_LOADED])
-            parts.append(_text(places, POOLS, pools))
-            counted.append(pools)
+            parts.append(_Part(outline, [(corporate, year) for year in YEARS_LOADED], POOLS, pools))
         entity, year = blocks[cuts[number + 1] - 1] if cuts[number + 1] else (-1, "")
         last = (entity, outline[YEARS].numbers.get(year, -1))
-        written.append(_write(folder / f"native_{number + 1}.txt", parts, counted, last))
+        written.append(_write(folder / f"native_{number + 1}.txt", parts, last))
     return written
 
 
 _FLOWS = frozenset(EXPENSES)
 
 
-def _views(outline: Outline, blocks: list[tuple[int, str]]) -> pa.Array:
-    members = outline[ENTITY].members
-    return texts(
-        [
-            " ".join(f'"{name}"' for name in (members[entity].name, NO_PRODUCT, year, *SLICE))
-            + "\n"
-            for entity, year in blocks
-        ]
-    )
+@dataclass(frozen=True)
+class _Part:
+    """Blocks that follow each other in a file."""
+
+    outline: Outline
+    blocks: list[tuple[int, str]]
+    """Entity and year of each."""
+    accounts: tuple[str, ...]
+    amounts: values.Amounts
+    """Shape (blocks, accounts, periods)."""
+
+    @property
+    def text(self) -> pa.Array:
+        """The text of each block."""
+        return _text(self._views(), self.accounts, self.amounts)
+
+    def _views(self) -> pa.Array:
+        members = self.outline[ENTITY].members
+        return texts(
+            [
+                " ".join(f'"{name}"' for name in (members[entity].name, NO_PRODUCT, year, *SLICE))
+                + "\n"
+                for entity, year in self.blocks
+            ]
+        )
+
+    @property
+    def placed_sum(self) -> int:
+        """Of its cells."""
+        years, numbers = self.outline[YEARS].numbers, self.outline[ACCOUNT].numbers
+        of_rows = weights(
+            self.outline,
+            np.array([[entity] for entity, _ in self.blocks]),
+            self.outline[PRODUCT].numbers[NO_PRODUCT],
+            np.array([[years[year]] for _, year in self.blocks]),
+            np.array([numbers[account] for account in self.accounts]),
+        )
+        return placed_sum(np.where(self.amounts == values.MISSING, 0, self.amounts), of_rows, 0)
 
 
 def _with_opening(amounts: values.Amounts) -> values.Amounts:
@@ -121,19 +151,19 @@ def _text(views: pa.Array, accounts: tuple[str, ...], amounts: values.Amounts) -
     return joined([views, concatenated(lines, len(accounts))])
 
 
-def _write(
-    path: Path, parts: list[pa.Array], counted: list[values.Amounts], last: tuple[int, int]
-) -> NativeFile:
+def _write(path: Path, parts: list[_Part], last: tuple[int, int]) -> NativeFile:
+    parts = [part for part in parts if part.blocks]
     with path.open("wb") as file:
         file.write(f"{HEADER}\n".encode())
         for part in parts:
-            file.write(data_of(part))
-    there = [amounts[amounts != values.MISSING] for amounts in counted]
+            file.write(data_of(part.text))
+    there = [part.amounts[part.amounts != values.MISSING] for part in parts]
     return NativeFile(
         name=path.name,
         cells=sum(len(own) for own in there),
         sum=int(sum(own.sum() for own in there)),
-        rows=sum(amounts.shape[0] * amounts.shape[1] for amounts in counted),
+        placed_sum=sum(part.placed_sum for part in parts),
+        rows=sum(part.amounts.shape[0] * part.amounts.shape[1] for part in parts),
         last_entity=last[0],
         last_year=last[1],
     )

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 
-from loadstone.cache import MANIFEST, cache_folder, locked, made_once
+from loadstone.cache import MANIFEST, altered, cache_folder, hashes, locked, made_once
 from loadstone.errors import WrongInputError
 from loadstone.workloads.cube.data.cells import Injected, write_cells
 from loadstone.workloads.cube.data.native import NativeFile, write_native
@@ -28,10 +28,12 @@ from loadstone.workloads.cube.outline.sparse import (
 )
 
 CELLS, NAMES = "cells.csv", "names.json"
+_HASHES = "sha256"
+"""In a manifest: of each file."""
 KEY_DIMENSIONS = (ENTITY, PRODUCT, YEARS, SCENARIO, VERSION, CURRENCY, ACCOUNT)
 """Of a cell but its period, in the order of a key."""
 _BYTES_AT_1 = 0.7e9
-_EDITION = 1
+_EDITION = 2
 """Of the files of a seed: another one when they are drawn or written otherwise."""
 
 
@@ -47,6 +49,8 @@ class CubeData:
     """Its wrong lines."""
     accepted_sum: int
     """Of the cells of its right lines."""
+    placed_sum: int
+    """`placed.placed_sum` of them."""
     bytes: int
     generated_s: float
     """How long it took; 0 where it was there."""
@@ -100,9 +104,38 @@ def provide(outline: Outline, scale: float, seed: int, cache: Path | None = None
         lines=manifest["cells"]["lines"],
         injected=tuple(Injected(**own) for own in manifest["cells"]["injected"]),
         accepted_sum=manifest["cells"]["accepted_sum"],
+        placed_sum=manifest["cells"]["placed_sum"],
         bytes=sum(path.stat().st_size for path in folder.iterdir() if path.name != MANIFEST),
         generated_s=monotonic() - begin if made else 0.0,
     )
+
+
+def altered_files(data: CubeData, parts: int) -> list[Path]:
+    """Files that are not what was written into them.
+
+    Args:
+        data: The files.
+        parts: In which the file of cells is loaded.
+    """
+    folders = [data.folder, *([_parts_folder(data.folder, parts)] if parts > 1 else [])]
+    return [
+        path
+        for folder in folders
+        for path in altered(folder, json.loads((folder / MANIFEST).read_text())[_HASHES])
+    ]
+
+
+def refuse_altered(data: CubeData, parts: int) -> None:
+    """Stops before files are loaded that somebody has changed.
+
+    Raises:
+        WrongInputError: It names the first of `altered_files`.
+    """
+    for path in altered_files(data, parts):
+        raise WrongInputError(
+            f"{path} is not what Loadstone wrote: its SHA-256 is not that of {MANIFEST} beside it",
+            advice=f"delete the folder {path.parent}: the next run makes its files again",
+        )
 
 
 def split_into(data: CubeData, many: int) -> None:
@@ -114,7 +147,7 @@ def split_into(data: CubeData, many: int) -> None:
 
 def _split(data: CubeData, many: int, folder: Path) -> Mapping[str, object]:
     parts = split(data.cells, many, folder)
-    return {"first_lines": [part.first_line for part in parts]}
+    return {"first_lines": [part.first_line for part in parts], _HASHES: hashes(folder)}
 
 
 def first_lines(data: CubeData, many: int) -> list[int]:
@@ -164,4 +197,8 @@ def write_files(folder: Path, outline: Outline, scale: float, seed: int) -> Mapp
     volume = volume_of(outline, scale, seed)
     cells = write_cells(folder / CELLS, outline, volume, seed)
     native = write_native(folder, outline, volume, seed)
-    return {"cells": asdict(cells), "native": [asdict(own) for own in native]}
+    return {
+        "cells": asdict(cells),
+        "native": [asdict(own) for own in native],
+        _HASHES: hashes(folder),
+    }

@@ -66,7 +66,7 @@ def allocated(flavour: Flavour, outline: Outline, threads: int, *, hybrid: bool)
             f"INSERT INTO {BASE} SELECT u.entity, u.product, u.year, u.scenario, u.version, "
             f"u.currency, CASE p.account {which} END, NULL, {amounts} FROM {BASE} u "
             f"JOIN {BASE} p ON {place} AND p.account IN {listed(list(pools))} "
-            f"AND {same.replace('{}', 'p')} JOIN ({_all_units(units, hybrid=hybrid)}) t "
+            f"AND {same.replace('{}', 'p')} JOIN ({all_units(units, hybrid=hybrid)}) t "
             f"ON {same.replace('{}', 't')} "
             f"WHERE u.account = {units} AND u.currency = {local}{part}"
         )
@@ -78,8 +78,13 @@ def allocated(flavour: Flavour, outline: Outline, threads: int, *, hybrid: bool)
 _PAIRS = tuple(zip(POOLS, ALLOCATED, strict=True))
 
 
-def _all_units(units: int, *, hybrid: bool) -> str:
-    """Of each slice; a month without any has no total."""
+def all_units(units: int, *, hybrid: bool) -> str:
+    """The units of each slice; a month without any has no total.
+
+    Args:
+        units: Number of their account.
+        hybrid: They are summed from level 0.
+    """
     keys = ", ".join(KEY[2:6])
     if not hybrid:
         totals = ", ".join(f"nullif({month}, 0) AS {month}" for month in _MONTHS)

@@ -56,8 +56,8 @@ class Flavour(ABC):
         return tuple(f"RESET {name}" for name in self.thread_settings)
 
     @abstractmethod
-    def hash_of_all(self, columns: Sequence[str]) -> str:
-        """The sum of a hash of each row's columns, which may be missing: the order is all one."""
+    def hash_of_all(self, keys: Sequence[str], amounts: Sequence[str]) -> str:
+        """The sum of a hash of each row, of which amounts may be missing: the order is all one."""
 
     def as_written(self, query: str) -> str:
         """A query whose joins are made in the order in which they are written."""
@@ -100,9 +100,9 @@ class DuckDB(Flavour):
     reads_lines = True
     checkpoint = ("CHECKPOINT",)
 
-    def hash_of_all(self, columns: Sequence[str]) -> str:
+    def hash_of_all(self, keys: Sequence[str], amounts: Sequence[str]) -> str:
         """64 bits; sums have 128."""
-        return f"sum(hash({', '.join(columns)}))"
+        return f"sum(hash({', '.join([*keys, *amounts])}))"
 
 
 class PostgreSQL(Flavour):
@@ -119,9 +119,10 @@ class PostgreSQL(Flavour):
         """The workers of a query, or of an index that is made, come beside its first process."""
         return super().threads(threads - 1)
 
-    def hash_of_all(self, columns: Sequence[str]) -> str:
-        """64 bits; sums are exact."""
-        return f"sum(hash_record_extended(ROW({', '.join(columns)}), 0))"
+    def hash_of_all(self, keys: Sequence[str], amounts: Sequence[str]) -> str:
+        """64 bits; sums are exact. NaN is in the place of NULL, whose hash is that of 0."""
+        told = [*keys, *(f"coalesce({amount}, 'NaN')" for amount in amounts)]
+        return f"sum(hash_record_extended(ROW({', '.join(told)}), 0))"
 
     def analysed(self, name: str) -> tuple[str, ...]:
         """Without statistics it takes a table that was just filled for a small one."""
@@ -158,9 +159,9 @@ class ClickHouse(Flavour):
         """What a session is told after its work."""
         return tuple(f"SET {name} = DEFAULT" for name in self.thread_settings)
 
-    def hash_of_all(self, columns: Sequence[str]) -> str:
+    def hash_of_all(self, keys: Sequence[str], amounts: Sequence[str]) -> str:
         """64 bits, in an integer that sums do not overflow; as text: Arrow has no such integer."""
-        return f"toString(sum(toInt128(sipHash64(tuple({', '.join(columns)})))))"
+        return f"toString(sum(toInt128(sipHash64(tuple({', '.join([*keys, *amounts])})))))"
 
     def as_written(self, query: str) -> str:
         """Its planner may begin with two tables that have nothing in common."""

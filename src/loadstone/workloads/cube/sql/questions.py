@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from loadstone.targets.schema import Table
 from loadstone.workloads.cube.data.native import NativeFile
-from loadstone.workloads.cube.outline.accounts import ALLOCATED, SOLD, UNITS
+from loadstone.workloads.cube.data.placed import FACTORS, MODULUS
+from loadstone.workloads.cube.outline.accounts import ALLOCATED, POOLS, SOLD, UNITS
 from loadstone.workloads.cube.outline.model import Outline
-from loadstone.workloads.cube.outline.sparse import CONVERTED, CURRENCY, LOCAL
+from loadstone.workloads.cube.outline.restructure import restructure
+from loadstone.workloads.cube.outline.sparse import (
+    CONVERTED,
+    CORPORATE,
+    CURRENCY,
+    ENTITY,
+    LOCAL,
+    NO_PRODUCT,
+    PRODUCT,
+)
 from loadstone.workloads.cube.rollup import KEY
-from loadstone.workloads.cube.sql.calculate import account, listed, member, rated
+from loadstone.workloads.cube.sql.calculate import account, all_units, listed, member, rated
 from loadstone.workloads.cube.sql.flavours import Flavour
 from loadstone.workloads.cube.sql.tables import (
     AMOUNTS,
     BASE,
     BLOCK,
-    RENUMBERED,
+    SLICE,
     UPPER,
 )
 
@@ -39,8 +50,25 @@ def all_of(table: Table) -> str:
     return f"SELECT {', '.join(column.name for column in table.columns)} FROM {table.name}"
 
 
+def _tally(number: str = "c.account") -> str:
+    """Cells, their sum, and their `placed_sum`.
+
+    Args:
+        number: Of the account, as data are loaded.
+    """
+    members = [*(f"c.{own}" for own in BLOCK), number]
+    weight = " + ".join(
+        f"CAST({own} AS BIGINT) * {factor}"
+        for own, factor in zip(members, FACTORS.values(), strict=True)
+    )
+    amounts = " + ".join(
+        f"{place} * coalesce(c.{amount}, 0)" for place, amount in enumerate(AMOUNTS, start=1)
+    )
+    return f"{_COUNTS}, {_SUM}, sum((1 + mod({weight}, {MODULUS})) * ({amounts}))"
+
+
 def native(files: Sequence[NativeFile]) -> str:
-    """Cells and sum of each native file: its place from 0, cells, sum.
+    """Of each native file its place from 0, cells, sum, and sum by place.
 
     Files are cut between blocks in the order of the outline.
     """
@@ -51,30 +79,45 @@ def native(files: Sequence[NativeFile]) -> str:
     ]
     case = f"CASE {' '.join(borders)} ELSE {len(files) - 1} END" if borders else "0"
     return (
-        f"SELECT place, {_COUNTS}, {_SUM} FROM "
+        f"SELECT place, {_tally()} FROM "
         f"(SELECT {case} AS place, c.* FROM {BASE} c) c GROUP BY place ORDER BY place"
     )
 
 
 def sold(outline: Outline) -> str:
-    """Cells and sum of what the file of cells brought."""
+    """Cells, sum, and sum by place of what the file of cells brought."""
     numbers = [account(outline, name) for name in SOLD]
-    return f"SELECT {_COUNTS}, {_SUM} FROM {BASE} c WHERE c.account IN {listed(numbers)}"
+    return f"SELECT {_tally()} FROM {BASE} c WHERE c.account IN {listed(numbers)}"
 
 
 def held(outline: Outline) -> str:
-    """Cells and sum of what was loaded, at any time after: whence (`lines`, `native`), cells, sum.
+    """What was loaded, after the restructure: whence (`lines`, `native`), cells and both sums.
 
     Args:
-        outline: With the accounts as they are numbered then.
+        outline: As data are loaded into it.
     """
-    numbers, made = ([account(outline, name) for name in own] for own in (SOLD, ALLOCATED))
+    after = restructure(outline).outline
+    numbers, made = ([account(after, name) for name in own] for own in (SOLD, ALLOCATED))
     whence = f"CASE WHEN c.account IN {listed(numbers)} THEN 'lines' ELSE 'native' END"
     return (
-        f"SELECT whence, {_COUNTS}, {_SUM} FROM (SELECT {whence} AS whence, c.* FROM {BASE} c "
+        f"SELECT whence, {_tally(before(outline))} FROM "
+        f"(SELECT {whence} AS whence, c.* FROM {BASE} c "
         f"WHERE c.currency = {member(outline, CURRENCY, LOCAL)} "
         f"AND c.account NOT IN {listed(made)}) c GROUP BY whence"
     )
+
+
+def before(outline: Outline) -> str:
+    """The number that an account `c.account` had before the restructure; -1 if it was not there.
+
+    The table by which cells are renumbered is not asked: it may be what is wrong.
+    """
+    pairs = sorted((after, own) for own, after in restructure(outline).renumbered.items())
+    cases = []
+    for moved, run in groupby(pairs, lambda pair: pair[1] - pair[0]):
+        (first, _), *_, (last, _) = [*run] * 2
+        cases.append(f"WHEN c.account BETWEEN {first} AND {last} THEN c.account + ({moved})")
+    return f"CASE {' '.join(cases)} ELSE -1 END"
 
 
 def volume() -> str:
@@ -101,24 +144,41 @@ def totals() -> str:
     )
 
 
-def drivers(outline: Outline) -> str:
-    """Allocated rows, how many there must be, and amounts where the driver is missing."""
+def drivers(flavour: Flavour, outline: Outline) -> str:
+    """Allocated rows, how many there must be, those with their units and pool, wrong ones.
+
+    What is allocated, times the units of all, is the pool times the units of its row.
+    """
     local, units = member(outline, CURRENCY, LOCAL), account(outline, UNITS)
     accounts = [account(outline, name) for name in ALLOCATED]
+    pools = " ".join(
+        f"WHEN {account(outline, to)} THEN {account(outline, pool)}"
+        for pool, to in zip(POOLS, ALLOCATED, strict=True)
+    )
     same = " AND ".join(f"a.{own} = u.{own}" for own in BLOCK)
-    wrong = " OR ".join(f"(a.{month} IS NULL) <> (u.{month} IS NULL)" for month in AMOUNTS[1:])
-    return (
+    slices = {name: " AND ".join(f"a.{own} = {name}.{own}" for own in SLICE) for name in "pt"}
+    wrong = " OR ".join(
+        f"abs(a.{month} * t.{month} - p.{month} * u.{month}) > "
+        f"{CLOSE} * abs(p.{month} * u.{month}) "
+        f"OR (a.{month} IS NULL) <> (p.{month} * u.{month} * t.{month} IS NULL)"
+        for month in AMOUNTS[1:]
+    )
+    return flavour.as_written(
         f"SELECT (SELECT count(*) FROM {BASE} WHERE currency = {local} "
         f"AND account IN {listed(accounts)}), "
         f"(SELECT {len(accounts)} * count(*) FROM {BASE} WHERE currency = {local} "
-        f"AND account = {units}), "
-        f"(SELECT count(*) FROM {BASE} a JOIN {BASE} u ON {same} AND u.account = {units} "
-        f"WHERE a.account IN {listed(accounts)} AND a.currency = {local} AND ({wrong}))"
+        f"AND account = {units}), count(*), sum(CASE WHEN {wrong} THEN 1 ELSE 0 END) "
+        f"FROM {BASE} a JOIN {BASE} u ON {same} JOIN {BASE} p ON {slices['p']} "
+        f"AND p.account = CASE a.account {pools} END "
+        f"JOIN ({all_units(units, hybrid=True)}) t ON {slices['t']} "
+        f"WHERE a.account IN {listed(accounts)} AND a.currency = {local} AND u.account = {units} "
+        f"AND p.entity = {member(outline, ENTITY, CORPORATE)} "
+        f"AND p.product = {member(outline, PRODUCT, NO_PRODUCT)}"
     )
 
 
 def conversion(flavour: Flavour, outline: Outline) -> str:
-    """Local rows, pairs of both currencies, wrong ones of the currency itself, and wrong trips.
+    """Local rows, all, pairs of both currencies, wrong ones of the currency itself, wrong trips.
 
     A trip is there and back: divided by its rate a cell is what it was.
     """
@@ -130,7 +190,8 @@ def conversion(flavour: Flavour, outline: Outline) -> str:
         for own in AMOUNTS
     )
     return flavour.as_written(
-        f"SELECT (SELECT count(*) FROM {BASE} WHERE currency = {local}), count(*), "
+        f"SELECT (SELECT count(*) FROM {BASE} WHERE currency = {local}), "
+        f"(SELECT count(*) FROM {BASE}), count(*), "
         f"sum(CASE WHEN e.code = '{CONVERTED}' AND ({other}) THEN 1 ELSE 0 END), "
         f"sum(CASE WHEN {trips} THEN 1 ELSE 0 END) FROM {BASE} l JOIN {BASE} o ON {_SAME_BLOCK} "
         f"{rated('l')} WHERE l.currency = {local} AND o.currency = {to}"
@@ -146,19 +207,23 @@ def currencies() -> str:
     )
 
 
-def hashes(flavour: Flavour, *, after: bool, hybrid: bool) -> str:
-    """Rows and hash of each table of cells, whatever the order: name, rows, hash.
+def hashes(flavour: Flavour, outline: Outline, *, after: bool, hybrid: bool) -> str:
+    """Of each table of cells, whatever the order: name, whether of quotients, rows, hash.
 
     Args:
         flavour: The engine's way.
+        outline: As data are loaded into it.
         after: The restructure was made: accounts are told by their numbers before.
         hybrid: Only level 0 is there.
     """
-    number = "n.before" if after else "c.account"
-    joined = f" JOIN {RENUMBERED} n ON n.after = c.account" if after else ""
-    columns = [*(f"c.{own}" for own in BLOCK), number, *(f"c.{own}" for own in AMOUNTS)]
+    numbered = restructure(outline).outline if after else outline
+    made = listed([account(numbered, name) for name in ALLOCATED])
+    number = f"CAST({before(outline)} AS {flavour.key_type})" if after else "c.account"
+    keys = [*(f"c.{own}" for own in BLOCK), number]
+    hashed = flavour.hash_of_all(keys, [f"c.{own}" for own in AMOUNTS])
     return " UNION ALL ".join(
-        f"SELECT '{table}' AS name, count(*) AS many, {flavour.hash_of_all(columns)} AS hash "
-        f"FROM {table} c{joined}"
+        f"SELECT '{table}' AS name, quotient, count(*) AS many, {hashed} AS hash FROM "
+        f"(SELECT CASE WHEN c.account IN {made} THEN 1 ELSE 0 END AS quotient, c.* "
+        f"FROM {table} c) c GROUP BY quotient"
         for table in ((BASE,) if hybrid else (BASE, UPPER))
     )

@@ -64,6 +64,47 @@ def asked(outline: Outline, grid: Grid, *, hybrid: bool) -> str:
     )
 
 
+def plain(outline: Outline, grid: Grid) -> str:
+    """What level 0 has for a grid: product, account, the loaded periods, of all its entities.
+
+    Members are found one by one, not by the ranges that a grid itself is asked by.
+
+    Args:
+        outline: After the restructure.
+        grid: What is asked.
+    """
+    entity, product, accounts = outline[ENTITY], outline[PRODUCT], outline[ACCOUNT]
+    own = {
+        name: _leaves(dimension, names)
+        for name, dimension, names in (
+            ("entity", entity, [grid.entity]),
+            ("product", product, grid.products),
+            ("account", accounts, grid.accounts),
+        )
+    }
+    where = " AND ".join(f"c.{name} IN {listed(sorted(found))}" for name, found in own.items())
+    sums = ", ".join(f"sum(c.{amount}) AS {amount}" for amount in AMOUNTS)
+    return (
+        f"SELECT c.product AS product, c.account AS account, {sums} FROM {BASE} c "
+        f"WHERE {where} AND {_slice(outline, grid)} GROUP BY c.product, c.account"
+    )
+
+
+def _leaves(dimension: Dimension, names: Sequence[str]) -> set[int]:
+    """The members of level 0 that members are made of."""
+    found, waiting = set(), [dimension.numbers[name] for name in names]
+    while waiting:
+        number = waiting.pop()
+        formula = dimension.members[number].formula
+        terms = [formula.numerator, formula.denominator] if formula else []
+        below = [*dimension.children[number], *(dimension.numbers[name] for name in terms)]
+        stored = dimension.numbers[dimension.members[number].name]
+        below += [] if stored == number else [stored]
+        waiting += below
+        found |= set() if below else {number}
+    return found
+
+
 def _formula(accounts: Dimension, name: str) -> tuple[int, int, int]:
     """Numbers of an account and of what it is made of: one, or one divided by another."""
     number = accounts.numbers[name]
