@@ -176,7 +176,7 @@ def test_completion_is_installed_where_it_is_told(tmp_path: Path):
     [
         (["runn", "oltp"], ['unknown command "runn"', 'Did you mean "run"?']),
         (["run", "noop", "--userz", "3"], ["--userz", "Did you mean --users?"]),
-        (["run", "noop", "--users", "many"], ["--users", '"many"', "run --help"]),
+        (["run", "noop", "--users", "many"], ["--users", "'many'", "run --help"]),
         (["run"], ["WHAT", "loadstone run --help"]),
         (["run", "oltpp"], ["'oltpp' is neither a workload nor a file", "did you mean 'oltp'?"]),
         (["run", "missing.yaml"], ["missing.yaml cannot be read"]),

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from loadstone.cli.draft import Draft, assignment
-from loadstone.cli.options import SearchForm
+from loadstone.cli.options import SearchForm, option_of, refuse_idle
 from loadstone.errors import WrongInputError
 from loadstone.experiments.designs.scale import SCALED
 from loadstone.experiments.file import parse_level
@@ -17,7 +17,7 @@ from loadstone.spec.model import Level
 from loadstone.workloads.registry import WORKLOADS
 
 _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
-_RUNG = re.compile(r"(?:(?P<name>[^:=,]+):)?(?P<changes>.+=.+)")
+_RUNG = re.compile(r"(?:(?P<name>[^:=,]+):)?(?P<changes>.+=.*)")
 
 
 def levels(factor: str, text: str) -> list[Level]:
@@ -68,6 +68,11 @@ def put_sweep(draft: Draft, vary: Sequence[str], matrix: str | None) -> None:
                     advice="write for example --vary users=1,2,4",
                 )
             factor = full_name(draft.workload, name.strip())
+            if factor in factors:
+                raise WrongInputError(
+                    f"--vary {text!r}: {factor} is varied already",
+                    advice="write one list of levels",
+                )
             factors[factor] = levels(factor, given)
         draft.put(("design",), {"kind": "sweep", "factors": factors}, "--vary")
     if matrix is not None:
@@ -84,6 +89,7 @@ def put_ladder(
     """
     if not rungs:
         _need(draft, "ladder", "--rung NAME=LEVEL")
+        refuse_idle(["--several"] if several else [], "it is about rungs given with --rung")
     else:
         read = [_rung(draft, text, several) for text in rungs]
         draft.put(("design",), {"kind": "ladder", "rungs": read}, "--rung")
@@ -106,6 +112,7 @@ def put_crash(draft: Draft, failure: str | None) -> None:
     else:
         draft.put(("design",), {"kind": "crash", "failure": failure}, "--failure")
     if ("crashes",) in draft.options:
+        del draft.options["crashes",]
         draft.put(("design", "crashes"), draft.data.pop("crashes"), "--crashes")
 
 
@@ -126,7 +133,7 @@ def put_search(draft: Draft, form: SearchForm) -> None:
         draft.put(("design",), {"kind": "search"}, "--over")
     for name, value in given.items():
         field = "from" if name == "first" else name
-        draft.put(("design", field), value, f"--{field.replace('_', '-')}")
+        draft.put(("design", field), value, option_of(name))
     if form.over == "rate" and form.first is not None:
         _open_load(draft, form.first)
 
@@ -187,7 +194,10 @@ def _rung(draft: Draft, text: str, several: bool) -> dict[str, Any]:
             f"--rung {text!r} is not of the form [NAME:]FACTOR=LEVEL",
             advice="write for example --rung shared_buffers=1GB or --rung wal:max_wal_size=4GB",
         )
-    change = dict(_changes(draft, match["changes"]))
+    changes = list(_changes(draft, match["changes"]))
+    change = dict(changes)
+    if len(change) < len(changes):
+        raise WrongInputError(f"--rung {text!r} sets a factor twice", advice="keep one")
     name = match["name"] or match["changes"]
     return {"name": name.strip(), "change": change, "several": several and len(change) > 1}
 

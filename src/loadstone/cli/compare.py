@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from loadstone.cli.changes import put_compare
 from loadstone.cli.draft import begin
 from loadstone.cli.execute import execute
-from loadstone.cli.options import EXPERIMENT, Execution, ShortForm, Words
+from loadstone.cli.options import EXPERIMENT, Execution, ShortForm, Words, given, refuse_idle
 
 
 def command(
@@ -41,6 +41,13 @@ def command(
     if other is not None:
         from loadstone.cli.pairing import compare_results
 
+        named = [] if factor is None else ["--factor"]
+        named += ["--levels"] if levels else []
+        named += given(short) + given(execution)
+        refuse_idle(
+            [each for each in named if each not in ("--results", "--json")],
+            "two results are compared as they are, and nothing is run",
+        )
         return compare_results(what, other, execution)
     draft = begin(what, "compare", short)
     put_compare(draft, factor, levels)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from loadstone.cli.console import say
-from loadstone.cli.options import Flag
+from loadstone.cli.options import Flag, refuse_idle
 from loadstone.errors import WrongInputError
 
 
@@ -33,6 +33,7 @@ def command(
 
     app = build_app()
     if not install:
+        refuse_idle(["--output"] if output else [], "without --install the text is printed")
         print(app.generate_completion(prog_name="loadstone", shell=shell))
         return
     try:

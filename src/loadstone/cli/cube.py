@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Group, Parameter
 
 from loadstone.cli.console import say
-from loadstone.cli.options import Flag
+from loadstone.cli.options import Flag, Whole
 from loadstone.errors import ExitCode, WrongInputError
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def emit_essbase(
     /,
     *,
     scale: float = 1.0,
-    seed: int = 42,
+    seed: Annotated[int, Whole] = 42,
     application: str = "LSBench",
     database: str = "Cube",
-    load_threads: int = 8,
-    calc_threads: int = 4,
-    alloc_tasks: int = 8,
+    load_threads: Annotated[int, Whole] = 8,
+    calc_threads: Annotated[int, Whole] = 4,
+    alloc_tasks: Annotated[int, Whole] = 8,
     hybrid: Annotated[bool, Parameter(), Flag] = False,
     json: Json = False,
 ) -> None:
@@ -106,7 +106,7 @@ def emit_essbase(
 
 
 @command.command
-def outline(folder: Path, /, *, seed: int = 42, json: Json = False) -> None:
+def outline(folder: Path, /, *, seed: Annotated[int, Whole] = 42, json: Json = False) -> None:
     """Write the eight dimensions, a file of parents and children each.
 
     Args:
@@ -173,7 +173,7 @@ def check_outline(file: Path, /, *, dimension: str, json: Json = False) -> int:
 
 
 @command.command
-def parents(dimension: str, /, *, seed: int = 42, json: Json = False) -> None:
+def parents(dimension: str, /, *, seed: Annotated[int, Whole] = 42, json: Json = False) -> None:
     """List the members that have children.
 
     Args:
@@ -231,7 +231,9 @@ def dynamic(file: Path, /, *, dimension: str, output: Path, json: Json = False) 
 
 
 @command.command
-def data(folder: Path, /, *, scale: float = 1.0, seed: int = 42, json: Json = False) -> None:
+def data(
+    folder: Path, /, *, scale: float = 1.0, seed: Annotated[int, Whole] = 42, json: Json = False
+) -> None:
     """Write the files that a cube is loaded from: 8 native files, and a CSV of cells.
 
     A few lines of the CSV are wrong on purpose; manifest.json says which.
@@ -263,7 +265,9 @@ def data(folder: Path, /, *, scale: float = 1.0, seed: int = 42, json: Json = Fa
 
 
 @command.command
-def split(file: Path, /, *, parts: int, output: Path | None = None, json: Json = False) -> None:
+def split(
+    file: Path, /, *, parts: Annotated[int, Whole], output: Path | None = None, json: Json = False
+) -> None:
     """Cut a large file into parts, each with the header, for loads that take several at once.
 
     A CSV is cut between lines, a native file between blocks.

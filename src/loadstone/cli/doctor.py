@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from loadstone.cli.console import out, say
-from loadstone.cli.options import TARGET, Flag
+from loadstone.cli.options import TARGET, Flag, refuse_idle
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.secret import shown
 
@@ -58,6 +58,9 @@ def command(
         json: Print one JSON document on standard output and nothing else there.
     """
     if rules:
+        asked = {"--target": target, "--server": server, "--password": password, "--log": log}
+        asked |= {"FILE": file, "--data": data, "--save": save, "--fail-on": fail_on}
+        refuse_idle([name for name, value in asked.items() if value is not None], "--rules lists")
         _print_rules(as_json=json)
         return ExitCode.OK
     visit = _visit(file, target, server, password=password, log=log, data=data)
@@ -91,6 +94,9 @@ def _visit(
             raise WrongInputError(
                 "an experiment file and a server were given", advice="give one of them"
             )
+        asked = {"--password": password, "--log": log, "--data": data}
+        idle = [name for name, value in asked.items() if value is not None]
+        refuse_idle(idle, "an experiment file says all of its target")
         return visit.visit_experiment(_experiment(file))
     if server is None:
         if target is not None or log is not None or password is not None:

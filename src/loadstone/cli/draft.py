@@ -11,8 +11,9 @@ from typing import Any
 from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import Written, parse_level, read_fields, validate
+from loadstone.experiments.preflight.idle import idle_fields
 from loadstone.spec.model import EXPERIMENT_VERSION, Level
-from loadstone.spec.problems import Path, Source
+from loadstone.spec.problems import Path, Problem, Source, dotted, refuse
 
 
 @dataclass
@@ -30,6 +31,10 @@ class Draft:
 
     def put(self, path: tuple[str, ...], value: Any, option: str) -> None:
         """Sets a field, and remembers the option that did."""
+        if path in self.options and self.options[path] != "--over":
+            other = self.options[path]
+            both = f"{option} twice" if other == option else f"{other} and {option}"
+            raise WrongInputError(f"{both}: {dotted(path)} can be set once", advice="keep one")
         here: dict[str, Any] = self.data
         for part in path[:-1]:
             if not isinstance(here.get(part), dict):
@@ -60,9 +65,18 @@ class Draft:
         """Validates what was put together.
 
         Raises:
-            WrongInputError: With every error, and the line or option it came from.
+            WrongInputError: With every error, and the line or option it came from; and with every
+                option that would have no effect.
         """
-        return Written(validate(self.data, self), self)
+        experiment = validate(self.data, self)
+        idle = [
+            Problem(path, f"would have no effect: {why}")
+            for path, why in idle_fields(experiment).items()
+            if path in self.options
+        ]
+        if idle:
+            refuse(self, idle)
+        return Written(experiment, self)
 
 
 def is_file(what: str) -> bool:
@@ -172,13 +186,13 @@ def _put_rate(draft: Draft, rate: float) -> None:
 
 
 def assignment(text: str, option: str) -> tuple[str, Level]:
-    """Reads `NAME=LEVEL`.
+    """Reads `NAME=LEVEL`, where the level may be empty.
 
     Raises:
         WrongInputError: If it is not of that form.
     """
     name, equals, level = text.partition("=")
-    if not equals or not name.strip() or not level.strip():
+    if not equals or not name.strip():
         raise WrongInputError(
             f"{option} {text!r} is not of the form NAME=LEVEL",
             advice=f"write for example {option} shared_buffers=1GB",

@@ -6,10 +6,8 @@ import json as json_module
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from loadstone.cli.console import out, plain_table, say
-from loadstone.cli.options import Output
+from loadstone.cli.options import DEFAULT_RESULTS, Output, Whole, refuse_idle
 from loadstone.errors import WrongInputError
 
 What = Literal["results", "workloads", "targets", "designs", "factors", "host", "references"]
@@ -24,7 +22,7 @@ def command(
     workload: str | None = None,
     status: str | None = None,
     name: str | None = None,
-    limit: Annotated[int | None, Parameter()] = None,
+    limit: Annotated[int | None, Whole] = None,
     output: Output = Output(),  # noqa: B008
 ) -> None:
     """List results, newest first, or what Loadstone knows.
@@ -43,6 +41,18 @@ def command(
         output: Where results lie and how to answer.
     """
     known = _KNOWN.get(what)
+    if known:
+        filters: dict[str, object] = {
+            "workload": workload,
+            "status": status,
+            "name": name,
+            "limit": limit,
+        }
+        filters["results"] = None if output.results == DEFAULT_RESULTS else output.results
+        idle = [f"--{option}" for option, value in filters.items() if value is not None]
+        refuse_idle(idle, f"results are chosen by it, and {what} are listed")
+    if limit is not None and limit < 1:
+        raise WrongInputError(f"--limit: {limit} is less than 1")
     rows = known() if known else _results(output, workload, status, name, limit)
     for reason in _left_out(what):
         say(f"left out: {reason}")

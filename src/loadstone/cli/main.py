@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from keyword import iskeyword
 
 from cyclopts import App, CycloptsError, Group
@@ -91,6 +92,9 @@ def build_app(called: str = "") -> App:
     return app
 
 
+_NEGATIVE = re.compile(r"-\.?\d")
+_OPTION = re.compile(r"--[\w-]+")
+_BARE = re.compile(r"--[\w-]+=")
 _NEEDS_NO_JOURNAL = {"recover", "completion", "schema"}
 
 
@@ -115,7 +119,9 @@ def run_command(arguments: list[str]) -> int:
     debug = "--debug" in arguments or bool(os.environ.get("LOADSTONE_DEBUG"))
     words = [each for each in arguments if each != "--debug"]
     try:
+        words = _as_values(words)
         _refuse_secrets(words)
+        _refuse_empty(words)
         _say_what_is_left_behind(words)
         app = build_app(words[0] if words else "")
         code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
@@ -205,6 +211,36 @@ def _without_words(text: str, arguments: Sequence[str]) -> str:
         if shown(word) == HIDDEN:
             text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, text)
     return text
+
+
+def _as_values(words: list[str]) -> list[str]:
+    """The words with each that begins like a negative number joined to the option before it.
+
+    No option begins with a digit, so `-5s` is a value; the parser would take it for an option.
+    """
+    joined: list[str] = []
+    for word in words:
+        if _NEGATIVE.match(word) and joined and _OPTION.fullmatch(joined[-1]):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """Stops at an option or a name without a value, as an unset variable of a shell leaves it.
+
+    Raises:
+        WrongInputError: If there is one.
+    """
+    for before, word in pairwise(["", *words]):
+        option = before if before.startswith("--") else "a word of the command"
+        if not word or _BARE.fullmatch(word):
+            raise WrongInputError(
+                f"{word.rstrip('=') or option} is empty",
+                advice="give it a value, or leave it out; an empty level of a setting is NAME=, or "
+                "'' within quotes",
+            )
 
 
 def _say_what_is_left_behind(words: list[str]) -> None:

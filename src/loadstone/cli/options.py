@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
+
+from loadstone.errors import WrongInputError
 
 LOAD = Group.create_ordered("Load")
 TARGET = Group.create_ordered("Target")
@@ -16,6 +19,18 @@ EXECUTION = Group.create_ordered("Execution")
 Flag = Parameter(negative=(), show_default=False)
 Words = Parameter(negative=(), show_default=False)
 
+
+def _whole(_type: Any, tokens: Sequence[Token]) -> int:
+    """Reads a whole number; the library would round 3.5."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value!r} is not a whole number") from None
+
+
+Whole = Parameter(converter=_whole)
+"""Of every option that takes a whole number."""
+
 DEFAULT_RESULTS = Path("results")
 
 
@@ -24,7 +39,7 @@ DEFAULT_RESULTS = Path("results")
 class ShortForm:
     """An experiment said in options. With a file, an option replaces what the file says."""
 
-    users: Annotated[int | None, Parameter(group=LOAD)] = None
+    users: Annotated[int | None, Parameter(group=LOAD), Whole] = None
     """Closed load: how many users."""
     think_time: Annotated[str | None, Parameter(group=LOAD)] = None
     """`none`, `specified` by the workload's origin, or the mean of a random one, as `2s`."""
@@ -32,7 +47,7 @@ class ShortForm:
     """Open load: operations that become due each second."""
     arrival: Annotated[Literal["uniform", "poisson"] | None, Parameter(group=LOAD)] = None
     """Open load: how arrivals are spaced."""
-    sessions: Annotated[int | None, Parameter(group=LOAD)] = None
+    sessions: Annotated[int | None, Parameter(group=LOAD), Whole] = None
     """Open load: connections that serve the arrivals."""
     warm_up: Annotated[str | None, Parameter(group=LOAD)] = None
     """Load before the measurement: `10s`."""
@@ -40,7 +55,7 @@ class ShortForm:
     """Users or rate rise from one to full: `30s`."""
     measure: Annotated[str | None, Parameter(group=LOAD)] = None
     """The measured phase: `60s`."""
-    threads: Annotated[int | None, Parameter(group=LOAD)] = None
+    threads: Annotated[int | None, Parameter(group=LOAD), Whole] = None
     """Worker threads of the driver."""
     scale: Annotated[float | None, Parameter(group=LOAD)] = None
     """Size of the data of a workload that has a scale factor, as `10`."""
@@ -63,11 +78,11 @@ class ShortForm:
 
     name: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """Name of the experiment and of its folder of results."""
-    repeats: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    repeats: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """Trials of each configuration; five can show a difference, three cannot."""
     durability: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None
     """After its trials each configuration is crashed so; acknowledged commits are looked for."""
-    crashes: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    crashes: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """Crashes of each configuration."""
     cache: Annotated[Literal["warm", "cold"] | None, Parameter(group=EXPERIMENT)] = None
     """State of the caches at the start of each trial."""
@@ -75,7 +90,7 @@ class ShortForm:
     """What the verdicts are about; default: the workload's headline."""
     confidence: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
     """Of intervals and verdicts, as `0.95`."""
-    seed: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    seed: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """Of the data, the load and the order of trials."""
 
 
@@ -102,13 +117,13 @@ class SearchForm:
     """Bisection: percent within which the level is to be found; 2 by default."""
     window: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """The objective is judged over each, as `10s`."""
-    failures: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    failures: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """So many trials of a level must fail before it counts as failed: 1 or 2."""
     longest: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """Samples lengthen from `--measure` to this while the bracket narrows."""
     soak: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """How long the level that was found must hold, as `1h`; default: what the workload says."""
-    confirm: Annotated[int | None, Parameter(group=EXPERIMENT)] = None
+    confirm: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """Fresh trials of each of 95, 100 and 105 % of the level."""
     approach: Annotated[Literal["fresh", "raise"] | None, Parameter(group=EXPERIMENT)] = None
     """Each level a fresh trial, or first one trial whose load is raised until a level fails."""
@@ -136,3 +151,24 @@ class Execution(Output):
     """Use a database that holds other data: it is set aside, and given back at the end."""
     quiet: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
     """Say nothing but errors and the result."""
+
+
+def given(form: object) -> list[str]:
+    """The options of a form that differ from what holds without them."""
+    names = [field.name for field in fields(form) if getattr(form, field.name) != field.default]  # type: ignore[arg-type]
+    return [option_of(name) for name in names]
+
+
+def option_of(field: str) -> str:
+    """The option that a field of a form has on the command line."""
+    return "--from" if field == "first" else f"--{field.replace('_', '-')}"
+
+
+def refuse_idle(options: Iterable[str], why: str) -> None:
+    """Stops at options that would do nothing.
+
+    Raises:
+        WrongInputError: If there is one.
+    """
+    if idle := list(options):
+        raise WrongInputError(f"{', '.join(idle)} would have no effect: {why}")

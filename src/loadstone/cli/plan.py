@@ -21,7 +21,7 @@ from loadstone.cli.changes import (
 from loadstone.cli.console import out, plain_table
 from loadstone.cli.draft import Draft, begin
 from loadstone.cli.execute import check
-from loadstone.cli.options import EXPERIMENT, Flag, SearchForm, ShortForm, Words
+from loadstone.cli.options import EXPERIMENT, Flag, SearchForm, ShortForm, Words, refuse_idle
 from loadstone.cli.outlook import FactorLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
@@ -72,6 +72,7 @@ def command(
         json: Print one JSON document on standard output and nothing else there.
         short: Options of the experiment.
     """
+    refuse_idle(["--json"] if as_file and json else [], "--as-file prints a file")
     draft = begin(what, "plan", short)
     is_scale = search.over is not None and bool(levels)
     if is_scale:
@@ -80,7 +81,7 @@ def command(
         put_search(draft, search)
     elif factor is not None or levels:
         put_compare(draft, factor, levels)
-    if rung or keep is not None:
+    if rung or several or keep is not None:
         put_ladder(draft, rung, several=several, keep=keep, reference=None)
     if vary or matrix is not None:
         put_sweep(draft, vary, matrix)

@@ -152,8 +152,11 @@ def write_experiment(experiment: Experiment) -> str:
 def parse_level(text: str) -> Level:
     """Reads a level from a command line as the same text in a file would be read.
 
-    `8` is an integer, `0.9` a number, `true` a truth value, and `off` or `1GB` a text.
+    `8` is an integer, `0.9` a number, `true` a truth value, and `off` or `1GB` a text; `''` and
+    `""` are the empty text.
     """
+    if text in ("''", '""'):
+        return ""
     if text in ("true", "false"):
         return text == "true"
     for number in (int, float):
@@ -161,7 +164,7 @@ def parse_level(text: str) -> Level:
             value = number(text)
         except ValueError:
             continue
-        return value if text[-1].isdigit() and "_" not in text else text
+        return value if text[-1:].isdigit() and "_" not in text else text
     return text
 
 

@@ -73,6 +73,15 @@ class FactorKind(ABC):
             WrongInputError: If the level is none of the factor, or does not go with the rest.
         """
 
+    def plain(self, parts: Parts, name: str) -> str:
+        """One spelling for all that the name of a factor may have.
+
+        Args:
+            parts: What it would be applied to.
+            name: The factor without its prefix.
+        """
+        return name
+
     def split(self, text: str) -> list[str]:
         """The levels that are written in one word, as on a command line: between commas."""
         return text.split(",")

@@ -35,12 +35,29 @@ class TargetFactor(FactorKind):
         """Puts the level among the settings of the target, or another target in its place."""
         if name == _ENGINE:
             return replace(parts, target=parts.target.other(level_text(level)))
-        return replace(parts, target=parts.target.with_settings({name: level}))
+        plain = _plain_name(parts.target, name)
+        others = {
+            each: value
+            for each, value in parts.target.settings.items()
+            if _plain_name(parts.target, each) != plain
+        }
+        target = parts.target.model_copy(update={"settings": {**others, name: level}})
+        return replace(parts, target=target)
+
+    def plain(self, parts: Parts, name: str) -> str:
+        """As the engine knows it."""
+        return _plain_name(parts.target, name)
 
 
 def level_text(level: Level) -> str:
     """A level as it is written in a file."""
     return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _plain_name(target: TargetSpec, name: str) -> str:
+    from loadstone.targets.registry import target_for
+
+    return target_for(target).plain_name(name)
 
 
 def _describe(target: TargetSpec) -> None:

@@ -247,6 +247,14 @@ class ProfileSpec(Spec):
         return value
 
     @property
+    def idle(self) -> dict[str, str]:
+        """The fields that have no effect under this load, with the reason."""
+        if self.load == "open":
+            return {"users": "an open load has a rate and sessions, not users"}
+        why = "closed users have no rate (an open load has one)"
+        return dict.fromkeys(("arrival", "sessions", "queue", "backlog"), why)
+
+    @property
     def measured(self) -> list[MeasuredPhase]:
         """The measured phases, in order; one at least."""
         return self.phases or [MeasuredPhase(name="measure")]

@@ -98,6 +98,8 @@ class Target:
         Raises:
             WrongInputError: If the spec cannot work, with the reason.
         """
+        if spec.data is not None:
+            raise WrongInputError(f"target {cls.engine} keeps no data", advice="leave data out")
         if spec.server != default_server(spec.engine) or spec.process != ProcessSpec():
             raise WrongInputError(
                 f"target {cls.engine} has no server", advice="leave server and process out"
@@ -115,6 +117,15 @@ class Target:
             f"target {cls.engine} has no setting {name!r}",
             advice="vary workload.… or profile.… instead",
         )
+
+    @classmethod
+    def plain_name(cls, name: str) -> str:
+        """One spelling for all that a setting's name may have: its case, its dashes, its aliases.
+
+        Args:
+            name: Of a setting that may not exist.
+        """
+        return name
 
     @classmethod
     def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:

@@ -11,7 +11,7 @@ from loadstone.experiments.designs.arrange import arrange
 from loadstone.results.record import SkippedRung, Status, TrialResult
 from loadstone.spec.model import Experiment, Level
 from loadstone.spec.plans import Change, TrialPlan, Variant
-from loadstone.spec.problems import Problem
+from loadstone.spec.problems import Path, Problem
 
 BASELINE = "baseline"
 """Name of the first variant where a design has no better one."""
@@ -116,6 +116,10 @@ class Design(ABC):
     def problems(self, experiment: Experiment) -> list[Problem]:
         """What is wrong with the design beyond the types of its fields."""
         return []
+
+    def idle(self, experiment: Experiment) -> dict[Path, str]:
+        """Fields that have no effect in this design as it is, with the reason."""
+        return {}
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
         """The trials, to be handed out one stage after the other."""

@@ -84,7 +84,9 @@ class Scale(Design):
             return [Problem(("design", "over"), f"{design.over!r} {message}")]
         levels = ("design", "levels")
         if isinstance(design.levels, LevelRange):
-            return [Problem((*levels, field), text) for field, text in _wrong(design.levels)]
+            wrong = [Problem((*levels, field), text) for field, text in _wrong(design.levels)]
+            if wrong:
+                return wrong
         return [Problem(levels, text) for text in _unfit(design, scaled_by(experiment))]
 
 
@@ -96,10 +98,13 @@ def _wrong(levels: LevelRange) -> Iterator[tuple[str, str]]:
 
 
 def _unfit(design: ScaleDesign, scaled: Scaled) -> Iterator[str]:
-    found = design.levels if isinstance(design.levels, list) else []
+    if isinstance(design.levels, LevelRange):
+        found = [design.levels.first, design.levels.to, design.levels.step]
+    else:
+        found = design.levels
     if any(n <= 0 for n in found):
         yield "there is nothing to be had at 0 or less"
-    if len(set(found)) < len(found):
+    if isinstance(design.levels, list) and len(set(found)) < len(found):
         yield "name each level once: repeats says how often it is measured"
     if design.over in SCALED and any(n != int(n) for n in found):
         yield f"{scaled.label} are whole numbers"

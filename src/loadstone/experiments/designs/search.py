@@ -22,7 +22,7 @@ from loadstone.load.objective import parse_objective, parse_term
 from loadstone.results.record import TrialResult
 from loadstone.spec.model import Experiment, LoadedBy, SearchDesign
 from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
-from loadstone.spec.problems import Problem
+from loadstone.spec.problems import Path, Problem
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.search import SearchIncrements
 
@@ -72,6 +72,20 @@ class Search(Design):
             message = "a search repeats what it must: say failures and confirm in its design"
             problems.append(Problem(("repeats",), message))
         return problems or _range_problems(experiment)
+
+    def idle(self, experiment: Experiment) -> dict[Path, str]:
+        """What belongs to the other method, and a first load beside `from`."""
+        if self.problems(experiment):
+            return {}
+        rules, found = rules_of(experiment), dict[Path, str]()
+        if rules.ascent.increments.method == "steps":
+            found["design", "precision"] = "steps go to the fine step (method: bisection has one)"
+        else:
+            why = "bisection halves the bracket (method: steps has steps)"
+            found |= {("design", field): why for field in ("coarse", "fine")}
+        if rules.over == "users" and _design(experiment).first is not None:
+            found["profile", "users"] = "the first level is that of --from"
+        return found
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
         """The trials, as the state of the search asks for them."""
@@ -276,8 +290,13 @@ def _range_problems(experiment: Experiment) -> list[Problem]:
     except LoadstoneError as error:
         return [Problem(("design",), error.message)]
     increments, problems = rules.ascent.increments, []
-    if rules.ascent.whole and increments.first != int(increments.first):
-        problems.append(Problem(("design", "from"), "users are whole numbers"))
+    if rules.ascent.whole:
+        asked = {"from": design.first, "coarse": design.coarse, "fine": design.fine}
+        problems += [
+            Problem(("design", name), f"users are whole numbers; given {level:g}")
+            for name, level in {**asked, "at_most": design.at_most}.items()
+            if level is not None and level != int(level)
+        ]
     if design.at_most is not None and design.at_most < increments.first:
         message = f"is below the first level, {increments.first:g}"
         problems.append(Problem(("design", "at_most"), message))

@@ -16,6 +16,7 @@ from loadstone.experiments.designs import design_of
 from loadstone.experiments.preflight.crashes import crash_problems
 from loadstone.experiments.preflight.outages import outage_problems
 from loadstone.experiments.preflight.refusals import refuse_unfit
+from loadstone.experiments.preflight.spellings import spelling_problems
 from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.storage import check_role
@@ -48,6 +49,7 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems = of_design + _target_problems(experiment)
     problems += _profile_problems(experiment)
     problems += _setting_problems(experiment)
+    problems += spelling_problems(experiment)
     problems += _file_problems(experiment)
     of_host = _host_problems(experiment)
     problems += of_host
@@ -217,6 +219,11 @@ def _archive_problems(experiment: Experiment) -> list[Problem]:
 
 def _refuse_unfit_variant(experiment: Experiment, variant: Variant) -> None:
     parts = apply_changes(experiment, variant.changes)
+    for change in variant.changes:
+        prefix, _, name = change.factor.partition(".")
+        if prefix == "profile" and name in parts.profile.idle:
+            why = parts.profile.idle[name]
+            raise WrongInputError(f"{change.factor} would have no effect: {why}")
     for _, path in _missing_files(parts.workload):
         raise WrongInputError(_no_file(path))
     refuse_unfit(parts, experiment.cache)

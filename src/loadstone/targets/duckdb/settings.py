@@ -71,6 +71,11 @@ def info(name: str, level: Level) -> SettingInfo:
     )
 
 
+def plain_name(name: str) -> str:
+    """One name for the two that some settings have, whatever its case."""
+    return _aliases().get(name.lower(), name.lower())
+
+
 def default(name: str) -> str:
     """What DuckDB has on this machine without the setting."""
     return _known()[name][0]
@@ -140,6 +145,14 @@ def _known() -> dict[str, tuple[str, str]]:
     with connect(":memory:", {}) as connection:
         rows = connection.execute(ALL).fetchall()
     return {name: (value, scope) for name, value, scope in rows}
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    """Second name of a setting: its first one."""
+    asked = "SELECT lower(unnest(aliases)), lower(name) FROM duckdb_settings()"
+    with connect(":memory:", {}) as connection:
+        return dict(connection.execute(asked).fetchall())
 
 
 @cache

@@ -45,6 +45,11 @@ class DuckDB(InProcessTarget):
     risks = settings.RISKS
 
     @classmethod
+    def plain_name(cls, name: str) -> str:
+        """Case does not matter, and some settings have two names."""
+        return settings.plain_name(name)
+
+    @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
         """Asks DuckDB itself."""
         return settings.info(name, level)

@@ -11,7 +11,7 @@ from loadstone.results.record import Fingerprint
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
-from loadstone.targets.mariadb import address, bulk, ddl, fingerprint, settings, state
+from loadstone.targets.mariadb import address, bulk, catalog, ddl, fingerprint, settings, state
 from loadstone.targets.mariadb.client import Client
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 from loadstone.targets.mariadb.waits import WaitsProbe
@@ -55,6 +55,11 @@ class MariaDB(ServedDatabase):
         from loadstone.targets.mariadb.remote import RemoteMariaDB
 
         return RemoteMariaDB if address.is_address(spec.server) else OwnedMariaDB
+
+    @classmethod
+    def plain_name(cls, name: str) -> str:
+        """Neither case nor dashes matter, and options have names of their own."""
+        return catalog.plain_name(name)
 
     def analyse(self) -> None:
         """Makes the planner's statistics of all tables."""

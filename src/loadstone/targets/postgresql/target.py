@@ -67,6 +67,11 @@ class PostgreSQL(ServedDatabase):
 
         return RemotePostgreSQL if address.is_address(spec.server) else OwnedPostgreSQL
 
+    @classmethod
+    def plain_name(cls, name: str) -> str:
+        """Case does not matter."""
+        return name.lower()
+
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Puts the state back that `open` left."""
         return self.restore(EMPTY, spec)

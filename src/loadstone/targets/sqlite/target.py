@@ -53,6 +53,11 @@ class SQLite(InProcessTarget):
             )
 
     @classmethod
+    def plain_name(cls, name: str) -> str:
+        """Case does not matter."""
+        return name.lower()
+
+    @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
         """Looks the pragma up."""
         return pragmas.info(name, level)
