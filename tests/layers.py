@@ -12,15 +12,15 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = "loadstone"
+GROUND = ("secret", "errors", "limits", "units", "registered", "folders_of_user", "cache")
+"""Modules that nearly all import; they are not drawn."""
 LAYERS = (
-    *("secret", "errors", "limits", "units", "registered", "cache", "spec", "protocol"),
-    *("journal", "results"),
+    *GROUND,
+    *("spec", "protocol", "journal", "results"),
     *("host", "probes", "placements", "targets", "workloads", "factors", "load", "runner"),
     *("experiments", "report", "doctor", "cli"),
 )
 """From the ground up: an import points to what stands before."""
-GROUND = ("secret", "errors", "limits", "units", "registered", "cache")
-"""Modules that nearly all import; they are not drawn."""
 
 
 @dataclass(frozen=True, order=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+
+from loadstone.folders_of_user import folder_of_user
 
 MANIFEST = "manifest.json"
 """What is known of the data of a folder."""
@@ -22,11 +23,7 @@ MANIFEST = "manifest.json"
 
 def cache_folder() -> Path:
     """The folder of all data, that of the user."""
-    own = os.environ.get("LOADSTONE_CACHE")
-    if own:
-        return Path(own)
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "loadstone"
+    return folder_of_user("LOADSTONE_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
 @contextmanager

@@ -19,6 +19,9 @@ from typing import Any
 
 import psutil
 
+from loadstone.errors import WrongInputError
+from loadstone.folders_of_user import folder_of_user
+
 UndoFunction = Callable[[dict[str, Any]], None]
 
 _UNDO: dict[str, UndoFunction] = {}
@@ -50,11 +53,7 @@ class Entry:
 
 def state_dir() -> Path:
     """Where pointers to open journals lie: `LOADSTONE_STATE`, else the XDG state folder."""
-    own = os.environ.get("LOADSTONE_STATE")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "loadstone"
+    return folder_of_user("LOADSTONE_STATE", "XDG_STATE_HOME", ".local/state")
 
 
 class Journal:
@@ -67,13 +66,13 @@ class Journal:
             path: The file; its folder must exist.
             command: The command line, for the reader of a later `recover`.
         """
+        self._pointer = _pointer_path(path)
+        _make_folder(self._pointer.parent)
         self.path = path
         self._open: dict[int, Entry] = {}
         self._next = 1
         self._file = path.open("a", encoding="utf-8")
         self._copies: list[RawIOBase] = []
-        self._pointer = _pointer_path(path)
-        self._pointer.parent.mkdir(parents=True, exist_ok=True)
         process = psutil.Process()
         _write_durably(
             self._pointer,
@@ -273,6 +272,28 @@ def _runs(pid: int, started: float) -> bool:
 def _pointer_path(path: Path) -> Path:
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
     return state_dir() / "open" / f"{digest}.json"
+
+
+def _make_folder(folder: Path) -> None:
+    """Makes the folder of pointers before anything is begun.
+
+    Raises:
+        WrongInputError: If it cannot be made or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror or str(error)) from error
+    if not writable:
+        raise _unwritable(folder, "no permission")
+
+
+def _unwritable(folder: Path, why: str) -> WrongInputError:
+    return WrongInputError(
+        f"{folder} cannot be written ({why}): Loadstone notes there what it must undo",
+        advice="name another folder with LOADSTONE_STATE",
+    )
 
 
 def _write_durably(path: Path, text: str) -> None:

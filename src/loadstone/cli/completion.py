@@ -38,6 +38,6 @@ def command(
         return
     try:
         path = app.install_completion(shell=shell, output=output, add_to_startup=output is None)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         raise WrongInputError(f"the completion cannot be installed: {error}") from error
     say(f"completion installed in {path}; it works in shells that are started from now on")

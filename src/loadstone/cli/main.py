@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
 from itertools import pairwise
 from keyword import iskeyword
+from types import FrameType
 
 from cyclopts import App, CycloptsError, Group
 
@@ -104,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: Without the program's name; default: those of the process.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what the terminal's encoding lacks
     sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -118,6 +127,12 @@ def run_command(arguments: list[str]) -> int:
     """
     debug = "--debug" in arguments or bool(os.environ.get("LOADSTONE_DEBUG"))
     words = [each for each in arguments if each != "--debug"]
+    with _interrupts_noted() as noted:
+        return _run(words, arguments, noted, debug=debug)
+
+
+def _run(words: list[str], arguments: list[str], noted: list[int], *, debug: bool) -> int:
+    """Runs one command; `noted` has the interrupts that came meanwhile."""
     try:
         words = _as_values(words)
         _refuse_secrets(words)
@@ -134,9 +149,31 @@ def run_command(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OK)
     except Exception as error:
+        if noted and not isinstance(error, LoadstoneError | ExceptionGroup):
+            return int(ExitCode.INTERRUPTED)
         if debug and not isinstance(error, InterruptedTrialError):
             raise
         return say_error(_for_the_user(error, arguments))
+
+
+@contextmanager
+def _interrupts_noted() -> Iterator[list[int]]:
+    """Ctrl-C is seen also where a library makes an exception of its own of it."""
+    noted: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield noted
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _for_the_user(error: Exception, arguments: list[str]) -> LoadstoneError:
@@ -162,7 +199,6 @@ class WrongOptionError(LoadstoneError):
         chain = " ".join(error.command_chain or ())
         command = f"loadstone {chain}".strip()
         text = _without_words(" ".join(str(error).split()), arguments)
-        super().__init__(
             text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
         )
 

@@ -90,15 +90,25 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
             _lab(experiment, folder, options, observer, interrupts) as lab,
         ):
             Series(experiment, stages, folder, lab, options.command).make()
+    except ExceptionGroup:  # something could not be put back: that is told, interrupted or not
+        raise
+    except Exception as error:
+        if not interrupts.requested:
+            raise
+        raise _interrupted(folder) from error
     finally:
         _index(folder, observer)
         observer.experiment_ends(folder.path)
     if interrupts.requested:
-        raise InterruptedTrialError(
-            f"interrupted; what was measured is in {folder.path}",
-            advice=f"loadstone report {folder.path}",
-        )
+        raise _interrupted(folder)
     return folder.path
+
+
+def _interrupted(folder: ExperimentFolder) -> InterruptedTrialError:
+    return InterruptedTrialError(
+        f"interrupted; what was measured is in {folder.path}",
+        advice=f"loadstone report {folder.path}",
+    )
 
 
 def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:

@@ -39,8 +39,13 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
                 _measure(outcome, folder, lab)
         except InterruptedTrialError:
             outcome.interrupted = True
-        except (LoadstoneError, OSError) as error:
-            outcome.fail(error)
+        except Exception as error:  # an interrupt may come as an exception of a library's own
+            if lab.interrupts.requested:
+                outcome.interrupted = True
+            elif isinstance(error, (LoadstoneError, OSError)):
+                outcome.fail(error)
+            else:
+                raise
         with lab.interrupts.shielded():
             folder.keep_log(lab.target.log_path())
             result = record_of(outcome, lab.speeds_of(plan), lab.disturbance)

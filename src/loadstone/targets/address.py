@@ -100,8 +100,9 @@ def password(reference: str | None) -> str | None:
         return found
     try:
         return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # a RuntimeError of a home that is not known
+        why = error.strerror if isinstance(error, OSError) else error
         raise WrongInputError(
-            f"the file that should hold the password cannot be read: {error.strerror}",
+            f"the file that should hold the password cannot be read: {why}",
             advice="name one that this user may read: file:PATH",
         ) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from loadstone.targets.quoting import escaped
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -26,5 +28,5 @@ def rows_of(table: pa.Table | None) -> list[tuple[Any, ...]]:
 
 def _literal(value: object) -> str:
     if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return escaped(value)
     return str(value)

@@ -16,6 +16,7 @@ from loadstone.targets.base import TargetContext
 from loadstone.targets.blame import AskedSettings, not_started
 from loadstone.targets.database import Database
 from loadstone.targets.local.file_store import FileStore
+from loadstone.targets.local.unfit import refuse_unfit_folders
 from loadstone.targets.own_connection import OwnConnection
 
 EMBEDDED = "embedded"
@@ -25,6 +26,8 @@ class InProcessTarget(Database):
     """An engine without a server. Loadstone's own connection is closed while there is load."""
 
     in_process = True
+    unfit_signs: ClassVar[str] = ""
+    """Signs in the name of a folder that mean something else to the engine."""
     serves = False
     title: ClassVar[str]
     """Name of the engine, for people."""
@@ -50,6 +53,7 @@ class InProcessTarget(Database):
                 advice="use host.generator.cpus for its processors",
             )
         cls.check_own()
+        refuse_unfit_folders(spec, cls.title, cls.unfit_signs)
         return {"engine": cls.engine, "runs in": cls.runs_in}
 
     @classmethod

@@ -21,6 +21,7 @@ from loadstone.runner.session import FailureError
 from loadstone.runner.usage import EngineMeter
 from loadstone.targets.arrow_sql import rows_of
 from loadstone.targets.chdb.database import STANDARD, said
+from loadstone.targets.quoting import escaped
 
 _QUERY = count(1)
 
@@ -109,7 +110,7 @@ class ChDBChannel:
             for chunk in chunks:
                 file.write(chunk)
             file.flush()
-            source = f"file('{file.name}', 'RowBinary', '{', '.join(types)}')"
+            source = f"file({escaped(file.name)}, 'RowBinary', '{', '.join(types)}')"
             self.run(f"INSERT INTO {table} SELECT {', '.join(MEMBERS)}, {amounts} FROM {source}")
 
     def change(self, statements: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb.database import STANDARD
+from loadstone.targets.quoting import escaped
 from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.targets.script_process import answer_of
 
@@ -98,10 +99,10 @@ def _known() -> dict[str, str]:
 
 @cache
 def _canonical(name: str, text: str) -> str:
-    quoted = text.replace("'", "\\'")
     try:
         rows = _asked(
-            f"SET {name} = '{quoted}'", f"SELECT value FROM system.settings WHERE name = '{name}'"
+            f"SET {name} = {escaped(text)}",
+            f"SELECT value FROM system.settings WHERE name = '{name}'",
         )
     except TargetError as error:
         raise WrongInputError(f"{name} cannot be {text!r}: {error.message}") from error

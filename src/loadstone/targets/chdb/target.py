@@ -20,6 +20,7 @@ from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.quoting import escaped
 from loadstone.targets.risks import is_unsafe
 from loadstone.targets.schema import Table
 
@@ -31,6 +32,7 @@ class ChDB(InProcessTarget):
     title = "chDB"
     runs_in = "the runner"
     file_name = ""
+    unfit_signs = "*?{}"
     generator: ClassVar[Program] = RUNNER
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files", "cells", "changes"})
     usual_keys = "keys"
@@ -80,7 +82,7 @@ class ChDB(InProcessTarget):
     def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
         """Reads the files; ClickHouse's own threads share the work."""
         for path in files:
-            self.query(f"INSERT INTO {table.name} SELECT * FROM file('{path}', 'Parquet')")
+            self.query(f"INSERT INTO {table.name} SELECT * FROM file({escaped(path)}, 'Parquet')")
 
     def finish_tables(self, tables: Sequence[Table]) -> None:
         """Merges the parts of each table into one: else they would be merged under load."""

@@ -17,6 +17,7 @@ from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.duckdb.database import connect
+from loadstone.targets.quoting import quoted
 from loadstone.targets.risks import Risk, Risks, is_unsafe
 
 ALL = "SELECT lower(name), coalesce(value, ''), scope FROM duckdb_settings()"
@@ -158,9 +159,8 @@ def _aliases() -> dict[str, str]:
 @cache
 def _canonical(name: str, text: str) -> str:
     with connect(":memory:", {}) as connection:
-        quoted = text.replace("'", "''")
         try:
-            connection.execute(f"SET GLOBAL {name} = '{quoted}'")
+            connection.execute(f"SET GLOBAL {name} = {quoted(text)}")
             found = connection.execute(
                 "SELECT value FROM duckdb_settings() WHERE name = ?", [name]
             ).fetchone()

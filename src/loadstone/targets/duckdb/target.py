@@ -22,6 +22,7 @@ from loadstone.targets.duckdb.database import Database, connect
 from loadstone.targets.duckdb.probe import DuckDBProbe
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.own_connection import OwnConnection
+from loadstone.targets.quoting import read_by_duckdb
 from loadstone.targets.risks import is_unsafe
 from loadstone.targets.schema import Table
 
@@ -37,6 +38,7 @@ class DuckDB(InProcessTarget):
     title = "DuckDB"
     runs_in = "the runner"
     file_name = "loadstone.duckdb"
+    unfit_signs = "?\\"
     generator: ClassVar[Program] = RUNNER
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "bulk", "files", "cells", "changes"})
     usual_keys = "none"
@@ -94,7 +96,7 @@ class DuckDB(InProcessTarget):
 
     def load_files(self, table: Table, files: Sequence[Path], *, sessions: int) -> None:
         """Reads the files; DuckDB's own threads share the work."""
-        names = ", ".join(f"'{path}'" for path in files)
+        names = ", ".join(map(read_by_duckdb, files))
         self.query(f"INSERT INTO {table.name} SELECT * FROM read_parquet([{names}])")
 
     def finish_tables(self, tables: Sequence[Table]) -> None:

@@ -88,15 +88,21 @@ class EngineFolders:
         return self._make_folder(self.root / name)
 
     def make_socket_folder(self, socket: str) -> Path:
-        """Makes a folder for the socket; elsewhere if the path would be too long for the kernel.
+        """Makes a folder for the socket; elsewhere if the path does not fit.
 
         Args:
             socket: Name of the socket.
         """
         folder = self.root / "socket"
-        if len(str(folder / socket).encode()) > _SOCKET_PATH_LIMIT:
+        if not self.socket_fits(folder, socket):
             folder = self._make_tree(tree.DEFAULT_PARENT) / "socket"
         return self._make_folder(folder)
+
+    @staticmethod
+    def socket_fits(folder: Path, socket: str) -> bool:
+        """Whether a socket can lie there: no path is long, and libpq parts hosts at commas."""
+        path = str(folder / socket)
+        return "," not in path and len(path.encode()) <= _SOCKET_PATH_LIMIT
 
     @contextlib.contextmanager
     def blaming_full_disk(self) -> Iterator[None]:

@@ -126,19 +126,25 @@ class Instance(OwnedServer):
         self.make_folders()
         statements = self._configuration.with_name("install.sql")
         self._write(statements, script)
+        # The installer, a script of the shell, parts words at blanks where an option file does not.
+        folders = {
+            "innodb_log_group_home_dir": self.folders.redo,
+            "tmpdir": self.folders.temporary,
+        }
+        lines = [values.option_line(name, str(folder)) for name, folder in folders.items()]
+        answers = self._configuration.with_name("install.cnf")
+        self._write(answers, "[mariadbd]\n" + "".join(lines))
         self._note()
         done = subprocess.run(
             [
                 str(self.binaries.installer),
-                "--no-defaults",
+                f"--defaults-file={answers.name}",
                 *INSTALL_OPTIONS,
                 f"--extra-file={statements}",
                 f"--datadir={self.folders.data}",
-                f"--innodb-log-group-home-dir={self.folders.redo}",
-                f"--tmpdir={self.folders.temporary}",
                 *(f"--{name.replace('_', '-')}={value}" for name, value in options.items()),
             ],
-            cwd="/",
+            cwd=answers.parent,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

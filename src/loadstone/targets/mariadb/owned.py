@@ -17,6 +17,7 @@ from loadstone.targets.local import copies, snapshots
 from loadstone.targets.local.copies import RestoreWork
 from loadstone.targets.local.places import Layout
 from loadstone.targets.local.sessions import room_for
+from loadstone.targets.local.unfit import refuse_unfit_folders
 from loadstone.targets.mariadb import binaries, catalog, settings, state, values
 from loadstone.targets.mariadb.client import Client
 from loadstone.targets.mariadb.instance import INSTALL_OPTIONS, USER, Folders, Instance
@@ -39,6 +40,10 @@ CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 """
 
 
+_UNFIT_SIGNS = ":;"
+"""They part the folders of a list: of temporary files, and of redo logs."""
+
+
 class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
     """One server in a folder of its own, with its snapshots beside it."""
 
@@ -52,6 +57,7 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """Version and path of the server; nothing is started."""
         found = binaries.find(spec.server)
+        refuse_unfit_folders(spec, "MariaDB", _UNFIT_SIGNS)
         return {"engine": cls.engine, "version": found.version, "binaries": str(found.server)}
 
     @classmethod

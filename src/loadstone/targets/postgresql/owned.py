@@ -121,7 +121,7 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
     def _in_force(self, wanted: Mapping[str, Level]) -> dict[str, Level]:
         own: dict[str, Level] = {
             "listen_addresses": "",
-            "unix_socket_directories": str(self.server.socket),
+            "unix_socket_directories": values.listed(self.server.socket),
         }
         return {**settings.BASE, **wanted, **own}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from pathlib import Path
 
 from loadstone.spec.model import Level
 
@@ -36,6 +37,11 @@ def text(level: Level) -> str:
     if isinstance(level, bool):
         return "on" if level else "off"
     return str(level)
+
+
+def listed(folder: Path) -> str:
+    """A folder as a list of one: its commas and blanks do not part it."""
+    return '"' + str(folder).replace('"', '""') + '"'
 
 
 def quoted(value: str) -> str:

@@ -10,6 +10,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from loadstone.targets.quoting import escaped
+
 _DECLARED = "tables.json"
 
 
@@ -52,7 +54,7 @@ def declared(database: Path) -> dict[str, str]:
 def statements(database: Path) -> list[str]:
     """Statements that make the tables known to a session."""
     return [
-        f"CREATE TABLE {name} ({columns}) USING parquet LOCATION '{tables(database) / name}'"
+        f"CREATE TABLE {name} ({columns}) USING parquet LOCATION {escaped(tables(database) / name)}"
         for name, columns in declared(database).items()
     ]
 

@@ -33,6 +33,7 @@ class Spark(InProcessTarget):
     title = "Spark"
     runs_in = "a JVM of the runner"
     file_name = ""
+    unfit_signs = "*?{}[],"
     generator: ClassVar[Program] = RUNNER
     capabilities: ClassVar[frozenset[str]] = frozenset({"sql", "files"})
     usual_keys = "none"

@@ -20,6 +20,7 @@ import pyarrow as pa
 from loadstone.cache import MANIFEST, cache_folder, locked, made_once
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.targets.dialect import Dialect
+from loadstone.targets.quoting import quoted, read_by_duckdb
 from loadstone.targets.schema import Table
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.tables import LINEITEM, ORDERS, TABLES, rows_of
@@ -181,7 +182,7 @@ def _counted(folder: Path, scale: float, form: str) -> dict[str, object]:
 
 
 def _source(table: Table, files: Sequence[Path], form: str) -> str:
-    names = ", ".join(f"'{path}'" for path in files)
+    names = ", ".join(map(read_by_duckdb, files))
     if form == "parquet":
         return f"read_parquet([{names}])"
     types = ", ".join(f"'{column.name}': '{column.type.sql}'" for column in table.columns)
@@ -211,7 +212,7 @@ def _stage(
             connection.execute(
                 f"COPY (SELECT pair::integer AS pair, new AS {key}, {_but_key(table)} "
                 f"FROM {source} JOIN renamed ON {key} = old ORDER BY new) "
-                f"TO '{folder}/refresh_{table.name}.{form}' ({options})"
+                f"TO {quoted(folder / f'refresh_{table.name}.{form}')} ({options})"
             )
         # What is deleted was loaded first: the orders 1 to `pairs * per_pair`.
         connection.execute(
@@ -223,7 +224,7 @@ def _stage(
         connection.execute(
             f"COPY (SELECT pair, o_orderkey, count(*)::integer AS l_lines FROM deleted "
             f"JOIN {source} ON l_orderkey = o_orderkey GROUP BY ALL ORDER BY o_orderkey) "
-            f"TO '{folder}/refresh_delete.{form}' ({options})"
+            f"TO {quoted(folder / f'refresh_delete.{form}')} ({options})"
         )
     return {"pairs": pairs, "seed": seed}
 

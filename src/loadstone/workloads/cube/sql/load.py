@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from loadstone.targets.quoting import quoted, read_by_duckdb
 from loadstone.workloads.cube.data.provide import KEY_DIMENSIONS
 from loadstone.workloads.cube.outline.model import Dimension, Outline
 from loadstone.workloads.cube.outline.sparse import LOADED_PERIODS, PERIOD
 from loadstone.workloads.cube.sql.aggregate import levels
 from loadstone.workloads.cube.sql.flavours import Flavour
 from loadstone.workloads.cube.sql.tables import AMOUNTS, BASE, KEYS, LOADED, UPPER
-from loadstone.workloads.cube.sql.work import CellLoad, Job, Work, at_once, named, one_by_one
+from loadstone.workloads.cube.sql.work import CellLoad, Job, Work, at_once, one_by_one
 
 NEW = {BASE: f"{BASE}_new", UPPER: f"{UPPER}_new"}
 """Tables of a restructure, while it goes on."""
@@ -93,7 +94,7 @@ def types(outline: Outline) -> Iterator[str]:
 
 
 def _type(name: str, texts: Sequence[str]) -> str:
-    values = ", ".join("'" + text.replace("'", "''") + "'" for text in texts)
+    values = ", ".join(map(quoted, texts))
     return f"CREATE TYPE {_type_name(name)} AS ENUM ({values})"
 
 
@@ -112,7 +113,8 @@ def _read_by_engine(files: Sequence[Path], rejects: Path) -> list[str]:
     """By DuckDB's reader: a text that is not in a column's type is a wrong line."""
     columns = [f"'{name}': '{_type_name(name)}'" for name in (*KEY_DIMENSIONS, PERIOD)]
     source = (
-        f"read_csv([{', '.join(map(named, files))}], header = true, delim = ',', quote = '\"', "
+        f"read_csv([{', '.join(map(read_by_duckdb, files))}], "
+        "header = true, delim = ',', quote = '\"', "
         f"auto_detect = false, columns = {{{', '.join([*columns, _DATA])}}}, "
         f"store_rejects = true, rejects_table = '{_REJECTED}', rejects_scan = '{_SCANNED}')"
     )
@@ -127,7 +129,7 @@ def _read_by_engine(files: Sequence[Path], rejects: Path) -> list[str]:
         f"INSERT INTO {BASE} SELECT {codes}, {sums} FROM {source} GROUP BY {keys}",
         f"COPY (SELECT s.file_path AS file, r.line, r.column_name AS field, "
         f"r.error_message AS text FROM {_REJECTED} r JOIN {_SCANNED} s USING (scan_id, file_id) "
-        f"ORDER BY ALL) TO {named(rejects)} (FORMAT csv, HEADER true)",
+        f"ORDER BY ALL) TO {quoted(rejects)} (FORMAT csv, HEADER true)",
     ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 
@@ -61,8 +60,3 @@ def at_once(jobs: Sequence[Job]) -> Work:
     """Each in a session of its own; jobs without actions are left out."""
     stage = tuple(job for job in jobs if job)
     return Work((stage,)) if stage else Work()
-
-
-def named(path: Path) -> str:
-    """A file's name as a text of SQL."""
-    return "'" + str(path).replace("'", "''") + "'"
