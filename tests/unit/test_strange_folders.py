@@ -17,7 +17,7 @@ from loadstone.targets.postgresql import values as postgresql
 from loadstone.targets.quoting import escaped, quoted, read_by_duckdb
 from loadstone.targets.registry import TARGETS, target_for
 
-STRANGE = 'it\'s a "strange" näme [x] {a,b} #1 %s $HOME;&*? \\n'
+STRANGE = 'it\'s a "strange" näme [x] {a,b} #1 %s $HOME;&*?'
 
 
 def test_duckdb_reads_and_writes_files_of_any_name(tmp_path: Path):

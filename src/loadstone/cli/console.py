@@ -45,11 +45,13 @@ def plain_table(
     Args:
         columns: Their headings.
         title: Above them.
-        whole: Columns that are not wrapped as long as others can be.
+        whole: Columns that are not wrapped as long as there is room for the others.
     """
-    from rich.table import Column, Table
+    from rich.table import Column
 
-    return Table(
+    from loadstone.cli.plain_table import PlainTable
+
+    return PlainTable(
         *(Column(name, overflow="fold", no_wrap=name in whole) for name in columns),
         title=title,
         title_justify="left",

@@ -110,9 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: Without the program's name; default: those of the process.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # what the terminal's encoding lacks
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # what the terminal's encoding lacks
     sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
 
 

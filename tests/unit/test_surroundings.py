@@ -1,0 +1,102 @@
+"""Terminals of another encoding, narrow ones, and interrupts that a library renames."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from rich.console import Console
+
+from loadstone.cli import main
+from loadstone.cli.console import plain_table
+from loadstone.cli.main import run_command
+from loadstone.errors import ExitCode, InterruptedTrialError
+from loadstone.experiments.interrupts import Interrupts
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["run", "--help"], ExitCode.OK, b"loadstone run"),
+        (["list", "workloads"], ExitCode.OK, b"oltp"),
+        (["plan", "\N{GREEK SMALL LETTER PI}"], ExitCode.WRONG_INPUT, rb"'\u03c0' is neither"),
+    ],
+)
+def test_what_an_encoding_lacks_is_replaced(words: list[str], code: int, said: bytes):
+    done = subprocess.run(
+        [sys.executable, "-m", "loadstone.cli.main", *words],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert done.returncode == code, done.stderr[-600:]
+    assert b"Traceback" not in done.stderr
+    assert said in done.stdout + done.stderr
+
+
+def test_a_table_on_a_narrow_terminal_loses_nothing():
+    table = plain_table("name", "now", "about", whole=("name",))
+    cells = ("host.vm.dirty_background_ratio", "10", "memory at which writing begins")
+    table.add_row(*cells)
+    output = io.StringIO()
+    Console(file=output, width=40).print(table)
+    shown = "".join(output.getvalue().split())
+    assert all(sign in shown for sign in "".join(cells).replace(" ", ""))
+    assert max(map(len, output.getvalue().splitlines())) <= 40
+    for cell in cells:
+        at = {line.find(cell[:6]) for line in output.getvalue().splitlines()} - {-1}
+        assert at, cell
+
+
+def test_a_table_of_names_alone_is_not_cut():
+    names = ("a-member-with-a-long-name", "a-parent-with-a-long-name")
+    table = plain_table("name", "parent", whole=("name", "parent"))
+    table.add_row(*names)
+    output = io.StringIO()
+    Console(file=output, width=40).print(table)
+    shown = "".join(output.getvalue().split())
+    assert len(shown) == len("nameparent" + "".join(names))
+
+
+def test_an_interrupt_that_a_library_renames_is_an_interrupt(monkeypatch: pytest.MonkeyPatch):
+    def library(*_: Any) -> NoReturn:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(10)
+        except KeyboardInterrupt as error:
+            raise RuntimeError("Query interrupted") from error
+        raise AssertionError("no signal came")
+
+    monkeypatch.setattr(main, "_say_what_is_left_behind", library)
+    assert run_command(["list"]) == ExitCode.INTERRUPTED
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_without_an_interrupt_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    def wrong(*_: Any) -> NoReturn:
+        raise RuntimeError("wrong")
+
+    monkeypatch.setattr(main, "_say_what_is_left_behind", wrong)
+    assert run_command(["list"]) == ExitCode.INTERNAL
+
+
+def test_the_handler_of_an_experiment_notes_what_it_raises():
+    interrupts = Interrupts()
+    with interrupts.installed(), pytest.raises(InterruptedTrialError):
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(10)
+    assert interrupts.requested
