@@ -383,7 +383,9 @@ def _write_samples(path: Path, plan: TrialPlan, speed: float, rng: np.random.Gen
         ]
     columns = list(zip(*rows, strict=True))
     names = ["t_s", "probe", "metric", "value"]
-    pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), path)
+    pq.write_table(
+        pa.table(dict(zip(names, map(list, columns), strict=True))), path, write_page_checksum=True
+    )
 
 
 def _inventory(plan: TrialPlan, sample: Sample) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def command(
     from loadstone.report.document import build_document
     from loadstone.report.export import export_csv, export_parquet
 
-    document = build_document(find_result(output.results, result).experiment)
+    document = build_document(find_result(output, result).experiment)
     for path, export in ((csv, export_csv), (parquet, export_parquet)):
         if path is not None:
             export(document, path)

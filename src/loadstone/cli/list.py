@@ -93,8 +93,8 @@ def _results(
 ) -> list[Row]:
     if not output.results.is_dir():
         return []
+    from loadstone.results.listing import listed
     from loadstone.results.record import Status
-    from loadstone.results.store import Store
 
     try:
         wanted = Status(status) if status is not None else None
@@ -102,8 +102,16 @@ def _results(
         raise WrongInputError(
             f"there is no status {status!r}", advice=f"choose one of {', '.join(Status)}"
         ) from None
-    with Store(output.results) as store:
-        entries = store.experiments(workload=workload, status=wanted, name=name, limit=limit)
+    entries, left_out = listed(output.results)
+    for reason in left_out:
+        say(f"left out: {reason}")
+    chosen = [
+        entry
+        for entry in entries
+        if workload in (None, entry.workload)
+        and (wanted is None or entry.has(wanted))
+        and (name or "").lower() in entry.name.lower()
+    ]
     return [
         {
             "name": entry.name,
@@ -116,7 +124,7 @@ def _results(
             "unsafe": "unsafe" if entry.unsafe else None,
             "title": entry.title,
         }
-        for entry in entries
+        for entry in chosen[:limit]
     ]
 
 

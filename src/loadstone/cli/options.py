@@ -139,6 +139,11 @@ class Output:
     json: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
     """Print one JSON document on standard output and nothing else there."""
 
+    @property
+    def names_results(self) -> bool:
+        """Whether the user named the folder: the default is this very object."""
+        return self.results is not DEFAULT_RESULTS
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from loadstone.cli.console import out
 from loadstone.cli.find import find_result
@@ -44,7 +43,7 @@ def compare_results(first: str, second: str, output: Output) -> int:
     Raises:
         WrongInputError: If one is not there, or they have no figure in common.
     """
-    baseline, candidate = _side(output.results, first), _side(output.results, second)
+    baseline, candidate = _side(output, first), _side(output, second)
     report, metric = _compare(baseline, candidate)
     notices = _notices(baseline, candidate, metric)
     if output.json:
@@ -60,9 +59,9 @@ def compare_results(first: str, second: str, output: Output) -> int:
     return ExitCode.OK
 
 
-def _side(results: Path, text: str) -> Side:
+def _side(output: Output, text: str) -> Side:
     reference, _, variant = text.partition(":")
-    found = find_result(results, reference)
+    found = find_result(output, reference)
     folder = read_experiment(found.experiment)
     if found.trial is not None:
         trials = [trial for trial in folder.trials if trial.path.name == found.trial.name]

@@ -35,7 +35,7 @@ def command(
     from loadstone.report.document import build_document
     from loadstone.report.html import write_html
 
-    folder = find_result(output.results, result).experiment
+    folder = find_result(output, result).experiment
     path = html or folder / "report.html"
     write_html(build_document(folder), path)
     if output.json:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.schema import experiment_schema
+from loadstone.results.files import whole_file
 
 
 def command(*, output: Path | None = None) -> None:
@@ -20,6 +21,7 @@ def command(*, output: Path | None = None) -> None:
         print(text)
         return
     try:
-        output.write_text(text + "\n", encoding="utf-8")
+        with whole_file(output) as draft:
+            draft.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise WrongInputError(f"{output} cannot be written: {error.strerror}") from error

@@ -16,7 +16,7 @@ def command(result: str, /, *, output: Output = Output()) -> None:  # noqa: B008
         result: An experiment or experiment/trial, as `loadstone list` names it, or its folder.
         output: Where results lie and how to answer.
     """
-    found = find_result(output.results, result)
+    found = find_result(output, result)
     from loadstone.cli.answer import answer, answer_trial
 
     if found.trial is not None:

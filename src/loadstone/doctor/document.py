@@ -11,6 +11,7 @@ from loadstone.doctor.model import Finding
 from loadstone.doctor.visit import Visit
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import write_experiment
+from loadstone.results.files import whole_file
 
 DOCUMENT_VERSION = 1
 _WIDTH = 96
@@ -109,7 +110,8 @@ def save(visit: Visit, folder: Path) -> list[Path]:
         for finding in visit.findings:
             if finding.experiment is not None:
                 path = folder / file_name(finding)
-                path.write_text(experiment_file(finding), encoding="utf-8")
+                with whole_file(path) as draft:
+                    draft.write_text(experiment_file(finding), encoding="utf-8")
                 written.append(path)
     except OSError as error:
         raise WrongInputError(f"{folder} cannot be written to: {error.strerror}") from error

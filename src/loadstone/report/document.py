@@ -11,6 +11,7 @@ import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Tick
 from loadstone.report.comparisons import comparisons
+from loadstone.report.contents import Contents, contents_of
 from loadstone.report.figures import metric_infos
 from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
@@ -32,7 +33,7 @@ from loadstone.report.model import (
     TrialReport,
 )
 from loadstone.report.notices import notices
-from loadstone.report.probe_series import host_series, read_samples, target_series
+from loadstone.report.probe_series import host_series, target_series
 from loadstone.report.reading import (
     RecordedExperiment,
     RecordedTrial,
@@ -47,7 +48,6 @@ from loadstone.report.steps import step_reports, steps_report
 from loadstone.report.text import loading, price
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
-from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.spec.model import Experiment, LadderDesign
 from loadstone.spec.plans import TrialPlan
@@ -73,6 +73,11 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
     search, scale = search_report(folder), scale_report(folder, metric)
+    trials = []
+    for trial in folder.trials:
+        contents = contents_of(trial)
+        folder.notices.extend(contents.notices)
+        trials.append(_trial_report(trial, contents))
     return ReportDocument(
         loadstone=loadstone.__version__,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -94,7 +99,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         variants=variants,
         skipped=folder.design.skipped,
         comparisons=compared,
-        trials=[_trial_report(trial) for trial in folder.trials],
+        trials=trials,
         notices=notices(folder, variants, compared, uncompared, metric.name),
         unsafe=any(variant.unsafe for variant in variants),
         inventory=_inventory(folder.trials),
@@ -164,15 +169,14 @@ def _is_partial(folder: RecordedExperiment, search: SearchReport | None) -> bool
     return not folder.trials
 
 
-def _trial_report(trial: RecordedTrial) -> TrialReport:
-    frames = list(parsed_frames(trial.path))
+def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
+    frames, samples = contents.frames, contents.samples
     ticks = [frame for frame in frames if isinstance(frame, Tick)]
     workload = trial.workload
     watch = watched(workload) if workload else None
     origin = origin_s(trial.result.phases, ticks)
     phases = phase_spans(trial.result.phases, ticks, origin)
     end_s = origin + max((phase.to_s for phase in phases), default=0.0)
-    samples = read_samples(trial.path / "samples.parquet")
     happened = Happenings(trial, frames, samples)
     return TrialReport(
         result=trial.result,

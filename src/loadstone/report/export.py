@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from loadstone.errors import WrongInputError
 from loadstone.report.model import ReportDocument
+from loadstone.results.files import whole_file
 from loadstone.results.metrics import all_metrics
 from loadstone.results.record import DurabilityRecord, MetricValue
 
@@ -76,7 +77,7 @@ def export_csv(document: ReportDocument, path: Path) -> None:
         WrongInputError: If the file cannot be written.
     """
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, SCHEMA.names)
             writer.writeheader()
             writer.writerows(rows(document))
@@ -92,6 +93,7 @@ def export_parquet(document: ReportDocument, path: Path) -> None:
     """
     table = pa.Table.from_pylist(rows(document), schema=SCHEMA)
     try:
-        pq.write_table(table, path)
+        with whole_file(path) as draft:
+            pq.write_table(table, draft)
     except OSError as error:
         raise WrongInputError(f"cannot write {path}: {error.strerror or error}") from error

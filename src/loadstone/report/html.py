@@ -7,6 +7,7 @@ from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.report.model import ReportDocument
+from loadstone.results.files import whole_file
 
 PLACEHOLDER = "__LOADSTONE_DOCUMENT__"
 """Stands in the bundle where the document goes, once."""
@@ -27,9 +28,12 @@ def write_html(document: ReportDocument, path: Path) -> None:
     """
     page = read_bundle().replace(PLACEHOLDER, embedded(document), 1)
     try:
-        path.write_text(page, "utf-8")
+        with whole_file(path) as draft:
+            draft.write_text(page, "utf-8")
     except OSError as error:
-        raise WrongInputError(f"cannot write {path}: {error.strerror}") from error
+        raise WrongInputError(
+            f"cannot write {path}: {error.strerror}", advice="name another file with --html"
+        ) from error
 
 
 def read_bundle() -> str:

@@ -23,14 +23,13 @@ _MOST_POINTS = 600
 
 
 def read_samples(path: Path) -> pa.Table | None:
-    """The samples of a trial: `t_s`, `probe`, `metric`, `value`; None if there are none to read."""
+    """The samples of a trial: `t_s`, `probe`, `metric`, `value`; None if they cannot be read."""
     if not path.is_file():
         return None
     try:
-        table = pq.ParquetFile(path).read().select(SCHEMA.names)
+        return pq.ParquetFile(path, page_checksum_verification=True).read().select(SCHEMA.names)
     except (pa.ArrowException, OSError, KeyError):
         return None
-    return table if table.num_rows else None
 
 
 def host_series(samples: pa.Table | None, origin: float) -> Series:
@@ -83,7 +82,7 @@ def binned(rows: Sequence[Mapping[str, Any]], origin: float) -> Series:
 
 def rows_of(samples: pa.Table | None, wanted: Callable[[str], bool]) -> list[dict[str, Any]]:
     """The samples of probes whose names are wanted; none without samples."""
-    if samples is None:
+    if samples is None or not samples.num_rows:
         return []
     probes = [probe for probe in samples["probe"].unique().to_pylist() if wanted(probe)]
     chosen = samples.filter(pc.is_in(samples["probe"], value_set=texts(probes)))

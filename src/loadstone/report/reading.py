@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-import json
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from loadstone.errors import WrongInputError
+from loadstone.results.frames import FRAMES_FILE
 from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
+from loadstone.results.trial_files import (
+    DESIGN_FILE,
+    EXPERIMENT_FILE,
+    INVENTORY_FILE,
+    PLAN_FILE,
+    RESULT_FILE,
+    read_json,
+    read_model,
+)
 from loadstone.spec.model import CrashDesign, Experiment, SearchDesign
 from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
+
+_OF_A_TRIAL = (PLAN_FILE, RESULT_FILE, FRAMES_FILE)
+"""A folder with one of these is, or was, that of a trial."""
 
 
 class PairRecord(BaseModel):
@@ -113,60 +127,76 @@ def read_experiment(folder: Path) -> RecordedExperiment:
     Raises:
         WrongInputError: If it is no folder of an experiment.
     """
-    path = folder / "experiment.json"
-    if not path.is_file():
+    if not (folder / EXPERIMENT_FILE).is_file():
         raise WrongInputError(
-            f"{folder} is not the folder of an experiment: it has no experiment.json",
+            f"{folder} is not the folder of an experiment: it has no {EXPERIMENT_FILE}",
             advice="name a result that `loadstone list` shows",
         )
-    try:
-        experiment = Experiment.model_validate_json(path.read_bytes())
-        design = _read_design(folder, experiment)
-    except (ValueError, ValidationError) as error:
-        raise WrongInputError(f"{folder} cannot be read: {error}") from error
+    experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
     trials: list[RecordedTrial] = []
     notices: list[Notice] = []
     for trial in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
-        if not (trial / "plan.json").exists() and not (trial / "result.json").exists():
+        if not any((trial / name).exists() for name in _OF_A_TRIAL):
             continue
         try:
-            trials.append(_read_trial(trial))
-        except (OSError, ValueError) as error:
-            notices.append(_unreadable(trial, error))
+            trials.append(_read_trial(trial, notices))
+        except WrongInputError as error:
+            notices.append(_left_out(trial, error.message))
     trials.sort(key=lambda trial: (trial.result.order, trial.result.trial))
+    design = _read_design(folder, experiment, trials, notices)
     return RecordedExperiment(folder, experiment, design, trials, notices)
 
 
-def _read_design(folder: Path, experiment: Experiment) -> DesignRecord:
-    path = folder / "design.json"
-    if path.is_file():
-        return DesignRecord.model_validate(_json(path))
+def _read_design(
+    folder: Path,
+    experiment: Experiment,
+    trials: Sequence[RecordedTrial],
+    notices: list[Notice],
+) -> DesignRecord:
+    """What is compared with what; of a folder that has lost it the variants of its trials."""
+    try:
+        return read_model(folder / DESIGN_FILE, DesignRecord)
+    except WrongInputError as error:
+        notices.append(damaged(f"{error.message}: nothing is compared"))
+    variants = {trial.plan.variant.name: trial.plan.variant for trial in trials}
     only = Variant(name=experiment.name, changes=[], step=[])
-    return DesignRecord(variants=[only], pairs=[])
+    return DesignRecord(variants=list(variants.values()) or [only], pairs=[])
 
 
-def _read_trial(folder: Path) -> RecordedTrial:
-    inventory = folder / "inventory.json"
-    return RecordedTrial(
-        path=folder,
-        plan=TrialPlan.model_validate_json((folder / "plan.json").read_bytes()),
-        result=TrialResult.model_validate_json((folder / "result.json").read_bytes()),
-        inventory=_json(inventory) if inventory.is_file() else {},
+def _read_trial(folder: Path, notices: list[Notice]) -> RecordedTrial:
+    plan = read_model(folder / PLAN_FILE, TrialPlan)
+    result = read_model(folder / RESULT_FILE, TrialResult)
+    if result.repeat_command:  # it names the folder in which the trial was made
+        again = f"loadstone run {shlex.quote(str(folder / PLAN_FILE))}"
+        result = result.model_copy(update={"repeat_command": again})
+    inventory: dict[str, Any] = {}
+    # A trial that did not come to its load has none.
+    if result.fingerprint is not None or (folder / INVENTORY_FILE).exists():
+        try:
+            inventory = read_json(folder / INVENTORY_FILE)
+        except WrongInputError as error:
+            notices.append(damaged(error.message))
+    return RecordedTrial(path=folder, plan=plan, result=result, inventory=inventory)
+
+
+def damaged(what: str) -> Notice:
+    """That a file of a result is missing or cannot be read to its end.
+
+    Args:
+        what: Which file, and what is wrong with it.
+    """
+    return Notice(
+        code="damaged-file",
+        severity="warning",
+        message=f"{what}; what it held is not in this report",
+        advice="copy the folder again from where it was made",
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
-    value = json.loads(path.read_text("utf-8"))
-    if not isinstance(value, dict):
-        raise ValueError(f"{path.name} holds no JSON object")  # noqa: TRY004
-    return value
-
-
-def _unreadable(folder: Path, error: Exception) -> Notice:
-    lines = str(error).splitlines() or [type(error).__name__]
+def _left_out(trial: Path, why: str) -> Notice:
     return Notice(
         code="unreadable-trial",
         severity="warning",
-        message=f"trial {folder.name} cannot be read and is left out: {lines[0]}",
-        advice="it was probably being written when the run was killed; run it again",
+        message=f"trial {trial.name} is left out: {why}",
+        advice="copy the folder again; where a killed run was writing it, run it again",
     )

@@ -41,19 +41,32 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         DiskFullError: If there is no space; the old file stays as it was.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with full_disk_said(path):
-        try:
-            with temporary.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
+    with full_disk_said(path), whole_file(path) as draft, draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A draft to write to, which takes the place of a file when the block has ended well.
+
+    What is no regular file (a terminal, a pipe, `/dev/null`) is written to itself: nobody may
+    put a file in its place. Of a symbolic link the file that it leads to is replaced.
+    """
+    place = path.resolve()
+    if place.exists() and not place.is_file():
+        yield place
+        return
+    draft = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+    try:
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written)
+        draft.replace(place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+    _sync_folder(place.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +20,8 @@ from loadstone.results.files import full_disk_said
 
 _LEVEL = 3
 _CHUNK_BYTES = 1 << 18
+ENDS_EARLY = "ends early"
+"""How what is said of a file begins whose writer was killed, or that was copied in part."""
 
 
 class LineWriter:
@@ -30,7 +32,7 @@ class LineWriter:
         self._lock = threading.Lock()
         with full_disk_said(path):
             self._file = path.open("xb", buffering=0)
-        self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self._closed = False
 
     def write(self, *values: Mapping[str, Any]) -> None:
@@ -76,30 +78,33 @@ class LineWriter:
                 view = view[self._file.write(view) :]
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Generator[dict[str, Any], None, str]:
     """Reads every line that is whole; an end that was cut off is left out.
+
+    Returns:
+        What is wrong with the file, for who reads it with `yield from`; empty for a whole one.
 
     Raises:
         OSError: If the file cannot be opened.
     """
-    rest = b""
-    for chunk in _chunks(path):
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            value = _parse(line)
-            if value is None:
-                return
-            yield value
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    rest, read = b"", 0
     with path.open("rb") as file:
         while block := file.read(_CHUNK_BYTES):
             try:
-                yield decompressor.decompress(block)
+                chunk = decompressor.decompress(block)
             except zstandard.ZstdError:
-                return
+                return f"is damaged after {read} lines"
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                value = _parse(line)
+                if value is None:
+                    return f"is damaged after {read} lines"
+                read += 1
+                yield value
+            if decompressor.eof:
+                return f"is damaged after {read} lines" if rest else ""
+    return f"{ENDS_EARLY}, after {read} lines"
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadstone.results.columns import floats, texts
-from loadstone.results.files import full_disk_said
+from loadstone.results.files import full_disk_said, whole_file
 from loadstone.results.lines import LineWriter, read_lines
 from loadstone.results.sample import Sample
 
@@ -62,13 +62,8 @@ def finish_samples(trial: Path) -> Path | None:
     lines, table = trial / SAMPLES_LINES, trial / SAMPLES_TABLE
     if not lines.exists():
         return table if table.exists() else None
-    temporary = table.with_name(f".{table.name}.tmp")
-    with full_disk_said(table):
-        try:
-            pq.write_table(_table(lines), temporary, compression="zstd")
-            temporary.replace(table)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with full_disk_said(table), whole_file(table) as draft:
+        pq.write_table(_table(lines), draft, compression="zstd", write_page_checksum=True)
     lines.unlink()
     return table
 

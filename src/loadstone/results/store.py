@@ -6,14 +6,13 @@ The files are the truth. Whatever is in the index can be made again from them by
 from __future__ import annotations
 
 import contextlib
-import difflib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from pydantic import ValidationError
 from sqlalchemy import Engine, create_engine, delete, event, func, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
@@ -28,14 +27,14 @@ from sqlalchemy.orm import Session
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.files import full_disk_said
+from loadstone.results.finding import experiment_folders
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.schema import Base, ExperimentRow, MetricRow, TrialRow
-from loadstone.results.trial_files import EXPERIMENT_FILE, PLAN_FILE
+from loadstone.results.trial_files import EXPERIMENT_FILE, PLAN_FILE, read_model
 from loadstone.spec.model import Experiment
 
 INDEX_FILE = "index.sqlite"
 _BUSY_MS = 30_000
-_NEAR_NAMES = 3
 _LOCK_NUMBER = 0x10AD5704
 
 Finish = Callable[[Path], TrialResult]
@@ -58,18 +57,9 @@ class ExperimentEntry:
     crashes: dict[str, int]
     """Outcome: how many crash trials ended so. They are not among `statuses`."""
 
-
-@dataclass(frozen=True)
-class Found:
-    """What a reference stands for."""
-
-    experiment: Path
-    trial: Path | None = None
-
-    @property
-    def path(self) -> Path:
-        """The folder: of the trial if one was named, else of the experiment."""
-        return self.trial or self.experiment
+    def has(self, status: Status) -> bool:
+        """Whether one of its trials has a status; a crash trial that shows something is valid."""
+        return status.value in self.statuses or (status is Status.VALID and bool(self.crashes))
 
 
 class Store:
@@ -110,7 +100,7 @@ class Store:
         Raises:
             WrongInputError: If the folder holds no experiment.
         """
-        experiment = _read_experiment(folder)
+        experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
         results = _read_trials(folder, finish)
         row, metrics = _rows(folder, experiment, results)
         with _said(self.results), Session(self._engine) as session, session.begin():
@@ -130,7 +120,7 @@ class Store:
             What was left out and why, one line each.
         """
         left_out = []
-        for folder in _experiment_folders(self.results):
+        for folder in experiment_folders(self.results):
             try:
                 self.index_experiment(folder, finish)
             except WrongInputError as error:
@@ -142,35 +132,10 @@ class Store:
             _forget(session, [name for name in known if not (folders / name).is_dir()])
         return left_out
 
-    def experiments(
-        self,
-        *,
-        workload: str | None = None,
-        status: Status | None = None,
-        name: str | None = None,
-        limit: int | None = None,
-    ) -> list[ExperimentEntry]:
-        """Experiments, newest first.
-
-        Args:
-            workload: Only those of this workload.
-            status: Only those with a trial of this status.
-            name: Only those whose name contains this, whatever the case.
-            limit: At most so many.
-        """
-        query = select(ExperimentRow).order_by(
-            ExperimentRow.started_at.desc(), ExperimentRow.name.desc()
-        )
-        if workload is not None:
-            query = query.where(ExperimentRow.workload == workload)
-        if status is not None:
-            query = query.where(ExperimentRow.trials.any(TrialRow.status == status.value))
-        if name is not None:
-            query = query.where(
-                func.lower(ExperimentRow.name).contains(name.lower(), autoescape=True)
-            )
+    def experiments(self) -> list[ExperimentEntry]:
+        """All that it knows, newest first."""
         with _said(self.results), Session(self._engine) as session:
-            return [_entry(row) for row in session.scalars(query.limit(limit))]
+            return newest_first(_entry(row) for row in session.scalars(select(ExperimentRow)))
 
     def metrics(self, experiment: str) -> dict[str, dict[str, float]]:
         """Trial: metric: value, of one experiment."""
@@ -180,29 +145,6 @@ class Store:
             for row in session.scalars(query.order_by(MetricRow.trial, MetricRow.name)):
                 found.setdefault(row.trial, {})[row.name] = row.value
         return found
-
-    def find(self, reference: str) -> Found:
-        """What `experiment`, `experiment/trial`, a unique beginning of them, or a path stands for.
-
-        Raises:
-            WrongInputError: If nothing or several things are meant, with near names.
-        """
-        folder = Path(reference)
-        if (folder / PLAN_FILE).is_file():
-            return Found(folder.parent, folder)
-        if (folder / EXPERIMENT_FILE).is_file():
-            return Found(folder)
-        name, _, trial = reference.strip("/").partition("/")
-        with _said(self.results), Session(self._engine) as session:
-            names = list(session.scalars(select(ExperimentRow.name)))
-            experiment = _choose(name, names, f"no result is named {name!r}")
-            if not trial:
-                return Found(self.results / experiment)
-            trials = list(
-                session.scalars(select(TrialRow.name).where(TrialRow.experiment_name == experiment))
-            )
-        chosen = _choose(trial, trials, f"{experiment} has no trial {trial!r}")
-        return Found(self.results / experiment, self.results / experiment / chosen)
 
 
 def index_experiment(folder: Path, finish: Finish, url: str | None = None) -> None:
@@ -301,20 +243,43 @@ def _said(results: Path) -> Iterator[None]:
         ) from error
 
 
-def _experiment_folders(results: Path) -> list[Path]:
-    return sorted(path.parent for path in results.glob(f"*/{EXPERIMENT_FILE}"))
+def entry_of(folder: Path, finish: Finish) -> ExperimentEntry:
+    """What one experiment's folder says now.
+
+    Args:
+        folder: Of the experiment.
+        finish: Called with the folder of each trial.
+
+    Raises:
+        WrongInputError: If the folder holds no experiment.
+    """
+    experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
+    return _entry(_rows(folder, experiment, _read_trials(folder, finish))[0])
 
 
-def _read_experiment(folder: Path) -> Experiment:
-    path = folder / EXPERIMENT_FILE
+def indexed(results: Path) -> dict[str, ExperimentEntry]:
+    """What the index beside the folders says, by name; nothing is written.
+
+    Empty without an index, and of one that cannot be read: the folders say all that it says.
+    """
+    file = results / INDEX_FILE
+    if not file.is_file():
+        return {}
+    query = {"mode": "ro", "uri": "true"}
+    database = f"file:{quote(str(file.absolute()))}"
+    engine = create_engine(URL.create("sqlite", database=database, query=query))
     try:
-        return Experiment.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise WrongInputError(
-            f"{folder} is no experiment: {path.name}: {error.strerror}"
-        ) from error
-    except ValidationError as error:
-        raise WrongInputError(f"{path} cannot be read: {error.errors()[0]['msg']}") from error
+        with Session(engine) as session:
+            return {row.name: _entry(row) for row in session.scalars(select(ExperimentRow))}
+    except SQLAlchemyError:
+        return {}
+    finally:
+        engine.dispose()
+
+
+def newest_first(entries: Iterable[ExperimentEntry]) -> list[ExperimentEntry]:
+    """In the order of lists."""
+    return sorted(entries, key=lambda entry: (entry.started_at, entry.name), reverse=True)
 
 
 def _read_trials(folder: Path, finish: Finish) -> list[TrialResult]:
@@ -391,24 +356,4 @@ def _entry(row: ExperimentRow) -> ExperimentEntry:
         statuses=statuses,
         unsafe=any(trial.unsafe for trial in row.trials),
         crashes=crashes,
-    )
-
-
-def _choose(given: str, names: list[str], nothing: str) -> str:
-    if given in names:
-        return given
-    matching = sorted(name for name in names if given and name.startswith(given))
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        raise WrongInputError(
-            f"{given!r} may be {', '.join(matching[:5])}{' ...' if len(matching) > 5 else ''}",
-            advice="write more of the name",
-        )
-    near = difflib.get_close_matches(given, names, n=_NEAR_NAMES, cutoff=0.4)
-    raise WrongInputError(
-        nothing,
-        advice=f"did you mean {', '.join(near)}?"
-        if near
-        else "`loadstone list` shows what is there",
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 
 from loadstone.errors import WrongInputError
 from loadstone.results.files import write_atomically
@@ -39,7 +38,7 @@ def read_plan(trial: Path) -> TrialPlan:
     Raises:
         WrongInputError: If it is missing or cannot be read.
     """
-    return _read_model(trial / PLAN_FILE, TrialPlan)
+    return read_model(trial / PLAN_FILE, TrialPlan)
 
 
 def read_result(trial: Path) -> TrialResult:
@@ -48,15 +47,16 @@ def read_result(trial: Path) -> TrialResult:
     Raises:
         WrongInputError: If it is missing or cannot be read.
     """
-    return _read_model(trial / RESULT_FILE, TrialResult)
+    return read_model(trial / RESULT_FILE, TrialResult)
 
 
-def read_inventory(trial: Path) -> dict[str, Any]:
-    """Reads `inventory.json` of a trial; empty if there is none."""
-    with contextlib.suppress(OSError, ValueError):
-        value = json.loads((trial / INVENTORY_FILE).read_text(encoding="utf-8"))
-        return value if isinstance(value, dict) else {}
-    return {}
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON object of a result that has no model.
+
+    Raises:
+        WrongInputError: As `read_model`.
+    """
+    return read_model(path, RootModel[dict[str, Any]]).root
 
 
 def is_running(trial: Path) -> bool:
@@ -94,12 +94,27 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_atomically(path, json.dumps(value, indent=2, default=str) + "\n")
 
 
-def _read_model(path: Path, model: type[Model]) -> Model:
+def read_model(path: Path, model: type[Model]) -> Model:
+    """Reads a JSON file of a result.
+
+    Raises:
+        WrongInputError: If it is missing or damaged; the message names the file, and the place in
+            it that is wrong.
+    """
     try:
         return model.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise WrongInputError(f"{path} is missing") from None
     except OSError as error:
         raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        raise WrongInputError(
-            f"{path} is not what this version of Loadstone writes: {error.errors()[0]['msg']}"
-        ) from error
+        raise WrongInputError(f"{path} is damaged: {_wrong(error)}") from error
+
+
+def _wrong(error: ValidationError) -> str:
+    detail = error.errors()[0]
+    if detail["type"] == "json_invalid":
+        return "it is not a whole JSON document"
+    place = ".".join(str(part) for part in detail["loc"]) or "the document"
+    what = {"missing": "is missing", "extra_forbidden": "is not known to this release"}
+    return f"{place} {what.get(detail['type'], 'has a wrong value')}"
