@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import psutil
 import pytest
 from ended_trials import ended, plan_for
 from sample_frames import tick
 
 from loadstone.experiments.outcome import ProbeFindings
-from loadstone.experiments.preflight import cautions as preflight
+from loadstone.experiments.preflight.cautions import cautions
 from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.host.machine import Machine
 from loadstone.probes.bounds import BoundsProbe
@@ -152,13 +155,25 @@ def test_throttled_periods_disturb_a_trial(
     assert (result.status is Status.DISTURBED) == (throttled_percent > 20.0), result.notices
 
 
-def test_another_run_is_named_before_and_during_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("loadstone.probes.other_runs", preflight.__name__):
-        monkeypatch.setattr(f"{module}.other_runs", lambda: [4711])
+@pytest.fixture
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Another process, which has a journal open."""
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path))
+    pid = os.getppid()
+    for number, process in enumerate((pid, os.getpid())):
+        started = psutil.Process(process).create_time()
+        line = {"journal": str(tmp_path), "pid": process, "process_started": started}
+        (tmp_path / "open").mkdir(exist_ok=True)
+        (tmp_path / "open" / f"{number}.json").write_text(json.dumps(line))
+    return pid
+
+
+def test_another_run_is_named_before_and_during_the_load(other: int) -> None:
     probe = OtherRunsProbe()
     probe.start()
     assert [sample.value for sample in probe.sample(1.0)] == [1.0]
     probe.stop()
-    during, before = probe.notices()[0], preflight.cautions(NOTHING, [])[-1]
-    assert "another Loadstone (process 4711) ran during 1 of 1 s of the load" in during.message
-    assert "another Loadstone (process 4711) is running" in before.message
+    (during,) = probe.notices()
+    before = cautions(NOTHING, [])[-1]
+    assert f"another Loadstone (process {other}) ran during 1 of 1 s of the load" in during.message
+    assert f"another Loadstone (process {other}) is running" in before.message

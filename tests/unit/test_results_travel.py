@@ -143,6 +143,17 @@ def test_a_named_results_folder_wins_over_the_current_one(
     assert run_command([*words, "only-here", "--json"]) == ExitCode.OK
 
 
+def test_the_current_folder_may_be_the_result(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial = sorted((results / "shared-buffers").glob("b*"))[0]
+    monkeypatch.chdir(trial)
+    assert run_command(["show", "."]) == ExitCode.OK
+    assert trial.name in capsys.readouterr().out
+    assert run_command(["show", "..", "--json"]) == ExitCode.OK
+    assert '"name": "shared-buffers"' in capsys.readouterr().out
+
+
 def remove(path: Path) -> None:
     path.unlink()
 

@@ -33,8 +33,10 @@ def experiment_folders(results: Path) -> list[Path]:
 
 def at_path(path: Path) -> Found | None:
     """The experiment or the trial whose folder this is; None if it is neither."""
+    if path.name in ("", ".."):  # `.` and the like have no parent in their text
+        path = path.resolve()
     if (path / PLAN_FILE).is_file():
-        return Found(path.absolute().parent, path)
+        return Found(path.parent, path)
     if (path / EXPERIMENT_FILE).is_file():
         return Found(path)
     return None
