@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +10,25 @@ from typing import Any
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database
 
+_QUIET_S = 1.0
+
 
 class SqlClient(ABC):
-    """A connection of Loadstone's own to a server."""
+    """A connection of Loadstone's own to a server.
+
+    One that was quiet is looked at before it is used: whatever cut it, another is opened then.
+    """
+
+    def __init__(self) -> None:
+        self._used_at_s = time.monotonic()
+
+    def used(self) -> None:
+        """A statement has ended."""
+        self._used_at_s = time.monotonic()
+
+    def was_quiet(self) -> bool:
+        """Whether the last statement is so long ago that the connection may have been cut."""
+        return time.monotonic() - self._used_at_s > _QUIET_S
 
     @abstractmethod
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

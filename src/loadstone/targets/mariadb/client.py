@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
 from loadstone.targets.connection import ServerConnection
+from loadstone.targets.mariadb import session
 from loadstone.targets.mariadb.script import statements
 from loadstone.targets.served import SqlClient
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 MINE = "/* loadstone */ "
 """Begins every statement of Loadstone's own, so that probes can tell it from load."""
-_SESSION = f"{MINE.strip()} SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_UNSIGNED_SUBTRACTION')"
 _LOST = (0, 2006, 2013, 2055)
 """Client errors after which the connection is of no use."""
 
@@ -24,9 +24,7 @@ _LOST = (0, 2006, 2013, 2055)
 def connect(
     connection: ServerConnection, *, timeout_s: int = 10, local_infile: bool = False
 ) -> pymysql.connections.Connection[Any]:
-    """Connects in autocommit mode.
-
-    Differences of unsigned numbers may be negative in its sessions, as in the SQL standard.
+    """Connects in autocommit mode; the settings under test do not limit the session.
 
     Args:
         connection: Where to.
@@ -45,17 +43,19 @@ def connect(
         else {"host": connection.host, "port": connection.port}
     )
     try:
-        return pymysql.connect(
+        opened = pymysql.connect(
             **place,
             user=connection.user,
             password=connection.password or "",
             database=connection.database or None,
             charset="utf8mb4",
             autocommit=True,
-            init_command=_SESSION,
             connect_timeout=timeout_s,
             local_infile=local_infile,
         )
+        with opened.cursor() as cursor:
+            for statement in session.STATEMENTS:
+                cursor.execute(MINE + statement)
     except (pymysql.MySQLError, OSError) as error:
         where = connection.host if local else f"{connection.host}:{connection.port}"
         raise TargetError(
@@ -63,12 +63,14 @@ def connect(
             f"{connection.user!r}: {said(error)}",
             advice="check that the server runs, and user, password and rights",
         ) from error
+    return opened
 
 
 class Client(SqlClient):
     """One connection that is opened when it is needed, shared by threads one at a time."""
 
     def __init__(self, connection: ServerConnection) -> None:
+        super().__init__()
         self._to = connection
         self._lock = threading.RLock()
         self._connection: pymysql.connections.Connection[Any] | None = None
@@ -91,6 +93,8 @@ class Client(SqlClient):
                 if isinstance(error, OSError) or (error.args and error.args[0] in _LOST):
                     self.close()
                 raise TargetError(f"{said(error)}, in: {_shortened(sql)}") from error
+            finally:
+                self.used()
 
     def execute(self, script: str) -> None:
         """Runs the statements of a script, each in a transaction of its own.
@@ -110,9 +114,21 @@ class Client(SqlClient):
             self._connection = None
 
     def _opened(self) -> pymysql.connections.Connection[Any]:
-        if self._connection is None or not self._connection.open:
+        if self._connection is not None and self._was_cut(self._connection):
+            self.close()
+        if self._connection is None:
             self._connection = connect(self._to)
         return self._connection
+
+    def _was_cut(self, connection: pymysql.connections.Connection[Any]) -> bool:
+        import pymysql
+
+        if connection.open and self.was_quiet():
+            try:
+                connection.ping(reconnect=False)
+            except (pymysql.MySQLError, OSError):
+                return True
+        return not connection.open
 
 
 def _close(connection: pymysql.connections.Connection[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
 from loadstone.targets.connection import ServerConnection
+from loadstone.targets.postgresql import session
 from loadstone.targets.postgresql.script import statements
 from loadstone.targets.served import SqlClient
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def connect(
     connection: ServerConnection, application: str = "loadstone", *, timeout_s: int = 10
 ) -> psycopg.Connection[tuple[Any, ...]]:
-    """Connects in autocommit mode.
+    """Connects in autocommit mode; the settings under test do not limit the session.
 
     Raises:
         TargetError: If the server cannot be reached or refuses.
@@ -27,7 +28,7 @@ def connect(
     import psycopg
 
     try:
-        return psycopg.connect(
+        opened = psycopg.connect(
             host=connection.host,
             port=connection.port,
             user=connection.user,
@@ -36,7 +37,9 @@ def connect(
             application_name=application,
             connect_timeout=timeout_s,
             autocommit=True,
+            client_encoding=session.ENCODING,
         )
+        opened.execute(session.statements(opened.info.server_version // 10_000))
     except psycopg.Error as error:
         place = (
             connection.host
@@ -48,12 +51,14 @@ def connect(
             f"{connection.user!r}: {_one_line(error)}",
             advice="check that the server runs, and user, password and pg_hba.conf",
         ) from error
+    return opened
 
 
 class Client(SqlClient):
     """One connection that is opened when it is needed, shared by threads one at a time."""
 
     def __init__(self, connection: ServerConnection, application: str = "loadstone") -> None:
+        super().__init__()
         self._to = connection
         self._application = application
         self._lock = threading.RLock()
@@ -75,6 +80,8 @@ class Client(SqlClient):
             except psycopg.Error as error:
                 self._drop_if_broken()
                 raise TargetError(f"{_one_line(error)}, in: {_shortened(sql)}") from error
+            finally:
+                self.used()
 
     def execute(self, script: str) -> None:
         """Runs the statements of a script, each in a transaction of its own.
@@ -94,9 +101,19 @@ class Client(SqlClient):
                 self._connection = None
 
     def _opened(self) -> psycopg.Connection[tuple[Any, ...]]:
-        if self._connection is None or self._connection.closed:
+        if self._connection is not None and self._was_cut(self._connection):
+            self.close()
+        if self._connection is None:
             self._connection = connect(self._to, self._application)
         return self._connection
+
+    def _was_cut(self, connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
+        import psycopg
+
+        if not connection.closed and self.was_quiet():
+            with contextlib.suppress(psycopg.Error):
+                connection.execute("SELECT 1")
+        return connection.closed
 
     def _drop_if_broken(self) -> None:
         if self._connection is not None and (self._connection.broken or self._connection.closed):

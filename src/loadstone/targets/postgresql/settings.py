@@ -113,7 +113,9 @@ def why_refused(name: str, context: str) -> str | None:
     """Why a setting cannot be a factor, or None if it can."""
     if context == "internal":
         return "it was fixed when PostgreSQL was built or by initdb"
-    if name.startswith("transaction_"):
+    if name == "search_path":
+        return "it decides which tables a session finds: the load would not find Loadstone's"
+    if name in ("transaction_isolation", "transaction_read_only", "transaction_deferrable"):
         return f"it belongs to one transaction: use default_{name}"
     return None
 
