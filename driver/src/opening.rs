@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use tokio::task::spawn_local;
 
@@ -74,6 +75,7 @@ impl Opening {
             let number = slot as u32 * equipment.threads + equipment.index;
             match equipment.workload.open(number, equipment.seed).await {
                 Ok(session) => {
+                    equipment.opened.fetch_add(1, Ordering::Relaxed);
                     shared.board.enter(slot);
                     let random = Random::new(!equipment.seed, number.into());
                     let user = User::new(number, session, random);

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -19,6 +20,10 @@ use crate::worker::{Equipment, Worker};
 
 /// Longest time that a backlog is worked off at the end of a phase; the rest is thrown away.
 const DRAIN_NS: u64 = 30_000_000_000;
+/// How often it is told how many sessions are open, while they are opened.
+const OPENING_NS: u64 = 5_000_000_000;
+/// So often it may be told that no further session is open.
+const OPENING_PATIENCE: u32 = 12;
 /// How far ahead a new rate begins, so that all threads change over at the same moment.
 const LEAD_NS: u64 = 5_000_000;
 
@@ -36,6 +41,8 @@ struct Current {
 pub struct Run<'a, L, W: Write> {
     plan: &'a Plan,
     workload: Arc<L>,
+    /// Sessions that all threads have opened so far.
+    opened: Arc<AtomicU32>,
     epoch: Epoch,
     inbox: Receiver<Message>,
     workers: Vec<Worker>,
@@ -66,6 +73,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let pace = Pace::new(&plan.pacing, workload.operations())?;
         let workload = Arc::new(workload);
         let (collected, collection) = channel();
+        let opened = Arc::new(AtomicU32::new(0));
         let start = |thread| {
             Worker::start(Equipment {
                 thread,
@@ -76,6 +84,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                 pace: pace.clone(),
                 retry: plan.retry.into(),
                 epoch,
+                opened: Arc::clone(&opened),
                 outbox: outbox.clone(),
                 collected: collected.clone(),
             })
@@ -94,6 +103,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         Ok(Self {
             plan,
             workload,
+            opened,
             epoch,
             inbox,
             standings: vec![Standing::Vacant; workers.len()],
@@ -136,7 +146,29 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             self.ending = Some(Ending::Failed(problem));
             return;
         }
-        self.await_all(|| Order::Open(sessions), None);
+        self.reports = 0;
+        self.order(|| Order::Open(sessions));
+        let (mut last, mut idle) = (0, 0);
+        while self.await_more() {
+            let opened = self.opened.load(Ordering::Relaxed);
+            idle = if opened > last { 0 } else { idle + 1 };
+            last = opened;
+            self.reporter.event("opening", &self.opened_so_far());
+            if idle >= OPENING_PATIENCE {
+                let problem = "the server lets no more sessions in, and does not say why";
+                self.ending = Some(Ending::Failed(problem.into()));
+            }
+        }
+        if let Some(Ending::Failed(problem)) = &self.ending {
+            let told = format!("{problem} ({})", self.opened_so_far());
+            self.ending = Some(Ending::Failed(told));
+        }
+    }
+
+    fn opened_so_far(&self) -> String {
+        let sessions = self.plan.own(self.plan.sessions());
+        let opened = self.opened.load(Ordering::Relaxed);
+        format!("{opened} of {sessions} sessions are open")
     }
 
     /// Waits for the moment at which the first phase begins, if that is told. One that lies before the
@@ -305,11 +337,15 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         }
     }
 
-    /// Gives an order and waits until all threads have reported, or the run is ending.
-    fn await_all(&mut self, order: impl Fn() -> Order, until_ns: Option<u64>) {
-        self.reports = 0;
-        self.order(order);
-        while self.ending.is_none() && self.reports < self.workers.len() && self.attend(until_ns) {}
+    /// Waits a while for reports; whether some are still missing.
+    fn await_more(&mut self) -> bool {
+        let until_ns = self.epoch.now_ns() + OPENING_NS;
+        while self.is_awaited() && self.attend(Some(until_ns)) {}
+        self.is_awaited()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.ending.is_none() && self.reports < self.workers.len()
     }
 
     /// Waits for a message or the next tick and deals with it; false once `until_ns` is past.

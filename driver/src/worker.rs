@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -37,6 +38,8 @@ pub struct Equipment<W> {
     pub retry: Retry,
     /// The origin of time.
     pub epoch: Epoch,
+    /// Sessions that all threads have opened so far.
+    pub opened: Arc<AtomicU32>,
     /// Where reports go.
     pub outbox: Sender<Message>,
     /// Where recorders go.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,6 +15,7 @@ from integration.postgresql_server import PostgreSQLServer, running_postgresql
 
 from loadstone.targets import served
 from loadstone.targets.connection import ServerConnection
+from loadstone.targets.duckdb.database import ALL, MEANING, Database, connect
 from loadstone.targets.mariadb import session as of_mariadb
 from loadstone.targets.mariadb.client import Client as MariaDBClient
 from loadstone.targets.postgresql import session as of_postgresql
@@ -19,11 +23,11 @@ from loadstone.targets.postgresql.client import Client as PostgreSQLClient
 from loadstone.targets.served import SqlClient
 
 HOSTILE_POSTGRESQL = {
-    "statement_timeout": "20ms",
+    "statement_timeout": "300ms",
     "lock_timeout": "1ms",
-    "idle_in_transaction_session_timeout": "20ms",
-    "idle_session_timeout": "20ms",
-    "transaction_timeout": "20ms",
+    "idle_in_transaction_session_timeout": "300ms",
+    "idle_session_timeout": "300ms",
+    "transaction_timeout": "300ms",
     "default_transaction_read_only": "on",
     "default_transaction_isolation": "serializable",
     "default_transaction_deferrable": "on",
@@ -111,7 +115,7 @@ def works(client: SqlClient, slow: str, quiet_s: float, options: str = "") -> No
 def test_postgresql(hostile_postgresql: PostgreSQLServer) -> None:
     client = at_postgresql(hostile_postgresql)
     pid = client.value("SELECT pg_backend_pid()")
-    works(client, "SELECT pg_sleep(0.06)", 0.06)
+    works(client, "SELECT pg_sleep(0.5)", 0.5)
     assert client.value("SELECT pg_backend_pid()") == pid, "it was cut"
     assert of_postgresql.NAMES - {"temp_tablespaces"} == set(HOSTILE_POSTGRESQL) - {
         "client_encoding"
@@ -172,7 +176,56 @@ def test_the_sessions_of_the_load_keep_them(
     hostile_postgresql: PostgreSQLServer, hostile_mariadb: MariaDBServer
 ) -> None:
     with hostile_postgresql.connect() as theirs, pytest.raises(psycopg.Error):
-        theirs.execute("SELECT pg_sleep(0.2)")
+        theirs.execute("SELECT pg_sleep(0.5)")
     with hostile_mariadb.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SELECT @@max_statement_time")
         assert float(cursor.fetchone()[0]) == 0.02
+
+
+def test_duckdb(tmp_path: Path) -> None:
+    hostile = {
+        "default_order": "DESC",
+        "default_null_order": "NULLS_FIRST",
+        "integer_division": "true",
+        "max_expression_depth": "10",
+    }
+    with connect(tmp_path / "own.duckdb", {}) as made:
+        made.execute("CREATE TABLE t AS SELECT unnest([1, 2, NULL]) AS a")
+    own = Database(tmp_path / "own.duckdb", {**hostile, "threads": "1"})
+    assert own.query("SELECT a FROM t ORDER BY a") == [(1,), (2,), (None,)]
+    assert own.query("SELECT 1 / 2") == [(0.5,)]
+    assert own.query("SELECT current_setting('threads')") == [(1,)]
+    found = own.in_force()
+    assert (found["default_order"], found["integer_division"]) == ("DESC", "true")
+    own.close()
+    with connect(":memory:", {}) as engine:
+        known = {name for name, _, _ in engine.execute(ALL).fetchall()}
+    assert MEANING - known <= {"scalar_subquery_error_on_multiple_rows", "old_implicit_casting"}
+
+
+def test_chdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own: one holds one database at a time."""
+    pytest.importorskip("chdb")
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", CHDB, str(tmp_path / "own")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["read", "back:", "1", "rows:", "3"], done.stderr
+
+
+CHDB = """
+import sys
+from pathlib import Path
+from loadstone.targets.chdb import ChDB
+from loadstone.spec.model import TargetSpec
+from loadstone.targets.base import TargetContext
+path = Path(sys.argv[1])
+hostile = {"max_result_rows": 1}
+spec = TargetSpec(engine="chdb", settings=hostile)
+target = ChDB(spec, TargetContext(journal=None, owner="test"))
+target._connection = target.opened(path)
+(reading,) = target.read_back(path, spec)
+print("read back:", reading.read_back, "rows:", len(target.query("SELECT number FROM numbers(3)")))
+target.stop()
+"""

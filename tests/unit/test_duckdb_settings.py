@@ -7,7 +7,7 @@ import pytest
 from loadstone.errors import WrongInputError
 from loadstone.probes.marks import Samples, SampleTable
 from loadstone.targets.duckdb import settings
-from loadstone.targets.duckdb.database import connect
+from loadstone.targets.duckdb.database import ALL, connect
 from loadstone.targets.duckdb.happenings import happenings
 
 
@@ -71,7 +71,7 @@ def test_only_unsynchronised_commits_are_unsafe():
 
 def test_only_what_differs_from_the_default_is_told():
     with duckdb.connect(":memory:", config={"threads": "1"}) as connection:
-        rows = connection.execute(settings.ALL).fetchall()
+        rows = connection.execute(ALL).fetchall()
     changed = settings.changed({name: value for name, value, _ in rows})
     assert changed["threads"] == "1"
     assert "fsync_mode" not in changed
@@ -88,5 +88,5 @@ def test_a_wal_that_becomes_shorter_shows_a_checkpoint():
 def test_a_setting_that_has_two_names_or_moves_others_is_told_once():
     given = {"threads": "1", "memory_limit": "200MB", "checkpoint_threshold": "1GB"}
     with connect(":memory:", given) as connection:
-        rows = connection.execute(settings.ALL).fetchall()
+        rows = connection.execute(ALL).fetchall()
     assert set(settings.changed({name: value for name, value, _ in rows})) == set(given)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import signal
 import sys
 import threading
@@ -198,6 +197,7 @@ class WrongOptionError(LoadstoneError):
         chain = " ".join(error.command_chain or ())
         command = f"loadstone {chain}".strip()
         text = _without_words(" ".join(str(error).split()), arguments)
+        super().__init__(
             text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
         )
 
@@ -234,9 +234,6 @@ def _refuse_secrets(words: Sequence[str]) -> None:
                 f"{place}: the word {HELD}" if place else f"word {number + 1} {HELD}",
                 advice=ELSEWHERE,
             )
-
-
-_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def _without_words(text: str, arguments: Sequence[str]) -> str:

@@ -14,6 +14,13 @@ use crate::session::Failure;
 pub use sink::MariaDbSink;
 use statements::Scratch;
 
+/// What the sessions of the load set, which do not hang on the settings under test.
+const UNLIMITED: &str = "SET SESSION max_statement_time = 0, wait_timeout = 31536000, \
+    idle_transaction_timeout = 0, idle_write_transaction_timeout = 0, lock_wait_timeout = 86400, \
+    innodb_lock_wait_timeout = 3600, net_read_timeout = 3600, net_write_timeout = 3600, \
+    autocommit = 1, completion_type = 'NO_CHAIN', \
+    sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
+
 /// A MariaDB server.
 #[derive(Debug)]
 pub struct MariaDb {
@@ -41,7 +48,12 @@ impl MariaDb {
         Self {
             isolated,
             // The rows are right by construction, and foreign keys are made or checked after them.
-            loading: config.with_opening("SET unique_checks = 0, foreign_key_checks = 0".into()),
+            loading: config
+                .with_opening(UNLIMITED.into())
+                .with_opening(
+                    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE".into(),
+                )
+                .with_opening("SET unique_checks = 0, foreign_key_checks = 0".into()),
             style: parameters.style,
         }
     }

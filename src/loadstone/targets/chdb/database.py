@@ -25,12 +25,12 @@ as the SQL standard says.
 
 
 class Database(OwnConnection):
-    """A connection of Loadstone's own, with the settings of the load; opened when needed."""
+    """A connection of Loadstone's own, opened when needed: it has none of the load's settings."""
 
-    def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self.path = path
-        self._settings = {**STANDARD, **settings}
+        self._settings = {**STANDARD, **(settings or {})}
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Runs one statement and returns its rows.

@@ -21,7 +21,6 @@ from loadstone.targets.quoting import escaped
 from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.targets.script_process import answer_of
 
-CHANGED = "SELECT name, value FROM system.settings WHERE changed ORDER BY name"
 VALUE = "SELECT value FROM system.settings WHERE name = %s"
 _ASK = """
 import json, sys

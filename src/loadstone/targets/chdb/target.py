@@ -12,9 +12,9 @@ from loadstone.probes.base import Probe
 from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import Level, TargetSpec
-from loadstone.targets.base import SettingInfo
+from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.chdb import ddl, settings
-from loadstone.targets.chdb.database import Database
+from loadstone.targets.chdb.database import STANDARD, Database
 from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
@@ -40,6 +40,10 @@ class ChDB(InProcessTarget):
     dialect = Dialect("clickhouse", literals_are_doubles=True)
     risks = settings.RISKS
 
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        super().__init__(spec, context)
+        self._read: dict[str, str] = {}
+
     @classmethod
     def check_own(cls) -> None:
         """ChDB is a large library that not everyone installs."""
@@ -58,8 +62,8 @@ class ChDB(InProcessTarget):
         """The folder is made when it is first opened."""
 
     def opened(self, path: Path) -> OwnConnection:
-        """Opens the folder with the settings of the load."""
-        connection = Database(path, settings.written_all(self._settings))
+        """Opens the folder; what is set up and checked does not hang on the load's settings."""
+        connection = Database(path)
         connection.query("SELECT 1")
         return connection
 
@@ -67,12 +71,20 @@ class ChDB(InProcessTarget):
         """Rows are in parts, each of which is whole."""
 
     def read_back(self, path: Path, spec: TargetSpec) -> list[FactorReading]:
-        """Each setting, as a session has it.
+        """Each setting, as a session of the load has it.
 
         Raises:
             TargetError: If it has another value than was asked for.
         """
-        return [self._reading(name, level) for name, level in spec.settings.items()]
+        session = Database(path, settings.written_all(spec.settings))
+        try:
+            readings = [_reading(session, name, level) for name, level in spec.settings.items()]
+        finally:
+            session.close()
+        self._read = {
+            name: str(each.read_back) for name, each in zip(spec.settings, readings, strict=True)
+        }
+        return readings
 
     def create_tables(self, tables: Sequence[Table]) -> None:
         """Makes them, sorted by their keys."""
@@ -126,22 +138,22 @@ class ChDB(InProcessTarget):
     def facts(self) -> dict[str, Any]:
         """Version, and every setting that is not the default."""
         ((version,),) = self.query("SELECT version()")
-        return {"version": version, "settings": dict(self.query(settings.CHANGED))}
+        return {"version": version, "settings": {**STANDARD, **self._read}}
 
     def index_names(self, table: str) -> set[str]:
         """A table is sorted by its key and has no indexes."""
         return set()
 
-    # -- inside --------------------------------------------------------------------------------
-    def _reading(self, name: str, level: Level) -> FactorReading:
-        asked = settings.canonical(name, level)
-        ((found,),) = self.query(settings.VALUE, (name,))
-        if asked != found:
-            raise TargetError(f"{name} was set to {asked!r}, but chDB has {found!r}")
-        return FactorReading(
-            factor=f"target.{name}",
-            requested=level,
-            read_back=found,
-            unsafe=is_unsafe(settings.RISKS, name, found),
-            how=settings.info(name, level).needs,
-        )
+
+def _reading(session: Database, name: str, level: Level) -> FactorReading:
+    asked = settings.canonical(name, level)
+    ((found,),) = session.query(settings.VALUE, (name,))
+    if asked != found:
+        raise TargetError(f"{name} was set to {asked!r}, but chDB has {found!r}")
+    return FactorReading(
+        factor=f"target.{name}",
+        requested=level,
+        read_back=found,
+        unsafe=is_unsafe(settings.RISKS, name, found),
+        how=settings.info(name, level).needs,
+    )

@@ -14,6 +14,8 @@ import duckdb
 from loadstone.errors import TargetError
 from loadstone.targets.own_connection import OwnConnection
 
+ALL = "SELECT lower(name), coalesce(value, ''), scope FROM duckdb_settings()"
+"""Name, value and scope of every setting."""
 _OWN = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """Nothing is fetched from elsewhere, whatever a query asks for."""
 
@@ -34,14 +36,37 @@ def connect(path: Path | str, settings: Mapping[str, str]) -> duckdb.DuckDBPyCon
         raise TargetError(f"cannot open {path}: {_first_line(error)}") from error
 
 
+MEANING = frozenset(
+    {
+        *("default_collation", "default_null_order", "null_order", "default_order"),
+        *("dialect_compatibility_mode", "disable_timestamptz_casts", "error_on_division_by_zero"),
+        *("ieee_floating_point_ops", "integer_division", "max_execution_time"),
+        *("max_expression_depth", "old_implicit_casting", "order_by_non_integer_literal"),
+        *("preserve_identifier_case", "regex_match_operator_semantics"),
+        *("scalar_subquery_error_on_multiple_rows", "warnings_as_errors"),
+    }
+)
+"""They say what a statement means, or when it is broken off: Loadstone's own have none of them."""
+
+
 class Database(OwnConnection):
-    """One connection of Loadstone's own, with the settings of the load; opened when needed."""
+    """One connection of Loadstone's own, opened when needed.
+
+    The engine has the settings of the load, but for those in `MEANING`.
+    """
 
     def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
         super().__init__()
         self.path = path
         self._settings = dict(settings)
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._in_force: dict[str, str] = {}
+
+    def in_force(self) -> dict[str, str]:
+        """Every setting, as an engine has it that was opened for the load."""
+        with self._lock:
+            self._opened()
+            return self._in_force
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Runs one statement and returns its rows; parameters are written `%s`, as elsewhere.
@@ -65,6 +90,10 @@ class Database(OwnConnection):
     def _opened(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
             self._connection = connect(self.path, self._settings)
+            rows = self._connection.execute(ALL).fetchall()
+            self._in_force = {name: value for name, value, _ in rows}
+            for name in MEANING & self._settings.keys():
+                self._connection.execute(f"RESET GLOBAL {name}")
         return self._connection
 
 

@@ -16,12 +16,10 @@ from loadstone.errors import WrongInputError
 from loadstone.spec.model import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
-from loadstone.targets.duckdb.database import connect
+from loadstone.targets.duckdb.database import ALL, connect
 from loadstone.targets.quoting import quoted
 from loadstone.targets.risks import Risk, Risks, is_unsafe
 
-ALL = "SELECT lower(name), coalesce(value, ''), scope FROM duckdb_settings()"
-"""Name, value and scope of every setting."""
 LAYOUT = ("default_block_size", "storage_compatibility_version")
 """Fixed when the file is made."""
 _NEXT_START, _NEW_DATA = "restart", "new data"

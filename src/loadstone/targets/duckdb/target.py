@@ -160,7 +160,9 @@ class DuckDB(InProcessTarget):
 
     # -- inside --------------------------------------------------------------------------------
     def _all_settings(self) -> dict[str, str]:
-        return {name: value for name, value, _ in self.query(settings.ALL)}
+        data = self.data
+        assert isinstance(data, Database)  # noqa: S101 - `opened` makes nothing else
+        return data.in_force()
 
     def _block_bytes(self) -> int:
         ((size,),) = self.query("SELECT block_size FROM pragma_database_size()")

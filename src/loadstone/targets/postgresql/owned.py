@@ -24,6 +24,7 @@ from loadstone.targets.postgresql import (
     settings,
     snapshot,
     tablespace,
+    values,
 )
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.cluster import INITDB_OPTIONS, Cluster
