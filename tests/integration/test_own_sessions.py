@@ -19,6 +19,7 @@ from loadstone.targets.duckdb.database import ALL, MEANING, Database, connect
 from loadstone.targets.mariadb import session as of_mariadb
 from loadstone.targets.mariadb.client import Client as MariaDBClient
 from loadstone.targets.postgresql import session as of_postgresql
+from loadstone.targets.postgresql import settings
 from loadstone.targets.postgresql.client import Client as PostgreSQLClient
 from loadstone.targets.served import SqlClient
 
@@ -122,6 +123,10 @@ def test_postgresql(hostile_postgresql: PostgreSQLServer) -> None:
     }
     for name, hostile in HOSTILE_POSTGRESQL.items():
         assert client.value(f"SHOW {name}") != hostile, name
+        read = settings.row(client, name)
+        assert read is not None
+        if name != "client_encoding":
+            assert read.shown == hostile, "the load has it, and it is read back"
     client.query(
         "CREATE DATABASE plain ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
     )

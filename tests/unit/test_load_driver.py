@@ -231,15 +231,25 @@ def test_an_error_in_the_callback_stops_the_driver_and_is_raised(tmp_path: Path)
         driver.wait(timeout_s=60)
 
 
-def test_a_silent_driver_is_killed(tmp_path: Path) -> None:
-    driver, _ = frames_of(
-        program(tmp_path, "hello(); time.sleep(600)"), limits=Limits(0.1, 2, silence_s=0.3)
-    )
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            "say('event', kind='opening', detail='3 of 8 sessions are open')",
+            "(3 of 8 sessions are open)",
+        ),
+        ("say('event', kind='phase-begin', detail='')", "was killed"),
+    ],
+)
+def test_a_silent_driver_is_killed(tmp_path: Path, told: str, said: str) -> None:
+    body = f"hello(); {told}; time.sleep(600)"
+    driver, _ = frames_of(program(tmp_path, body), limits=Limits(0.1, 2, silence_s=0.3))
     with driver:
         driver.wait_hello()
         with pytest.raises(DriverFailedError) as caught:
             driver.wait()
     assert caught.value.failure is Failure.SILENT
+    assert caught.value.message.endswith(said)
 
 
 def test_waiting_may_be_given_up(tmp_path: Path) -> None:

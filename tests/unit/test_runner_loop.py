@@ -117,7 +117,10 @@ def test_a_session_that_does_not_open_fails_the_run() -> None:
     script = Script()
     script.refused = {0}
     end = end_of(run(plan_of(), script))
-    assert (end.reason, end.error) == ("failed", "cannot open session 0: no seat")
+    assert (end.reason, end.error) == (
+        "failed",
+        "cannot open session 0: no seat (0 of 1 sessions are open)",
+    )
 
 
 def test_a_fault_of_the_runner_is_not_hidden() -> None:

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from loadstone.errors import DriverError
 from loadstone.load.locate import check_driver
-from loadstone.protocol.frames import End, FrameError, Hello, parse_frame, parse_line
+from loadstone.protocol.frames import End, Event, FrameError, Hello, parse_frame, parse_line
 from loadstone.protocol.programs import DRIVER, Program
 
 PASSWORD_VARIABLE = "LOADSTONE_DRIVER_PASSWORD"  # noqa: S105 - a name, not a password
@@ -118,6 +118,8 @@ class Driver:
         self._said_hello = threading.Event()
         self._done = threading.Event()
         self._problem: BaseException | None = None
+        self._opening: str | None = "it did not say how many are open"
+        """How many sessions are open, until all are."""
         self._last_frame_at = time.monotonic()
         self._started_at = time.monotonic()
 
@@ -183,11 +185,7 @@ class Driver:
         while not self._done.wait(self._patience_s(give_up_at)):
             if time.monotonic() - self._last_frame_at > self._limits.silence_s:
                 self._kill()
-                raise DriverFailedError(
-                    Failure.SILENT,
-                    f"the driver wrote nothing for {self._limits.silence_s:g} s and was killed",
-                    stderr=self.stderr(),
-                )
+                raise DriverFailedError(Failure.SILENT, self._silence(), stderr=self.stderr())
             if give_up_at is not None and time.monotonic() >= give_up_at:
                 raise TimeoutError(f"the driver still runs after {timeout_s:g} s")
         return self._verdict()
@@ -320,7 +318,15 @@ class Driver:
             raise FrameError(f"the driver's first frame is {value['frame']!r}, not 'hello'")
         elif isinstance(frame, End):
             self.end = frame
+        elif isinstance(frame, Event) and frame.kind != "workload":
+            self._opening = frame.detail if frame.kind == "opening" else None
         self._on_frame(value)
+
+    def _silence(self) -> str:
+        silent = f"the driver wrote nothing for {self._limits.silence_s:g} s and was killed"
+        if self.hello is None or self._opening is None:
+            return silent
+        return f"{silent}, while it opened its sessions ({self._opening})"
 
     def _read_stderr(self, stream: IO[bytes]) -> None:
         with stream:

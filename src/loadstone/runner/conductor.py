@@ -236,7 +236,8 @@ class Conductor:
         if problem is None:
             return
         if self._phase is None:
-            self._fail(problem)
+            opened = self._users - self._awaited - 1
+            self._fail(f"{problem} ({opened} of {self._users} sessions are open)")
         else:
             self._reporter.event("refused", problem)
 

@@ -27,6 +27,7 @@ from loadstone.secret import masked_data
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.session import SETTINGS
 
 _READ_ONLY = """
 BEGIN TRANSACTION READ ONLY;
@@ -50,7 +51,7 @@ _UNITS: Mapping[str, float] = {
     "h": 3600,
     "d": 86400,
 }
-_SETTINGS = "SELECT name, setting, unit, source, current_setting(name) FROM pg_settings"
+_SETTINGS = f"SELECT name, setting, unit, source, shown FROM {SETTINGS}"
 _UPTIME = "SELECT extract(epoch FROM now() - pg_postmaster_start_time())::float8"
 _SIZE = """
 SELECT coalesce(sum(pg_database_size(oid)), 0)::bigint FROM pg_database

@@ -30,6 +30,18 @@ The time limit of statements is first: it holds for the rest of them.
 """
 NAMES = frozenset(name for name, _, _ in _OWN)
 ENCODING = "UTF8"
+SETTINGS = """
+(SELECT name, unit, context, vartype, boot_val, min_val, max_val, enumvals,
+        CASE source WHEN 'session' THEN reset_val ELSE setting END AS setting,
+        CASE source WHEN 'session'
+             THEN concat(reset_val, CASE WHEN reset_val ~ '^[1-9]' THEN unit END)
+             ELSE current_setting(name) END AS shown,
+        CASE WHEN source <> 'session' THEN source
+             WHEN reset_val IS NOT DISTINCT FROM boot_val THEN 'default'
+             ELSE 'configuration' END AS source
+ FROM pg_settings) AS settings
+"""
+"""`pg_settings` as a session sees it that sets nothing itself; asked in one of Loadstone's own."""
 
 
 def statements(major: int) -> str:

@@ -11,6 +11,7 @@ from loadstone.spec.model import Level
 from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.postgresql import values
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.session import SETTINGS
 from loadstone.targets.risks import Risk, Risks, is_unsafe
 from loadstone.units import format_duration
 
@@ -95,7 +96,7 @@ def row(client: Client, name: str) -> Row | None:
     """What the running server says of a setting, or None if it has none of that name."""
     rows = client.query(
         "SELECT name, setting, unit, context, vartype, source, boot_val, min_val, max_val, "
-        "enumvals FROM pg_settings WHERE lower(name) = lower(%s)",
+        f"enumvals FROM {SETTINGS} WHERE lower(name) = lower(%s)",
         (name,),
     )
     if not rows:

@@ -21,6 +21,7 @@ from loadstone.targets.postgresql import (
     tablespace,
 )
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.session import SETTINGS
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
 from loadstone.targets.schema import Table
@@ -140,7 +141,7 @@ class PostgreSQL(ServedDatabase):
             "settings": {
                 name: {"value": value, "unit": unit, "source": source}
                 for name, value, unit, source in client.query(
-                    "SELECT name, setting, unit, source FROM pg_settings "
+                    f"SELECT name, setting, unit, source FROM {SETTINGS} "
                     "WHERE source NOT IN ('default', 'override', 'client') ORDER BY name"
                 )
             },
