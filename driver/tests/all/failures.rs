@@ -56,7 +56,10 @@ fn a_port_that_nobody_listens_on_fails_the_run() {
             .starts_with("cannot open session ")
     );
     let error = end(&run)["error"].as_str().expect("a text");
-    assert!(error.contains("(0 of ") && error.ends_with(" sessions are open)"), "{error}");
+    assert!(
+        error.contains("(0 of ") && error.ends_with(" sessions are open)"),
+        "{error}"
+    );
     let phases = of_kind(&run.frames, "event").filter(|event| event["kind"] == "phase-begin");
     assert_eq!(phases.count(), 0, "no phase begins without its sessions");
 }
