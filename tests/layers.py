@@ -12,7 +12,9 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = "loadstone"
-GROUND = ("secret", "errors", "limits", "units", "registered", "folders_of_user", "cache")
+GROUND = (
+    *("secret", "errors", "text", "limits", "units", "registered", "folders_of_user", "cache"),
+)
 """Modules that nearly all import; they are not drawn."""
 LAYERS = (
     *GROUND,

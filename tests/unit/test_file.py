@@ -159,8 +159,8 @@ def test_a_file_that_cannot_be_read_is_answered(tmp_path: Path):
     with pytest.raises(WrongInputError, match="cannot be read: No such file"):
         load_experiment(tmp_path / "missing.yaml")
     binary = tmp_path / "binary.yaml"
-    binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WrongInputError, match="not UTF-8"):
+    binary.write_bytes(b"a: 1\nb: \xe9\n")
+    with pytest.raises(WrongInputError, match="line 2: byte 4 is not UTF-8"):
         load_experiment(binary)
     huge = tmp_path / "huge.yaml"
     huge.write_text("#" * 1_000_001)

@@ -14,6 +14,7 @@ from loadstone.experiments.file import Written
 from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION
 from loadstone.spec.plans import TrialPlan, trial_seed
+from loadstone.text import read_text
 from loadstone.workloads.registry import workload_class
 
 
@@ -65,11 +66,10 @@ def _design(plan: TrialPlan) -> dict[str, Any]:
 
 
 def _read(path: Path) -> TrialPlan:
+    text = read_text(path)
     try:
-        return TrialPlan.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValidationError, UnicodeDecodeError) as error:
+        return TrialPlan.model_validate_json(text)
+    except ValidationError as error:
         raise WrongInputError(
             f"{path} is not the plan of a trial",
             advice="give the plan.json in the folder of a trial, or an experiment file",

@@ -25,6 +25,7 @@ from loadstone.secret import ELSEWHERE, HIDDEN, shown
 from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level
 from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
+from loadstone.text import read_text
 
 LARGEST_FILE_BYTES = 1_000_000
 
@@ -88,7 +89,7 @@ def read_fields(path: FilePath) -> tuple[dict[str, Any], FileSource]:
     Raises:
         WrongInputError: If it cannot be read, or is no mapping of fields.
     """
-    return parse_fields(_read(path), str(path))
+    return parse_fields(read_text(path, at_most_bytes=LARGEST_FILE_BYTES), str(path))
 
 
 def parse_fields(text: str, name: str) -> tuple[dict[str, Any], FileSource]:
@@ -166,21 +167,6 @@ def parse_level(text: str) -> Level:
             continue
         return value if text[-1:].isdigit() and "_" not in text else text
     return text
-
-
-def _read(path: FilePath) -> str:
-    try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise WrongInputError(
-                f"{path} is larger than an experiment file can sensibly be (1 MB)"
-            )
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise WrongInputError(
-            f"{path} is no text: byte {error.start} is not UTF-8", advice="save it as UTF-8"
-        ) from error
 
 
 def _parse(text: str, name: str) -> tuple[Node | None, Any]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from loadstone.errors import WrongInputError
 from loadstone.secret import shown
 from loadstone.targets.connection import ServerConnection
+from loadstone.text import NotTextError, decode
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,10 @@ def password(reference: str | None) -> str | None:
             )
         return found
     try:
-        return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, RuntimeError) as error:  # a RuntimeError of a home that is not known
-        why = error.strerror if isinstance(error, OSError) else error
+        return decode(Path(place).expanduser().read_bytes()).rstrip("\n")
+    except (OSError, RuntimeError, NotTextError) as error:  # RuntimeError: no home
+        reason = error.strerror if isinstance(error, OSError) else error
         raise WrongInputError(
-            f"the file that should hold the password cannot be read: {why}",
-            advice="name one that this user may read: file:PATH",
+            f"the file that should hold the password cannot be read: {reason}",
+            advice="name one that this user may read, of text: file:PATH",
         ) from None

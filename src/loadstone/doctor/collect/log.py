@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 
 from loadstone.doctor.facts import LogFacts, LogMessage
 from loadstone.doctor.rules.messages import Message
 from loadstone.errors import WrongInputError
 from loadstone.secret import masked
+from loadstone.text import encoding_of
 
 READ_AT_MOST_BYTES = 64 * 1024**2
 """Of the end of a log."""
 
 _STAMP = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T]\s?(\d{1,2}:\d\d:\d\d)")
 _SHOWN = 160
+_BEGINNING_BYTES = 2000
 
 
 def read_log(path: Path, messages: Sequence[Message]) -> LogFacts:
@@ -31,14 +35,24 @@ def read_log(path: Path, messages: Sequence[Message]) -> LogFacts:
     """
     try:
         with path.open("rb") as file:
+            beginning = file.read(_BEGINNING_BYTES)
+            encoding = encoding_of(beginning)
             size = file.seek(0, 2)
-            file.seek(max(size - READ_AT_MOST_BYTES, 0))
-            return collate(file, messages, str(path))
+            mark = len(BOM_UTF8) if beginning.startswith(BOM_UTF8) else 0
+            # An even number else: no character of UTF-16 is cut.
+            file.seek(max((size - READ_AT_MOST_BYTES) // 2 * 2, mark))
+            lines = file if encoding == "utf-8-sig" else _narrowed(file.read(), encoding)
+            return collate(lines, messages, str(path))
     except OSError as error:
         raise WrongInputError(
             f"the log {path} cannot be read: {error.strerror}",
             advice="run as a user who may read it, or name another with --log",
         ) from error
+
+
+def _narrowed(data: bytes, encoding: str) -> Iterable[bytes]:
+    """Lines of a log that a shell of Windows wrote, as UTF-8."""
+    return BytesIO(data.decode(encoding, errors="replace").encode(errors="replace"))
 
 
 def collate(lines: Iterable[bytes], messages: Sequence[Message], path: str) -> LogFacts:

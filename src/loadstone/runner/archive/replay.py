@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from loadstone.errors import WrongInputError
 from loadstone.runner.archive.parameters import PATH
 from loadstone.runner.archive.source import EventColumns, Words
 from loadstone.runner.plan import RefusalError
+from loadstone.text import read_text
 
 HEADER = ("ts", "element", "value", "status", "text")
 _MOST_CHARACTERS = 80
@@ -95,9 +97,9 @@ def read_replay(path: str, elements: int) -> Replay:
         RefusalError: It has the number of the line that is wrong.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise RefusalError(f"{PATH}.csv", f"cannot read {path}: {error}") from error
+        text = read_text(Path(path))
+    except WrongInputError as error:
+        raise RefusalError(f"{PATH}.csv", f"cannot read it: {error.message}") from error
     try:
         return parse_replay(text, elements)
     except _LineError as error:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
+from loadstone.text import encoding_of
 
 _COPY_BYTES = 1 << 24
 _NATIVE = re.compile(rb'\s*"[^"]+"(?:\s+"[^"]+")*\s*')
@@ -42,6 +43,11 @@ def split(path: Path, parts: int, folder: Path) -> list[Part]:
     try:
         with path.open("rb") as file:
             header = file.readline()
+            if encoding_of(header) != "utf-8-sig":
+                raise WrongInputError(
+                    f"{path} is {encoding_of(header).upper()}, which is not cut",
+                    advice="save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE",
+                )
             size = os.fstat(file.fileno()).st_size
             if size <= len(header):
                 raise WrongInputError(f"{path} has no rows below its header")

@@ -8,12 +8,13 @@ this agrees with the stamps, its figure is taken: it is finer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
+from loadstone.text import read_lines
 from loadstone.workloads.cube.cycle import LINES, steps_of_cycle
 from loadstone.workloads.cube.essbase.settings import KIT_VERSION
 
@@ -90,17 +91,9 @@ def read_log(path: Path) -> CycleLog:
             it is whole.
     """
     reading = _Reading(path)
-    for number, line in _lines(path):
+    for number, line in enumerate(read_lines(path, errors="replace"), start=1):
         reading.take(number, line)
     return reading.finished()
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            yield from enumerate(file, start=1)
-    except OSError as error:
-        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
 
 
 @dataclass

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import get_args
 
 from loadstone.errors import WrongInputError
+from loadstone.text import read_lines
 from loadstone.workloads.cube.outline.model import (
     Consolidation,
     Dimension,
@@ -166,18 +167,17 @@ def _told(member: Member, has_children: bool) -> tuple[str, str, str]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(read_lines(path))
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            if tuple(header) != HEADER:
-                raise WrongInputError(
-                    f"{path} begins with {','.join(header)[:80]!r}, not with {','.join(HEADER)!r}",
-                    advice="give a file of parents and children with this header",
-                )
-            for row in reader:
-                yield reader.line_num, row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        header = next(reader, [])
+        if tuple(header) != HEADER:
+            raise WrongInputError(
+                f"{path} begins with {','.join(header)[:80]!r}, not with {','.join(HEADER)!r}",
+                advice="give a file of parents and children with this header",
+            )
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
         raise WrongInputError(f"{path} cannot be read: {error}") from error
 
 
