@@ -259,7 +259,8 @@ def test_a_plan_that_was_changed_by_hand_is_not_repeated():
 def test_debug_shows_the_stack_trace():
     done = process("run", "missing.yaml", "--debug")
     assert "Traceback" in done.stderr
-    assert done.returncode == ExitCode.INTERNAL
+    assert "loadstone: missing.yaml cannot be read" in done.stderr
+    assert done.returncode == ExitCode.WRONG_INPUT
 
 
 # -- what plans show ----------------------------------------------------------------------------

@@ -163,7 +163,14 @@ def test_a_bare_password_is_not_told_where_other_words_are_wanted() -> None:
     assert len({each.name for each in limited}) > 20
     one_each = list({each.name: each for each in limited}.values())
     assert leaking(one_each, SECRET) == []
-    for words in ([], ["run", "oltp"], ["run", "oltp", "--passwd"], ["list", "-p"], ["schema"]):
+    for words in (
+        [],
+        ["--debug"],
+        ["run", "oltp"],
+        ["run", "oltp", "--passwd"],
+        ["list", "-p"],
+        ["schema"],
+    ):
         assert SECRET not in told([*words, SECRET])
 
 
@@ -204,9 +211,11 @@ def test_an_error_of_loadstone_itself_repeats_no_word(monkeypatch: pytest.Monkey
         raise RuntimeError(f"no connection to {FORMS[0]}")
 
     monkeypatch.setattr(main, "build_app", build)
-    said = told(["run", "oltp", "--password", SECRET])
-    assert "please report it" in said
-    assert SECRET not in said
+    for more in ([], ["--debug"]):
+        said = told(["run", "oltp", "--password", SECRET, *more])
+        assert "please report it" in said
+        assert ("Traceback" in said) == bool(more)
+        assert SECRET not in said
 
 
 # -- files -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import pairwise
 from keyword import iskeyword
+from traceback import format_exception
 from types import FrameType
 
 from cyclopts import App, CycloptsError, Group
@@ -149,8 +150,8 @@ def _run(words: list[str], arguments: list[str], noted: list[int], *, debug: boo
     except Exception as error:
         if noted and not isinstance(error, LoadstoneError | ExceptionGroup):
             return int(ExitCode.INTERRUPTED)
-        if debug and not isinstance(error, InterruptedTrialError):
-            raise
+        if debug and not isinstance(error, InterruptedTrialError | CycloptsError):
+            print(masked("".join(format_exception(error))), end="", file=sys.stderr)
         return say_error(_for_the_user(error, arguments))
 
 
