@@ -22,10 +22,12 @@ from loadstone.doctor.collect.log import collate
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import ExitCode, LoadstoneError, WrongInputError
 from loadstone.experiments.file import parse_experiment, validate
+from loadstone.experiments.preflight.check import check_experiment
 from loadstone.results.folder import ExperimentFolder
 from loadstone.secret import holds_secret, masked, masked_data, names_secret
 from loadstone.spec.model import Experiment, TargetSpec
 from loadstone.spec.problems import Path as FieldPath
+from loadstone.spec.problems import dotted
 from loadstone.targets.registry import TARGETS, target_for
 
 SECRET = "S3cret/9x"
@@ -288,6 +290,19 @@ def test_no_field_of_an_experiment_tells_a_word_that_holds_a_password(form: str)
 )
 def test_a_field_that_is_called_as_passwords_are_tells_nothing(path: FieldPath) -> None:
     assert SECRET not in refusal(planted(path, SECRET))
+
+
+@pytest.mark.parametrize("reference", [f"env:{SECRET}", f"file:{SECRET}"])
+def test_a_reference_that_leads_nowhere_is_found_by_a_plan(reference: str) -> None:
+    """It is not quoted: somebody may have put the password itself there."""
+    other = {"engine": "postgresql", "server": "postgresql://me@h/d", "password": reference}
+    for target, place in (
+        ({"engine": "none", "password": reference}, "target.password"),
+        ({"engine": "none", "others": {"x": other}}, "target.others.x.password"),
+    ):
+        problems = check_experiment(validate({**PLAIN, "target": target}, Draft({})))
+        assert [dotted(each.path) for each in problems] == [place]
+        assert SECRET not in problems[0].message
 
 
 def test_a_factor_that_is_a_password_is_refused() -> None:

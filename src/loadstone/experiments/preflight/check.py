@@ -29,6 +29,7 @@ from loadstone.spec.model import (
     ScaleDesign,
     SearchDesign,
     SweepDesign,
+    TargetSpec,
     WorkloadSpec,
 )
 from loadstone.spec.plans import Change, Variant
@@ -87,8 +88,19 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
     for role in experiment.target.storage.named:
         path = ("target", "storage", role)
         problems += _said(path, partial(check_role, experiment.target, role))
-    problems += _said(("target", "password"), partial(password, experiment.target.password))
+    problems += _password_problems(experiment.target)
     return problems or _said(("target",), partial(target.describe, experiment.target))
+
+
+def _password_problems(target: TargetSpec) -> list[Problem]:
+    """References that lead nowhere, of all systems under test."""
+    systems: dict[Path, TargetSpec] = {("target",): target}
+    systems |= {("target", "others", name): other for name, other in target.others.items()}
+    return [
+        problem
+        for path, spec in systems.items()
+        for problem in _said((*path, "password"), partial(password, spec.password))
+    ]
 
 
 def _profile_problems(experiment: Experiment) -> list[Problem]:
