@@ -121,4 +121,5 @@ def check_retrieval(result: dict[str, Any]) -> None:
         "stored answers equal hybrid ones",
         "answers equal an independent reading",
         "level 0 holds the cells of the files",
+        "the files are those of their manifest",
     }

@@ -8,25 +8,19 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lengths import long_but
-from stepped import check_cycles, check_retrieval, shared_cache, skip_without
+from planted_cube import Plant, after, before_the_trial, changed, changed_once, conducted
+from stepped import check_cycles, check_retrieval, skip_without
 
-from loadstone.experiments.conduct import RunOptions, conduct
-from loadstone.experiments.observer import Observer
 from loadstone.results.record import CheckResult, Status
 from loadstone.results.trial_files import read_result
-from loadstone.spec.model import Experiment
 from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
-from loadstone.workloads.cube import cycle
 from loadstone.workloads.cube.outline.accounts import COSTS, DISCOUNTS, EXPENSES, accounts
-from loadstone.workloads.cube.sql.tables import KEYS
-from loadstone.workloads.cube.sql.work import Work, one_by_one
 from loadstone.workloads.cube.workload import PlanningCube
 from loadstone.workloads.measured import Measured
 
@@ -37,8 +31,9 @@ LINES = "lines: accepted and rejected"
 RATES = "converted by the rates, there and back"
 ROOT = "the root is the sum of level 0"
 KEPT = "the restructure keeps every cell"
-RESET = "a reset leaves no cell, and the outline whole"
+WHOLE = "the outline stays whole"
 HELD = "level 0 holds the cells of the files"
+FILES = "the files are those of their manifest"
 
 NUMBERS = accounts().numbers
 EXPENSED = ", ".join(str(NUMBERS[name]) for name in EXPENSES)
@@ -46,51 +41,6 @@ EXPENSED = ", ".join(str(NUMBERS[name]) for name in EXPENSES)
 DEDUCTED = ", ".join(str(NUMBERS[name]) for name in (DISCOUNTS, COSTS))
 
 ENGINES = [name for name, cls in TARGETS.items() if "cells" in cls.capabilities]
-SEED, GRIDS = 27, 8
-"""Among so few grids of this seed one asks for expenses below a parent."""
-Statement = Callable[[str], str]
-"""Of an engine."""
-Plant = Callable[[pytest.MonkeyPatch, Database], None]
-"""Into a trial that is about to begin."""
-
-
-def changed(table: str, change: str, where: str = "TRUE") -> Statement:
-    def on(engine: str) -> str:
-        if engine == "chdb":
-            return f"ALTER TABLE {table} UPDATE {change} WHERE {where} SETTINGS mutations_sync = 1"
-        return f"UPDATE {table} SET {change} WHERE {where}"
-
-    return on
-
-
-def changed_once(table: str) -> Statement:
-    """A single cell."""
-    last = f"SELECT {KEYS} FROM {table} WHERE m06 IS NOT NULL ORDER BY {KEYS} DESC LIMIT 1"
-    return changed(table, "m06 = m06 + 1", f"({KEYS}) IN ({last})")
-
-
-def before_the_trial(statement: Statement) -> Plant:
-    """Done to the tables of the outline, which a reset keeps."""
-
-    def plant(_patch: pytest.MonkeyPatch, target: Database) -> None:
-        target.execute(f"{statement(target.engine)};")
-
-    return plant
-
-
-def after(step: str, statement: Statement) -> Plant:
-    """Done at the end of a step, in its own time."""
-
-    def plant(patch: pytest.MonkeyPatch, target: Database) -> None:
-        made = getattr(cycle, step)
-
-        def with_fault(*arguments: Any, **options: Any) -> Work:
-            work: Work = made(*arguments, **options)
-            return work + one_by_one(statement(target.engine))
-
-        patch.setattr(cycle, step, with_fault)
-
-    return plant
 
 
 def a_lost_reject(patch: pytest.MonkeyPatch, _target: Database) -> None:
@@ -120,15 +70,15 @@ FAULTS: dict[str, tuple[Plant, Caught]] = {
     "a lost reject": (a_lost_reject, {LINES: "1 lines are not rejected"}),
     "a parent with the wrong sign": (
         before_the_trial(changed("cube_total", "sign = 1", f"sign = -1 AND leaf IN ({EXPENSED})")),
-        {ANSWERS: "", RESET: "cube_total lacks"},
+        {ANSWERS: "", WHOLE: "cube_total lacks"},
     ),
     "a wrong rate": (
         before_the_trial(changed("cube_rate", "m06 = m06 * 1.25", "code = 'EUR'")),
-        {RATES: "EUR", CELLS: " 0 are missing, .* [1-9][0-9,]* have", RESET: "cube_rate lacks"},
+        {RATES: "EUR", CELLS: " 0 are missing, .* [1-9][0-9,]* have", WHOLE: "cube_rate lacks"},
     ),
     "leaves with the wrong sign": (
         before_the_trial(changed("cube_total", "sign = 1", f"sign = -1 AND leaf IN ({DEDUCTED})")),
-        {ANSWERS: "", RESET: "cube_total lacks"},
+        {ANSWERS: "", WHOLE: "cube_total lacks"},
     ),
     "a changed cell of level 0": (
         after("restructured", changed_once("cube_base")),
@@ -143,7 +93,7 @@ FAULTS: dict[str, tuple[Plant, Caught]] = {
     ),
     "an ending rate for an average one": (
         before_the_trial(changed("cube_account", "rate = 'ending'", "rate = 'average'")),
-        {CELLS: " [1-9][0-9,]* have other cells", RESET: "cube_account lacks"},
+        {CELLS: " [1-9][0-9,]* have other cells", WHOLE: "cube_account lacks"},
     ),
     "a parent that is not aggregated": (
         before_the_trial(
@@ -152,7 +102,7 @@ FAULTS: dict[str, tuple[Plant, Caught]] = {
                 "(SELECT max(child) FROM cube_above_product WHERE generation = 2)"
             )
         ),
-        {CELLS: " [1-9][0-9,]* are missing", ROOT: "", RESET: "cube_above_product lacks"},
+        {CELLS: " [1-9][0-9,]* are missing", ROOT: "", WHOLE: "cube_above_product lacks"},
     ),
 }
 TRIALS: tuple[tuple[str, ...], ...] = (
@@ -193,7 +143,7 @@ def test_without_a_fault_all_is_well(trials_of: TrialsOf, engine: str) -> None:
     assert result.status is Status.VALID, result.notices
     checks = {check.name: check.passed for check in result.checks}
     assert all(checks.values()), result.checks
-    assert {CELLS, ANSWERS, WAYS, LINES, RATES, ROOT, KEPT, RESET} <= checks.keys()
+    assert {CELLS, ANSWERS, WAYS, LINES, RATES, ROOT, KEPT, WHOLE} <= checks.keys()
     check_cycles(trial, result.model_dump(), cycles=1, rejected=4)
 
 
@@ -230,40 +180,5 @@ def test_a_cube_that_is_only_asked_is_checked_too(
     check_retrieval(well.model_dump(mode="json"))
     for result, caught in zip(results, tables, strict=True):
         checks = {check.name: check.passed for check in result.checks}
-        assert checks.keys() == {WAYS, ANSWERS, HELD}
+        assert checks.keys() == {FILES, WAYS, ANSWERS, HELD}
         assert not checks[caught]
-
-
-def conducted(
-    tmp_path_factory: pytest.TempPathFactory,
-    engine: str,
-    trials: Sequence[Sequence[Plant]],
-    cycles: int = 1,
-) -> list[Path]:
-    """An experiment with a trial for each of these sets of faults; the folders of the trials."""
-    waiting = iter(trials)
-    with pytest.MonkeyPatch.context() as all_along, pytest.MonkeyPatch.context() as in_one:
-
-        def prepare(_self: PlanningCube, target: Database) -> None:
-            in_one.undo()
-            for plant in next(waiting):
-                plant(in_one, target)
-
-        all_along.setattr(PlanningCube, "prepare", prepare)
-        all_along.setenv("LOADSTONE_CACHE", str(shared_cache(tmp_path_factory)))
-        parameters = {"scale": 0.001, "cycles": cycles, "check_grids": GRIDS, "warm_up": "200ms"}
-        experiment = Experiment.model_validate(
-            {
-                "name": "fault",
-                "workload": {"name": "cube", "parameters": parameters},
-                "target": {"engine": engine},
-                "profile": {"users": 1, "measure": "200ms"},
-                "repeats": len(trials),
-                "seed": SEED,
-                "extra_trials": 0,
-                "disturbance": 1000,
-            }
-        )
-        options = RunOptions(tmp_path_factory.mktemp(engine), "pytest")
-        folder = conduct(experiment, options, Observer())
-    return [path.parent for path in sorted(folder.glob("b*/plan.json"))]
