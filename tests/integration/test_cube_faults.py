@@ -114,9 +114,6 @@ TRIALS: tuple[tuple[str, ...], ...] = (
     ("an ending rate for an average one", "a parent that is not aggregated"),
 )
 """The faults of each trial of an engine."""
-UNSEEN = ("postgresql", "a missing cell that became 0")
-"""By the check of the restructure; that of every cell sees it."""
-
 QUICK = {engine: TRIALS[1:] if engine == "duckdb" else TRIALS[:2] for engine in ENGINES}
 """Those of a quick run."""
 TrialsOf = Callable[[str], dict[tuple[str, ...], Path]]
@@ -147,12 +144,7 @@ def test_without_a_fault_all_is_well(trials_of: TrialsOf, engine: str) -> None:
     check_cycles(trial, result.model_dump(), cycles=1, rejected=4)
 
 
-ALIKE = pytest.mark.xfail(reason="the hash of a row of PostgreSQL takes a missing cell for 0")
-EVERYWHERE = [
-    pytest.param(engine, fault, marks=ALIKE if (engine, fault) == UNSEEN else ())
-    for engine in ENGINES
-    for fault in FAULTS
-]
+EVERYWHERE = [(engine, fault) for engine in ENGINES for fault in FAULTS]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def provide(outline: Outline, scale: float, seed: int, cache: Path | None = None
     with locked(base / "lock"):
         folder, made = made_once(
             base / f"scale{scale:g}-seed{seed}-{_EDITION}",
-            lambda rough: write_files(rough, outline, scale, seed),
+            lambda rough: {**write_files(rough, outline, scale, seed), _HASHES: hashes(rough)},
         )
     manifest = json.loads((folder / MANIFEST).read_text())
     return CubeData(
@@ -197,8 +197,4 @@ def write_files(folder: Path, outline: Outline, scale: float, seed: int) -> Mapp
     volume = volume_of(outline, scale, seed)
     cells = write_cells(folder / CELLS, outline, volume, seed)
     native = write_native(folder, outline, volume, seed)
-    return {
-        "cells": asdict(cells),
-        "native": [asdict(own) for own in native],
-        _HASHES: hashes(folder),
-    }
+    return {"cells": asdict(cells), "native": [asdict(own) for own in native]}
