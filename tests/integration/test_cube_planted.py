@@ -6,11 +6,10 @@ what each cycle is asked. `unit/test_cube_levels.py` has more faults, on a cube 
 
 from __future__ import annotations
 
-import functools
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from lengths import LONG
@@ -84,9 +83,10 @@ def swapped(one: int, other: int) -> Statement:
 
 def other_files(patch: pytest.MonkeyPatch, _target: Database) -> None:
     """Files of the cache in which one cell has lost what the next has gained."""
-    whole = cache_folder()
+    whole, own = cache_folder(), Path(mkdtemp(prefix="altered-", dir=cache_folder().parent))
+    shutil.copytree(whole / "cube", own / "cube")
     patch.setattr(workload, "refuse_altered", lambda *_: None)
-    patch.setenv("LOADSTONE_CACHE", str(shutil.copytree(whole, whole.with_name("altered"))))
+    patch.setenv("LOADSTONE_CACHE", str(own))
     for path in cache_folder().glob("cube/scale*/native_[13].txt"):
         text = path.read_text()
         line = next(own for own in text.splitlines() if own.startswith('"OPX_002"'))
@@ -151,21 +151,6 @@ TRIALS = (
     ("upper rows twice", "two accounts swapped by the restructure"),
 )
 """The faults of each trial: a check that sees one does not see the others."""
-TrialOf = Callable[[str, float, tuple[str, ...]], Path]
-
-
-@pytest.fixture(scope="module")
-def trial_of(tmp_path_factory: pytest.TempPathFactory) -> TrialOf:
-    """A trial with faults; those of an engine and a scale are of one experiment."""
-
-    @functools.cache
-    def on(engine: str, scale: float) -> dict[tuple[str, ...], Path]:
-        skip_without(engine)
-        plants = [[FAULTS[name][0] for name in own] for own in TRIALS]
-        folders = conducted(tmp_path_factory, engine, plants, scale=scale, cycles=2)
-        return dict(zip(TRIALS, folders, strict=True))
-
-    return lambda engine, scale, faults: on(engine, scale)[faults]
 
 
 @LONG
@@ -173,9 +158,12 @@ def trial_of(tmp_path_factory: pytest.TempPathFactory) -> TrialOf:
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_faults_are_caught_by_what_a_cycle_is_asked(
-    trial_of: TrialOf, engine: str, scale: float, faults: tuple[str, ...]
+    tmp_path_factory: pytest.TempPathFactory, engine: str, scale: float, faults: tuple[str, ...]
 ) -> None:
-    result = read_result(trial_of(engine, scale, faults))
+    skip_without(engine)
+    plants = [FAULTS[name][0] for name in faults]
+    (trial,) = conducted(tmp_path_factory, engine, [plants], scale=scale, cycles=2)
+    result = read_result(trial)
     assert result.status is Status.INVALID
     failed = {check.name: check.detail for check in result.checks if not check.passed}
     for fault in faults:
