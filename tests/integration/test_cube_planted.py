@@ -108,7 +108,8 @@ def unsigned(patch: pytest.MonkeyPatch, _target: Database) -> None:
 OF_ONE = "entity = 1"
 FIRST_QUARTER = ", ".join(f"{month} = 2 * {month}" for month in AMOUNTS[1:4])
 SALES, LESS = NUMBERS[SALES_ACCOUNT], NUMBERS[DISCOUNTS]
-LOCAL_SALES = f"account = {SALES} AND currency = (SELECT min(currency) FROM {BASE})"
+FIRST = " AND ".join(f"{name} = (SELECT min({name}) FROM {BASE})" for name in ("year", "currency"))
+LOCAL_SALES = f"account = {SALES} AND {FIRST}"
 FAULTS: dict[str, tuple[Plant, dict[str, str]]] = {
     "upper cells of a quarter doubled in cycle 1": (
         in_cycle(1, "aggregated", changed(UPPER, FIRST_QUARTER, BELOW)),

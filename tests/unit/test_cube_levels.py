@@ -141,7 +141,8 @@ def of(table: str, change: str, where: str = "TRUE", many: int = 1, first: int =
 
 AFTER = restructure(OUTLINE).outline[ACCOUNT].numbers
 LOCAL, USD = 1, 2
-SOLD = f"account = {AFTER['GrossRevenue']} AND currency = {LOCAL}"
+FY17 = OUTLINE["Years"].numbers["FY17"]
+SOLD = f"account = {AFTER['GrossRevenue']} AND currency = {LOCAL} AND year = {FY17}"
 ALLOCATED = OUTLINE[ACCOUNT].numbers["ALC_02"]
 BELOW = "NOT (entity = 0 AND product = 0)"
 SWAP = "account = CASE account WHEN 5 THEN 6 WHEN 6 THEN 5 ELSE account END"
