@@ -115,7 +115,6 @@ def test_what_the_index_does_not_know_is_listed_and_what_is_gone_is_not(
         (("--status", "failed"), 0),
         (("--name", "SHARED"), 1),
         (("--name", "x_"), 0),
-        (("--limit", "0"), 0),
     ],
 )
 def test_the_list_can_be_narrowed(
