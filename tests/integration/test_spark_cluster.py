@@ -192,7 +192,8 @@ def test_what_is_no_master_is_refused(server: str):
 
 
 def test_settings_of_workers_need_workers(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(settings, "_default", lambda *_: "")  # of which Spark is asked
+    told = {"default": "", "made": "1g"}
+    monkeypatch.setattr(settings, "_told", lambda *_: told)  # what Spark is asked
     alone = TargetSpec(engine="spark")
     assert Spark.setting(alone, "spark.executor.memory", "1g").refused is not None
     there = TargetSpec(engine="spark", server="spark://host:7077")
