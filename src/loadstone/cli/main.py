@@ -277,19 +277,24 @@ def _refuse_empty(words: Sequence[str]) -> None:
 
 
 def _say_what_is_left_behind(words: list[str]) -> None:
-    """One line for every run that was killed and not yet put right."""
+    """One line about the runs that were killed and not yet put right."""
     asks = not words or words[0].startswith("-") or words[0] in _NEEDS_NO_JOURNAL
     if asks or "--help" in words or "-h" in words:
         return
     from loadstone.journal import open_journals
 
-    for journal in open_journals():
-        if not journal.alive:
-            print(
-                f"loadstone: a killed run left {len(journal.entries())} changes in place "
-                f"({masked(journal.command) or journal.path}): loadstone recover undoes them",
-                file=sys.stderr,
-            )
+    left = {each: len(each.entries()) for each in open_journals() if not each.alive}
+    left = {journal: count for journal, count in left.items() if count}
+    if not left:
+        return
+    first, count = next(iter(left)), sum(left.values())
+    runs = "a killed run" if len(left) == 1 else f"{len(left)} killed runs"
+    more = "" if len(left) == 1 else ", and others"
+    print(
+        f"loadstone: {runs} left {count} {'change' if count == 1 else 'changes'} in place "
+        f"({masked(first.command) or first.path}{more}): loadstone recover undoes them",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":
