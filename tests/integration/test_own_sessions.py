@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -12,6 +13,8 @@ import psycopg
 import pytest
 from integration.mariadb_server import MariaDBServer, running_mariadb
 from integration.postgresql_server import PostgreSQLServer, running_postgresql
+from lengths import LONG
+from session import Session
 
 from loadstone.targets import served
 from loadstone.targets.connection import ServerConnection
@@ -185,6 +188,31 @@ def test_the_sessions_of_the_load_keep_them(
     with hostile_mariadb.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SELECT @@max_statement_time")
         assert float(cursor.fetchone()[0]) == 0.02
+
+
+@LONG
+@pytest.mark.parametrize(
+    "limits",
+    [
+        ("statement_timeout=250ms", "transaction_timeout=250ms", "idle_session_timeout=100ms"),
+        ("max_statement_time=0.25", "wait_timeout=1", "idle_transaction_timeout=1"),
+    ],
+    ids=["postgresql", "mariadb"],
+)
+def test_a_trial_under_time_limits_is_loaded_and_checked(
+    limits: tuple[str, ...], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Loading a warehouse takes longer than any of them."""
+    engine = request.node.callspec.id
+    settings = [word for limit in limits for word in ("--set", limit)]
+    with Session(tmp_path) as session:
+        ended = session.run(
+            "run", "oltp", "--target", engine, "--param", "warehouses=1", "--warm-up", "1s",
+            "--measure", "3s", *settings, "--json",
+        )  # fmt: skip
+    trial = json.loads(ended.stdout)["trials"][0]["result"]
+    assert trial["status"] in ("valid", "disturbed"), ended.stderr
+    assert all(check["passed"] for check in trial["checks"]) and trial["checks"]
 
 
 def test_duckdb(tmp_path: Path) -> None:

@@ -24,6 +24,10 @@ const UNLIMITED: [(&str, &str); 6] = [
     ("datestyle", "ISO, MDY"),
 ];
 
+/// Time limits that later versions have; a session asks for those of its server.
+const UNLIMITED_IF_KNOWN: &str = "SELECT set_config(name, '0', false) FROM pg_settings \
+    WHERE name IN ('idle_session_timeout', 'transaction_timeout')";
+
 /// A PostgreSQL server.
 #[derive(Debug)]
 pub struct Postgres {
@@ -73,7 +77,9 @@ impl Engine for Postgres {
     }
 
     async fn sink(&self) -> Result<PostgresSink, Failure> {
-        Ok(PostgresSink::new(Connection::connect(&self.plain).await?))
+        let mut connection = Connection::connect(&self.plain).await?;
+        connection.run(UNLIMITED_IF_KNOWN).await?;
+        Ok(PostgresSink::new(connection))
     }
 }
 
