@@ -53,7 +53,7 @@ def archive_plan(
                 "late_by_s": 0.3,
                 "disorder_share": 0.01,
                 "operators": 1,
-                "csv": None,
+                "events": None,
             },
         },
         "connection": {"protocol": "duckdb", "database": str(database)},

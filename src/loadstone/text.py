@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from io import StringIO
+from io import TextIOWrapper
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
@@ -63,8 +63,12 @@ def decode(data: bytes, errors: str = "strict") -> str:
         raise NotTextError(_place(data, error.start, name)) from None
     if errors == "strict" and "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise NotTextError(f"line {line}: a byte is zero, which no text has")
+        raise NotTextError(_zero(line))
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _zero(line: int) -> str:
+    return f"line {line}: a byte is zero, which no text has"
 
 
 def _place(data: bytes, at: int, wanted: str) -> str:
@@ -97,9 +101,37 @@ def read_text(path: Path, *, errors: str = "strict", at_most_bytes: int | None =
 
 
 def read_lines(path: Path, *, errors: str = "strict") -> Iterator[str]:
-    """The lines of such a file, each with the line feed that ends it.
+    """The lines of such a file, each with the line feed that ends it; it may be of any size.
 
     Raises:
         WrongInputError: As `read_text`.
     """
-    yield from StringIO(read_text(path, errors=errors))
+    try:
+        with path.open("rb") as file:
+            text = TextIOWrapper(file, encoding_of(file.peek(_LOOKED_AT)), errors)
+            for number, line in enumerate(text, start=1):
+                if errors == "strict" and "\0" in line:
+                    raise WrongInputError(f"{path}: {_zero(number)}", advice=_SAVE)
+                yield line
+    except OSError as error:
+        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        read_text(path, errors=errors)  # it says where
+        raise
+
+
+def readable(path: Path) -> None:
+    """Whether a file that somebody named can be read.
+
+    Raises:
+        WrongInputError: If not.
+    """
+    if not path.exists():
+        raise WrongInputError(f"there is no file {str(path)!r}")
+    if path.is_dir():
+        raise WrongInputError(f"{path} is a folder, not a file")
+    try:
+        with path.open("rb") as file:
+            file.peek(1)
+    except OSError as error:
+        raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error

@@ -18,6 +18,7 @@ from loadstone.load.locate import find_driver
 from loadstone.protocol.frames import PROTOCOL_VERSION, Frame, Hello, Tick
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.contents import read_contents, strays
+from loadstone.workloads.archive.replay_file import write_replay
 from loadstone.workloads.archive.segments import read_segments
 from loadstone.workloads.archive.tables import index_name
 
@@ -137,9 +138,12 @@ def test_a_file_is_replayed_by_every_station(archive: Path, tmp_path: Path) -> N
     lines = [
         f"{at / 500},element {at % 7},{at},192,{'state' if at % 5 else ''}" for at in range(99)
     ]
-    (tmp_path / "events.csv").write_text("\n".join(["ts,element,value,status,text", *lines]))
+    csv, events = tmp_path / "events.csv", tmp_path / "events.bin"
+    csv.write_text("\n".join(["ts,element,value,status,text", *lines]))
+    with events.open("wb") as file:
+        write_replay(csv, file)
     plan = archive_plan(archive, duration_s=1.0)
-    runner = run(changed(plan, "workload.parameters.csv", str(tmp_path / "events.csv")))
+    runner = run(changed(plan, "workload.parameters.events", str(events)))
     check_facts(archive, runner.end.facts)
     wrong = "value <> (seq - 1) % 99 OR element_id <> station * 50 + value % 7"
     assert ask(archive, f"SELECT count(*) FROM event_history WHERE {wrong}") == [(0,)]
@@ -292,7 +296,7 @@ OPEN = {"model": "open", "rate_per_s": {"from": 9, "to": 9}, "sessions": 1}
         ("version", 4),
         ("workload.name", "oltp"),
         ("workload.parameters.path", "staged"),
-        ("workload.parameters.csv", "/nowhere/at/all.csv"),
+        ("workload.parameters.events", "/nowhere/at/all"),
         ("connection.database", "/nowhere/at/all.db"),
         ("connection.settings", {"threads": "many"}),
         ("phases[0].load", OPEN),

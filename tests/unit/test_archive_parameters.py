@@ -62,15 +62,12 @@ def test_wrong_parameters_are_refused(wrong: dict[str, Any]) -> None:
         ArchiveParameters.model_validate(wrong)
 
 
-def test_durations_have_units_and_the_driver_is_told_seconds(tmp_path: Path) -> None:
-    csv = tmp_path / "events.csv"
-    csv.write_text("ts,element,value,status,text\n")
+def test_durations_have_units_and_the_driver_is_told_seconds() -> None:
     own = ArchiveParameters.model_validate(
-        {"interval": "500ms", "threshold": "2s", "late_by": "1min", "csv": str(csv)}
+        {"interval": "500ms", "threshold": "2s", "late_by": "1min"}
     )
     told = own.driver()
     assert (told["interval_s"], told["threshold_ms"], told["late_by_s"]) == (0.5, 2000, 60)
-    assert told["csv"] == str(csv)
     assert own.pacing()["operations"]["insert"]["every_s"] == 0.5
 
 
@@ -160,15 +157,28 @@ def problems(**parts: str) -> list[str]:
     return [f"{'.'.join(map(str, each.path))}: {each.message}" for each in found]
 
 
-def test_a_file_to_replay_must_be_here_before_a_run(tmp_path: Path) -> None:
-    missing, present = tmp_path / "no-such.csv", tmp_path / "events.csv"
-    present.touch()
-    (said,) = problems(parameters=f"csv: {missing}")
-    assert said == f"workload.parameters.csv: there is no file {str(missing)!r}"
+def test_a_file_to_replay_must_be_right_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
+    present, two = tmp_path / "events.csv", tmp_path / "two.csv"
+    wrong, missing = tmp_path / "wrong.csv", tmp_path / "no-such.csv"
+    header = "ts,element,value,status,text\n"
+    present.write_text(f"{header}2025-01-31 12:00:00.5+00,a,1,192,\n")
+    two.write_text(f"{header}0,a,1,192,\n0,b,1,192,\n")
+    wrong.write_text(f"{header}2025-02-30T00:00:00Z,a,1,192,\n")
     assert problems(parameters=f"csv: {present}") == []
-    levels = f"{{kind: compare, factor: workload.csv, levels: [{present}, {missing}]}}"
-    (said,) = problems(parameters=f"csv: {present}", rest=f"design: {levels}")
-    assert said.endswith(f"there is no file {str(missing)!r}")
+    for path, told in (
+        (missing, f"there is no file {str(missing)!r}"),
+        (tmp_path, f"{tmp_path} is a folder, not a file"),
+        (wrong, f"{wrong}: line 2: ts '2025-02-30T00:00:00Z' is neither"),
+        (two, f"{two} has 2 elements, more than the 1 of a station (give elements: 2 or more)"),
+    ):
+        (said,) = problems(parameters=f"{{csv: {path}, elements: 1}}")
+        assert said.startswith(f"workload.parameters.csv: {told}")
+        levels = f"{{kind: compare, factor: workload.csv, levels: [{present}, {path}]}}"
+        (said,) = problems(parameters=f"{{csv: {present}, elements: 1}}", rest=f"design: {levels}")
+        assert told in said
 
 
 def test_every_operation_belongs_to_one_group() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from essbase_shell import Shell
 from hypothesis import given
@@ -17,12 +16,12 @@ from loadstone.doctor.collect.log import read_log as doctors_log
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import load_experiment
-from loadstone.runner.archive.replay import read_replay
 from loadstone.runner.plan import RefusalError
 from loadstone.spec.model import ProfileSpec, TargetSpec, WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant, trial_seed
 from loadstone.targets.address import password
 from loadstone.text import NotTextError, decode, encoding_of, read_lines, read_text
+from loadstone.workloads.archive.events_csv import read_events
 from loadstone.workloads.cube.data.split import split
 from loadstone.workloads.cube.essbase.log import read_log
 from loadstone.workloads.cube.essbase.maxl import cycle_script
@@ -66,12 +65,6 @@ def _doctors(path: Path) -> object:
     return facts.messages, facts.span_s
 
 
-def _events(path: Path) -> object:
-    words = np.arange(2, dtype=np.uint64)
-    said = read_replay(str(path), 1).say(words, words)
-    return said.text.to_pylist(), said.value.tolist(), said.after_us.tolist()
-
-
 def _cycles(path: Path) -> object:
     log = read_log(path)
     return log.facts, log.cycles
@@ -81,7 +74,7 @@ READERS: dict[str, tuple[str, Read]] = {
     "experiment file": (EXPERIMENT, lambda path: load_experiment(path).experiment),
     "plan of a trial": (PLAN, lambda path: again(path, ShortForm()).experiment),
     "password": ("Größe 1\n", lambda path: password(f"file:{path}")),
-    "events": (EVENTS, _events),
+    "events": (EVENTS, lambda path: list(read_events(path))),
     "outline": (OUTLINE, lambda path: read_dimension(path, Member("Root", None), dense=False)),
     "log of an Essbase kit": (CYCLES, _cycles),
     "log of a server": (SERVER_LOG, _doctors),

@@ -103,9 +103,9 @@ pub struct Parameters {
     pub disorder_share: f64,
     /// Users who ask.
     pub operators: u32,
-    /// File whose events are replayed.
+    /// File of events to replay, in the form that Loadstone makes.
     #[serde(default)]
-    pub csv: Option<String>,
+    pub events: Option<String>,
 }
 
 /// What a user does.
@@ -188,7 +188,7 @@ pub(super) mod tests {
             "segment_events": 1000, "preallocate": true, "index": "live", "compress": false,
             "move": false, "buffer_events": 5000, "batch_events": 2000, "interval_s": 1.0, "threshold_ms": 1000.0,
             "late_share": 0.01, "late_by_s": 5.0, "disorder_share": 0.005, "operators": 2,
-            "csv": null});
+            "events": null});
         value.as_object().expect("an object").clone()
     }
 

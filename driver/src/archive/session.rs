@@ -119,7 +119,7 @@ impl<E: Engine> Archive<E> {
         list: Option<Arc<Acknowledgements>>,
     ) -> Result<Self, Refusal> {
         let read = |path: &String| Replay::read(path, parameters.elements).map(Arc::new);
-        let replay = parameters.csv.as_ref().map(read).transpose()?;
+        let replay = parameters.events.as_ref().map(read).transpose()?;
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();

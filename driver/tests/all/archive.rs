@@ -295,10 +295,23 @@ fn two_processes_share_the_stations_of_one_archive() {
 fn a_file_is_replayed_by_each_station_with_its_own_elements() {
     let store = Store::sqlite();
     let folder = Folder::new("replay");
-    let file = folder.join("events.csv");
-    let rows = "ts,element,value,status,text\n1000,pump,1.5,192,\n1000.01,valve,,64,open\n";
-    std::fs::write(&file, rows).expect("a file");
-    let mut plan = plan(&store, json!({"csv": file}));
+    let file = folder.join("events.bin");
+    // Two rows: pump 1.5, and 10 ms later valve "open", which is no number.
+    let mut data = b"LSEVENT1".to_vec();
+    data.extend([2_u64, 2].iter().flat_map(|word| word.to_le_bytes()));
+    for (at_us, value, text_end, element, status) in [
+        (0_i64, 1.5, 0_u64, 0_u32, 192_i32),
+        (10_000, f64::NAN, 4, 1, 64),
+    ] {
+        data.extend([at_us, at_us].iter().flat_map(|us| us.to_le_bytes()));
+        data.extend(f64::to_le_bytes(value));
+        data.extend(text_end.to_le_bytes());
+        data.extend(element.to_le_bytes());
+        data.extend(status.to_le_bytes());
+    }
+    data.extend(b"open");
+    std::fs::write(&file, data).expect("a file");
+    let mut plan = plan(&store, json!({"events": file}));
     let run = Driver::start(&plan).finish();
     let stored = facts(&run)["events_stored"];
     assert!(stored > 300, "100 a second of each station: {stored}");
@@ -307,10 +320,10 @@ fn a_file_is_replayed_by_each_station_with_its_own_elements() {
         (element_id = station * 50 + 1 AND value IS NULL AND text = 'open' AND status = 64)";
     assert_eq!(store.number(expected), stored);
     std::fs::write(&file, "ts,element\n").expect("a file");
-    plan["workload"]["parameters"]["csv"] = json!(file);
+    plan["workload"]["parameters"]["events"] = json!(file);
     let run = Driver::start(&plan).finish();
     assert_eq!(run.code, Some(2));
-    assert!(run.errors.contains("workload.parameters.csv") && run.errors.contains("line 1"));
+    assert!(run.errors.contains("workload.parameters.events: cannot replay"));
 }
 
 #[test]

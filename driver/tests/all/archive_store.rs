@@ -159,7 +159,7 @@ pub fn plan(store: &Store, change: Value) -> Value {
         "stations": STATIONS, "events_per_s": 1000.0, "elements": 50, "path": "direct",
         "segment_events": 1500, "preallocate": true, "index": "live", "compress": false, "move": false,
         "buffer_events": 20000, "batch_events": 400, "interval_s": 0.1, "threshold_ms": 1000.0,
-        "late_share": 0.02, "late_by_s": 0.3, "disorder_share": 0.01, "operators": 1, "csv": null});
+        "late_share": 0.02, "late_by_s": 0.3, "disorder_share": 0.01, "operators": 1, "events": null});
     for (name, value) in change.as_object().expect("an object") {
         parameters[name] = value.clone();
     }

@@ -148,8 +148,9 @@ def _lab(
         force=options.force,
     )
     host = HostState(journal)
-    targets = [target_for(spec)(spec.alone, context) for spec in systems(experiment)]
+    targets: list[Target] = []
     try:
+        targets += (target_for(spec)(spec.alone, context) for spec in systems(experiment))
         for number, target in enumerate(targets):
             observer.activity(f"starting the target ({target.engine})")
             target.open()

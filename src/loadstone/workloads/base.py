@@ -16,6 +16,7 @@ from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Noti
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.targets.connection import Connection
+from loadstone.text import readable
 from loadstone.units import format_duration
 from loadstone.workloads.charts import Charts
 from loadstone.workloads.durability import CommitAudit
@@ -116,6 +117,14 @@ class Workload(ABC, Generic[T]):
     def files(self) -> Mapping[str, str]:
         """Parameter: the file of this machine that it names, which the load reads."""
         return {}
+
+    def examine_file(self, parameter: str) -> None:
+        """Reads one of its `files` as the load will; what it must be is found before a run.
+
+        Raises:
+            WrongInputError: If it cannot be read, or is not what the load needs.
+        """
+        readable(Path(self.files()[parameter]))
 
     # -- data ----------------------------------------------------------------------------------
     def data_key(self) -> dict[str, Any]:

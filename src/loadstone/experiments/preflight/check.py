@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path as FilePath
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
@@ -30,7 +29,6 @@ from loadstone.spec.model import (
     SearchDesign,
     SweepDesign,
     TargetSpec,
-    WorkloadSpec,
 )
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
@@ -127,23 +125,15 @@ def _setting_problems(experiment: Experiment) -> list[Problem]:
 
 
 def _file_problems(experiment: Experiment) -> list[Problem]:
-    """Parameters that name a file which is not here; a report of their trials does without it."""
-    return [
-        Problem(("workload", "parameters", name), _no_file(path))
-        for name, path in _missing_files(experiment.workload)
-    ]
-
-
-def _missing_files(spec: WorkloadSpec) -> list[tuple[str, str]]:
-    """The files that the load reads and this machine does not have: parameter and path."""
+    """Parameters whose file is not what it must be; a report of their trials does without it."""
     from loadstone.workloads.registry import workload_of
 
-    files = workload_of(spec).files()
-    return [(name, path) for name, path in files.items() if not FilePath(path).is_file()]
-
-
-def _no_file(path: str) -> str:
-    return f"there is no file {path!r}"
+    workload = workload_of(experiment.workload)
+    problems = []
+    for name in workload.files():
+        path = ("workload", "parameters", name)
+        problems += _said(path, partial(workload.examine_file, name))
+    return problems
 
 
 def _host_problems(experiment: Experiment) -> list[Problem]:
@@ -236,8 +226,6 @@ def _refuse_unfit_variant(experiment: Experiment, variant: Variant) -> None:
         if prefix == "profile" and name in parts.profile.idle:
             why = parts.profile.idle[name]
             raise WrongInputError(f"{change.factor} would have no effect: {why}")
-    for _, path in _missing_files(parts.workload):
-        raise WrongInputError(_no_file(path))
     refuse_unfit(parts, experiment.cache)
 
 

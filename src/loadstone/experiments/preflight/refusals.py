@@ -65,7 +65,7 @@ def refuse_impossible(experiment: Experiment, changes: Iterable[Change]) -> None
 
 
 def refuse_unfit(parts: Parts, cache: str) -> None:
-    """Stops before a workload that needs, as it is set, what there is not.
+    """Stops before a workload that needs, as it is set, what there is not: a file, a capability.
 
     Args:
         parts: Of a configuration.
@@ -85,6 +85,8 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             advice="change that, or write cache: warm",
         )
     refuse_beyond_generator(parts)
+    for name in workload.files():
+        workload.examine_file(name)
     made = workload.sets()
     for name in spec.settings:
         if name in made:

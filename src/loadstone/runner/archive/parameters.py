@@ -53,7 +53,7 @@ class Parameters(Strict):
     late_by_s: float = Field(ge=0.0, le=LONGEST_LATE_S)
     disorder_share: Share
     operators: int = Field(ge=0)
-    csv: str | None = None
+    events: str | None = None
 
     @property
     def is_live(self) -> bool:

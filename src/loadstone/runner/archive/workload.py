@@ -39,7 +39,8 @@ def open_archive(plan: Plan, clock: Clock) -> Archive:
         raise RefusalError("workload.role", f"archive has no role {plan.workload.role}")
     if connection.protocol != "duckdb":
         raise RefusalError("connection.protocol", f"{connection.protocol} is none of duckdb")
-    replay = None if parameters.csv is None else read_replay(parameters.csv, parameters.elements)
+    events = parameters.events
+    replay = None if events is None else read_replay(events, parameters.elements)
     meter = EngineMeter()
     database = Database(connection, meter)
     acknowledgements = Acknowledgements(plan.acknowledgements, clock)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -179,7 +178,7 @@ class ArchiveParameters(Spec):
         return ATTENDANTS + self.operators + self.stations
 
     def driver(self) -> dict[str, Any]:
-        """The parameters as the driver's plan has them."""
+        """The parameters as the driver's plan has them, but for the events to replay."""
         return {
             "stations": self.stations,
             "events_per_s": self.rate / self.stations,
@@ -198,7 +197,6 @@ class ArchiveParameters(Spec):
             "late_by_s": self.late_by,
             "disorder_share": self.disorder_share,
             "operators": self.operators,
-            "csv": None if self.csv is None else str(Path(self.csv).resolve()),
         }
 
     def pacing(self) -> dict[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import resources
+from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar
 
+from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.capabilities import SECOND_PLACE
@@ -16,6 +18,7 @@ from loadstone.workloads.archive.checks import check_account, check_history
 from loadstone.workloads.archive.durability import ArchiveAudit
 from loadstone.workloads.archive.metrics import HEADLINE, METRICS, SWITCHED, metric_values
 from loadstone.workloads.archive.parameters import GROUPS, INSERT, ArchiveParameters
+from loadstone.workloads.archive.replay_file import provide
 from loadstone.workloads.archive.search import ArchiveSearch
 from loadstone.workloads.archive.tables import CREATE_VIEW, FIRST_ROW, tables
 from loadstone.workloads.base import LoadContext, RunDriver, spans
@@ -60,6 +63,17 @@ class EventArchive(DatabaseWorkload):
         """What the stations replay."""
         csv = self.parameters.csv
         return {} if csv is None else {"csv": csv}
+
+    def examine_file(self, parameter: str) -> None:
+        """All lines of the file to replay are read, and kept for the load."""
+        super().examine_file(parameter)
+        path, elements = Path(self.files()[parameter]), self.parameters.elements
+        found = provide(path).elements
+        if found > elements:
+            raise WrongInputError(
+                f"{path} has {found:,} elements, more than the {elements:,} of a station",
+                advice=f"give elements: {found} or more",
+            )
 
     def arrival(self, profile: ProfileSpec) -> str:
         """The rate of the events."""
@@ -119,7 +133,10 @@ class EventArchive(DatabaseWorkload):
 
     def plan(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The plan's `workload` object."""
-        return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
+        csv = self.parameters.csv
+        events = None if csv is None else str(provide(Path(csv)).path)
+        parameters = {**self.parameters.driver(), "events": events}
+        return {"name": self.name, "role": "run", "parameters": parameters}
 
     def pacing(self) -> dict[str, Any]:
         """The period of each operation."""
