@@ -101,7 +101,9 @@ impl Replay {
 
     fn text(&self, at: usize) -> Option<&str> {
         let end = |row| u64::from_le_bytes(part(row, 24)) as usize;
-        let begin = at.checked_sub(1).map_or(0, |before| end(&self.rows[before]));
+        let begin = at
+            .checked_sub(1)
+            .map_or(0, |before| end(&self.rows[before]));
         let text = self.texts.get(begin..end(&self.rows[at]));
         text.filter(|text| !text.is_empty())
     }

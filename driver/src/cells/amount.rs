@@ -3,6 +3,13 @@
 /// Whole numbers of so many digits are exact as f64.
 const EXACT_DIGITS: usize = 15;
 
+/// Whether `text` stands for an amount that is not there; Essbase reads it in any case.
+#[inline]
+pub fn is_missing(text: &[u8]) -> bool {
+    text.first() == Some(&b'#')
+        && (text.eq_ignore_ascii_case(b"#mi") || text.eq_ignore_ascii_case(b"#missing"))
+}
+
 /// A finite number; none if `text` is not one.
 #[inline]
 pub fn amount(text: &[u8]) -> Option<f64> {

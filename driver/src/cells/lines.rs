@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use csv::{ByteRecord, Position, ReaderBuilder, Terminator};
 
-use super::amount::amount;
+use super::amount::{amount, is_missing};
 use super::encode::{Encoder, Key, Row};
 use super::names::{DIMENSIONS, Members, Names, PERIODS};
 use super::rejects::Rejects;
@@ -61,13 +61,15 @@ pub fn read<R: Read, W: Write>(
                 continue;
             }
         };
-        counts.cells += 1;
-        counts.sum += cell.amount;
+        if let Some(amount) = cell.amount {
+            counts.cells += 1;
+            counts.sum += amount;
+        }
         match &mut row {
-            Some(row) if row.key == cell.key => row.amounts[cell.period] = Some(cell.amount),
+            Some(row) if row.key == cell.key => row.amounts[cell.period] = cell.amount,
             _ => {
                 let mut begun = Row::empty(cell.key);
-                begun.amounts[cell.period] = Some(cell.amount);
+                begun.amounts[cell.period] = cell.amount;
                 if let Some(done) = row.replace(begun) {
                     encoder.add(&done)?;
                 }
@@ -99,7 +101,8 @@ fn is_blank(record: &ByteRecord) -> bool {
 struct Cell {
     key: Key,
     period: usize,
-    amount: f64,
+    /// None: it is missing.
+    amount: Option<f64>,
 }
 
 /// Why a line is not taken.
@@ -187,7 +190,7 @@ impl<'n> Columns<'n> {
         let mut cell = Cell {
             key: Key::default(),
             period: 0,
-            amount: 0.0,
+            amount: None,
         };
         for (at, &column) in self.order.iter().enumerate() {
             let text = field(record, at);
@@ -196,7 +199,8 @@ impl<'n> Columns<'n> {
                     .find(text)
                     .map(|number| cell.key[dimension] = number),
                 Column::Period => self.periods.find(text).map(|place| cell.period = place),
-                Column::Data => amount(text).map(|amount| cell.amount = amount),
+                Column::Data if is_missing(text) => Some(()),
+                Column::Data => amount(text).map(|amount| cell.amount = Some(amount)),
             };
             found.ok_or(Wrong {
                 field: column.name(),

@@ -1,17 +1,18 @@
 //! Native files, as an Essbase server exports and loads them.
 //!
 //! Line 1 names the periods, which are the columns. A line of sparse members is the point of view of
-//! the lines below it; each of these has an account and an amount a column.
+//! the lines below it; each of these has an account and an amount a column. Columns at the end of a line
+//! that have none are missing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
-use super::amount::amount;
+use super::amount::{amount, is_missing};
 use super::encode::{Encoder, Key, Row};
 use super::names::{ACCOUNT, DIMENSIONS, Names};
 use super::{CHUNK_BYTES, Counts, Error, shown};
 
-/// What stands for an amount that is not there.
-const MISSING: [&[u8]; 2] = [b"#Mi", b"#Missing"];
+/// UTF-8's, which editors write before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Encodes all lines with amounts of a file, each is a row.
 ///
@@ -31,6 +32,9 @@ pub fn read<R: Read, W: Write>(
     let mut block: Option<Block> = None;
     while next_line(&mut reader, &mut line).map_err(|error| Error::file(path, error))? {
         number += 1;
+        if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
         let wrong = |reason| Error::line(path, number, reason);
         let Some(block) = &mut block else {
             block = Some(Block::of_header(&line, names).map_err(wrong)?);
@@ -115,12 +119,9 @@ impl<'n> Block<'n> {
         for &place in &self.columns {
             let text = word(&mut rest);
             if text.is_empty() {
-                let many = self.columns.len();
-                return Err(format!(
-                    "it has fewer amounts than columns, which are {many}"
-                ));
+                break;
             }
-            if !MISSING.contains(&text) {
+            if !is_missing(text) {
                 let amount = amount(text).ok_or_else(|| format!("{} is no number", shown(text)))?;
                 row.amounts[place] = Some(amount);
             }

@@ -323,7 +323,10 @@ fn a_file_is_replayed_by_each_station_with_its_own_elements() {
     plan["workload"]["parameters"]["events"] = json!(file);
     let run = Driver::start(&plan).finish();
     assert_eq!(run.code, Some(2));
-    assert!(run.errors.contains("workload.parameters.events: cannot replay"));
+    assert!(
+        run.errors
+            .contains("workload.parameters.events: cannot replay")
+    );
 }
 
 #[test]

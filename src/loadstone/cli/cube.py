@@ -270,11 +270,11 @@ def split(
 ) -> None:
     """Cut a large file into parts, each with the header, for loads that take several at once.
 
-    A CSV is cut between lines, a native file between blocks.
+    A CSV is cut between records, an export of Essbase where a part means the same by itself.
 
     Args:
-        file: A CSV with a header, or a native file.
-        parts: How many; fewer come of a file with fewer rows or blocks.
+        file: A CSV with a header, or an export of Essbase.
+        parts: How many; fewer come of a file with fewer places to cut at.
         output: Their folder; default: that of the file.
         json: Print one JSON document on standard output and nothing else there.
     """
@@ -290,7 +290,7 @@ def split(
     if len(found) < parts:
         say(
             f"{_counted(len(found), 'part')}, not {parts}: {file} has no more places to cut at, "
-            "between rows or, in a native file, between blocks"
+            "between records or, in an export, before lines that name all members"
         )
 
 

@@ -54,6 +54,18 @@ fn lines_of_one_key_are_a_row() {
 }
 
 #[test]
+fn a_missing_amount_is_no_cell() {
+    let key = "Dept_0001,Article_0001,FY17,Actual,Final,Local,Units";
+    let text = format!("\u{feff}{HEADER}\n{key},Jan,1\n{key},Feb,#MISSING\n{key},Jan,#mi\n");
+    let (counts, many, bytes) = encoded(Source::Lines, Form::Fixed, &text).expect("rows");
+    assert_eq!(
+        (counts.lines, counts.cells, counts.rejected, many),
+        (3, 1, 0, 1)
+    );
+    assert_eq!(rows(&bytes), [row([5, 7, 4, 1, 2, 1, 8], &[])]);
+}
+
+#[test]
 fn columns_come_in_the_order_of_the_header() {
     let text = "Data,Account,Period,Currency,Version,Scenario,Years,Product,Entity\n\
                 7,Units,BegBalance,Local,Final,Budget,FY18,NoProduct,Dept_0002\n";
@@ -88,7 +100,7 @@ fn wrong_lines_are_rejected_with_their_line_and_column() {
          Dept_0001,Article_0001,{rest},Unit,Jan,4\n\
          Dept_0001,Article_0001,{rest},Units,P01,8\n\
          \n\
-         Dept_0001,Article_0001,{rest},Units,Feb,#Missing\n\
+         Dept_0001,Article_0001,{rest},Units,Feb,#Miss\n\
          Dept_0001,Article_0001,{rest},Units,Feb,NaN\n\
          Dept_0001,Article_0001,{rest},Units,Feb,\n\
          Dept_0001,Article_0001,{rest},Units,Feb\n\
@@ -97,7 +109,7 @@ fn wrong_lines_are_rejected_with_their_line_and_column() {
          Dept_0001,Article_0001,{rest},Units,Feb,64,128"
     );
     let expected = format!(
-        "line,field,text\n3,Entity,Dpt_0815\n4,Account,Unit\n5,Period,P01\n7,Data,#Missing\n\
+        "line,field,text\n3,Entity,Dpt_0815\n4,Account,Unit\n5,Period,P01\n7,Data,#Miss\n\
          8,Data,NaN\n9,Data,\n10,,\"Dept_0001,Article_0001,{rest},Units,Feb\"\n\
          11,Product,\"Department, 12\"\n13,,\"Dept_0001,Article_0001,{rest},Units,Feb,64,128\"\n"
     );
