@@ -25,6 +25,8 @@ class Shell:
     """The log has the statements themselves."""
     fails_at: str = ""
     """The statement that has this in it fails."""
+    clock_set_s: Callable[[str], float] = lambda _line: 0.0
+    """By how much the clock is set forward during a statement."""
     now: datetime = datetime(2024, 3, 11, 23, 59, 50)
 
     def log(self, script: str) -> str:
@@ -48,7 +50,7 @@ class Shell:
 
     def _statement(self, line: str) -> list[str]:
         took_s = self.takes_s(line)
-        self.now += timedelta(seconds=took_s)
+        self.now += timedelta(seconds=took_s + self.clock_set_s(line))
         said = [" OK/INFO - 1056013 - done."]
         if self.fails_at and self.fails_at in line:
             said = ["   ERROR - 1012008 - it went wrong."]

@@ -130,7 +130,7 @@ def test_the_outline_is_written_checked_and_made_hybrid(
     ]
     checked = document(said, "check-outline", "out/product.csv", "--dimension", "Product")
     assert (checked["members"], checked["stored"]) == (8639, 8639)
-    assert checked["rejects"] == [{"line": 2, "reason": "no valid parent"}]
+    assert checked["rejects"] == [{"line": 2, "reason": "no valid parent", "hanging": 0}]
     assert "no valid parent" in (tmp_path / "out" / "product.csv.rejects.csv").read_text()
     right("check-outline", "out/product.csv", "--dimension", "product")
     line = "8,639 members, 1 reject, the root's own line, which is normal"
@@ -156,6 +156,8 @@ def test_wrong_lines_are_counted_listed_and_end_with_a_code(
         ["Years", "FY14", "~ S", "", ""],
         ["Year", "FY15", "~ S", "", ""],
         ["Years", "FY16", "~ Q", "", ""],
+        ["fy16", "FY16a", "~ S", "", ""],
+        ["FY16a", "FY16b", "~ S", "", ""],
     ]
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(lines)
@@ -163,10 +165,11 @@ def test_wrong_lines_are_counted_listed_and_end_with_a_code(
     assert run_command(words) == ExitCode.FAILED_CHECK
     captured = said.readouterr()
     assert "2 members, 3 rejects; that of the root is normal" in captured.out
-    assert "line 4: no valid parent: 'Year'" in captured.out
+    assert "line 4: no valid parent: 'Year'\n" in captured.out
+    assert "line 5: no property 'Q' (with 2 lines that hang on it)\n" in captured.out
     assert "years.csv.rejects.csv" in captured.err
     rejected = (tmp_path / "years.csv.rejects.csv").read_text()
-    assert rejected.count("\\\\ line ") == 3
+    assert rejected.count("\\\\ line ") == 5
     assert run_command([*words, "--json"]) == ExitCode.FAILED_CHECK
     assert "2 lines of years.csv cannot be taken, the first is line 4" in wrong(
         said, "dynamic", "years.csv", "--dimension", "Years", "--output", "h.csv"

@@ -13,10 +13,16 @@ from loadstone.workloads.cube.outline.exchange import (
     HEADER,
     read_dimension,
     write_dimension,
-    write_rejects,
 )
-from loadstone.workloads.cube.outline.model import Dimension, DimensionBuilder, Member, Outline
+from loadstone.workloads.cube.outline.model import (
+    Dimension,
+    DimensionBuilder,
+    Member,
+    Outline,
+    Ratio,
+)
 from loadstone.workloads.cube.outline.outline import outline_of
+from loadstone.workloads.cube.outline.rejects import Reject, causes, write_rejects
 from loadstone.workloads.cube.outline.sparse import CORPORATE, ENTITY, PRODUCT
 
 PUBLISHED = {
@@ -211,7 +217,53 @@ def test_no_member_is_below_itself(tmp_path: Path) -> None:
     }
 
 
-_NAMES = st.sampled_from(["R", "A", "B", "C", "D", ""])
+def test_names_are_the_same_in_any_case(tmp_path: Path) -> None:
+    members, rejects = read(
+        tmp_path / "d.csv", ",r,+ n,,", "r,Sales,+ s,Rate:Average,", "R,COGS,- S,,",
+        "sales,Tea,+ S,,", 'R,Margin,~ x,,"""SALES"" / ""cogs"";"', "cogs,TEA,+,,", "r,sales,+,,",
+    )  # fmt: skip
+    assert members == ["R", "Sales", "Tea", "COGS", "Tea", "Margin"]
+    assert rejects == {2: "no valid parent", 8: "Sales is a child of R already"}
+    found, _ = read_dimension(tmp_path / "d.csv", Member("R", None), dense=True)
+    assert found.members[5].formula == Ratio("Sales", "COGS")
+    assert [own.storage for own in found.members if own.name == "Tea"] == ["stored", "shared"]
+
+
+@pytest.mark.parametrize("lines", [[",Market,+ N,,"], []])
+def test_the_root_may_have_another_name(tmp_path: Path, lines: list[str]) -> None:
+    members, rejects = read(
+        tmp_path / "d.csv", *lines, "Market,East,+ S,,", "east,NY,+ S,,", "MARKET,West,+ S,,"
+    )
+    assert members == ["Market", "East", "NY", "West"]
+    assert rejects == dict.fromkeys([2] if lines else [], "no valid parent")
+
+
+def test_what_hangs_on_a_rejected_line_is_counted_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    read(
+        path, "R,A,* S,,", "a,B,+ S,,", "B,C,+ S,,", "R,C,+ S,,", 'R,D,~ X,,"""B"" / ""R"";"',
+        'R,X,~ X,,"""Y"" / ""R"";"', 'R,Y,~ X,,"""X"" / ""None"";"', "Elsewhere,Z,+ S,,",
+    )  # fmt: skip
+    _, rejects = read_dimension(path, Member("R", None), dense=False)
+    told = [(own.line, own.reason, hanging) for own, hanging in causes(rejects)]
+    assert told == [
+        (2, "no property '*'", 3),
+        (8, "its formula names None, which is no member", 1),
+        (9, "no valid parent: 'Elsewhere'", 0),
+    ]
+    assert len(rejects) == 7  # line 5 is taken: C is not there yet
+
+
+def test_lines_that_lack_each_other_have_one_cause() -> None:
+    rejects = [
+        Reject(4, "lacks B", ["R", "A"], "B"),
+        Reject(3, "lacks A", ["R", "b"], "a"),
+        Reject(2, "lacks A", ["A", "C"], "A"),
+    ]
+    assert [(own.line, hanging) for own, hanging in causes(rejects)] == [(3, 2)]
+
+
+_NAMES = st.sampled_from(["R", "A", "B", "C", "D", "r", "a", ""])
 
 
 @given(
@@ -239,6 +291,8 @@ def test_every_line_is_a_member_or_a_reject(
     found, rejects = read_dimension(path, Member("R", None), dense=False)
     assert len(found) - 1 + len(rejects) == len(lines)
     assert len({reject.line for reject in rejects}) == len(rejects)
+    faults = causes(rejects)
+    assert len(faults) + sum(hanging for _, hanging in faults) == len(rejects)
     names = {member.name for member in found.members if member.storage != "shared"}
     assert all(member.name in names for member in found.members)
 

@@ -15,8 +15,8 @@ from loadstone.cli.options import Flag, Whole
 from loadstone.errors import ExitCode, WrongInputError
 
 if TYPE_CHECKING:
-    from loadstone.workloads.cube.outline.exchange import Reject
     from loadstone.workloads.cube.outline.model import Dimension, Outline
+    from loadstone.workloads.cube.outline.rejects import Reject
 
 HELP = """Write the files of the planning cube, or check and change them.
 
@@ -137,37 +137,42 @@ def check_outline(file: Path, /, *, dimension: str, json: Json = False) -> int:
     """Build a dimension from a file, and write the lines that are not taken to FILE.rejects.csv.
 
     The root is there before: its own line has no valid parent and is always rejected, which is
-    normal. Any other reject ends with exit code 4.
+    normal. Any other reject ends with exit code 4. Lines whose parent, shared member or formula is
+    among the rejects are counted with that one, and are in the file too.
 
     Args:
         file: Of parents and children.
         dimension: Which one, as `Entity`.
         json: Print one JSON document on standard output and nothing else there.
     """
-    from loadstone.workloads.cube.outline.exchange import write_rejects
+    from loadstone.workloads.cube.outline.rejects import causes, write_rejects
 
     found, rejects = _read(file, dimension)
     written = Path(f"{file}.rejects.csv")
     with _written(written):
         write_rejects(rejects, written)
-    others = [reject for reject in rejects if not _is_root(reject, found)]
+    faults = causes(rejects)
+    others = [(reject, hanging) for reject, hanging in faults if not _is_root(reject, found)]
     if json:
         _print_json(
             {
                 "dimension": found.name,
                 "members": len(found),
                 "stored": found.stored,
-                "rejects": [{"line": own.line, "reason": own.reason} for own in rejects],
+                "rejects": [
+                    {"line": own.line, "reason": own.reason, "hanging": hanging}
+                    for own, hanging in faults
+                ],
                 "file": str(written),
             }
         )
     else:
-        roots = len(rejects) - len(others)
+        roots = len(faults) - len(others)
         normal = ", the root's own line, which is normal" if roots and not others else ""
         among = "; that of the root is normal" if roots and others else ""
-        print(f"{len(found):,} members, {_counted(len(rejects), 'reject')}{normal}{among}")
-        for reject in others[:10]:
-            print(f"  line {reject.line}: {reject.reason}")
+        print(f"{len(found):,} members, {_counted(len(faults), 'reject')}{normal}{among}")
+        for reject, hanging in others[:10]:
+            print(f"  line {reject.line}: {reject.reason}{_hanging(hanging)}")
         say(f"rejected lines are in {written}")
     return ExitCode.FAILED_CHECK if others else ExitCode.OK
 
@@ -209,13 +214,15 @@ def dynamic(file: Path, /, *, dimension: str, output: Path, json: Json = False) 
         json: Print one JSON document on standard output and nothing else there.
     """
     from loadstone.workloads.cube.outline.exchange import write_dimension
+    from loadstone.workloads.cube.outline.rejects import causes
 
     found, rejects = _read(file, dimension)
-    wrong = [reject for reject in rejects if not _is_root(reject, found)]
+    wrong = [(own, hanging) for own, hanging in causes(rejects) if not _is_root(own, found)]
     if wrong:
+        first, hanging = wrong[0]
         raise WrongInputError(
             f"{_counted(len(wrong), 'line')} of {file} cannot be taken, the first is line "
-            f"{wrong[0].line}: {wrong[0].reason}",
+            f"{first.line}: {first.reason}{_hanging(hanging)}",
             advice=f"loadstone cube check-outline {file} --dimension {dimension} lists them",
         )
     _refuse_existing(output)
@@ -321,7 +328,15 @@ def _read(file: Path, name: str) -> tuple[Dimension, list[Reject]]:
 
 
 def _is_root(reject: Reject, dimension: Dimension) -> bool:
-    return reject.text.startswith(f",{dimension.members[0].name},")
+    from loadstone.workloads.cube.outline.rejects import folded
+
+    return not reject.row[0] and folded(reject.child) == folded(dimension.members[0].name)
+
+
+def _hanging(lines: int) -> str:
+    return f" (with {_counted(lines, 'line')} that {'hangs' if lines == 1 else 'hang'} on it)" * (
+        lines > 0
+    )
 
 
 def _check_scale(scale: float) -> None:

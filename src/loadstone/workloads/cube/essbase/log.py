@@ -3,6 +3,10 @@
 The MaxL shell writes a time stamp after each statement, in whole seconds. A step took from the last
 stamp before it to its own last one. Where the server says once within a step what that took, and
 this agrees with the stamps, its figure is taken: it is finer.
+
+Stamps are those of a clock that may be set meanwhile. Where they cannot be right for a statement
+whose time the server says, its figure is right. Where they go back and nothing says by how much,
+the cycle is left out.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
@@ -22,6 +26,8 @@ FACTS = ("scale", "seed", "load_threads", "calc_threads", "alloc_tasks", "cycles
 """What a log says of its kit; of a hybrid one also that."""
 RESOLUTION_S = 1.0
 """Of time stamps."""
+CLOCK_SET_S = 60.0
+"""A statement never takes so much longer, and twice, than the calculation in it."""
 _TOLD = re.compile(r"loadstone: kit (?P<kit>\d+), (?P<facts>(?:\w+ [\d.e+-]+(?:, )?)+)")
 _MARK = re.compile(r"loadstone: cycle (?P<cycle>\d+) step (?P<step>[\w-]+) (?P<border>begins|ends)")
 _FAILED = re.compile(r"^\W*loadstone: failed\W*$")
@@ -81,6 +87,8 @@ class CycleLog:
     cycles: tuple[Cycle, ...]
     left_out: tuple[str, ...]
     """Cycles that are not whole, and why."""
+    clock_set: tuple[str, ...] = ()
+    """Steps within which the clock was set: the server's figures count."""
 
 
 def read_log(path: Path) -> CycleLog:
@@ -105,6 +113,8 @@ class _Open:
     from_: datetime
     stamped: bool = False
     server_s: list[float] = field(default_factory=list)
+    since_stamp_s: list[float] = field(default_factory=list)
+    """Those of the present statement."""
 
 
 class _Reading:
@@ -119,6 +129,9 @@ class _Reading:
         self._open: _Open | None = None
         self._steps: dict[int, list[StepTime]] = {}
         self._problems: dict[int, str] = {}
+        self._ahead = timedelta()
+        """By how much the clock was set forward since the begin."""
+        self._clock_set: list[str] = []
 
     def take(self, number: int, line: str) -> None:
         if match := _MARK.search(line):
@@ -164,6 +177,7 @@ class _Reading:
             self._began,
             tuple(cycles),
             tuple(left_out),
+            tuple(self._clock_set),
         )
 
     def _told(self, match: re.Match[str]) -> dict[str, float]:
@@ -185,14 +199,30 @@ class _Reading:
             own = own.replace(month=_MONTHS.index(match["month"]) + 1)
         except ValueError as error:
             raise WrongInputError(f"{self._path}:{number}: no time stamp: {text}") from error
-        if self._stamp is not None and own < self._stamp:
-            raise WrongInputError(
-                f"{self._path}:{number}: the clock went back from {self._stamp} to {own}",
-                advice="run the cycles again with a clock that is not set meanwhile",
-            )
-        self._stamp = own
+        self._stamp = self._corrected(number, own)
         if self._open is not None:
             self._open.stamped = True
+            self._open.since_stamp_s = []
+
+    def _corrected(self, number: int, clock: datetime) -> datetime:
+        """A stamp by the clock as it was at the begin."""
+        last, own = self._stamp, self._open
+        if last is None:
+            return clock
+        stamped_s = (clock - self._ahead - last).total_seconds()
+        told_s = own.since_stamp_s if own is not None else []
+        if own is not None and len(told_s) == 1 and _clock_was_set(stamped_s, told_s[0]):
+            self._clock_set.append(
+                f"cycle {own.cycle} {own.step}: {told_s[0]:g} s, not the {stamped_s:,.0f} s of the "
+                f"stamps (line {number})"
+            )
+            self._ahead += timedelta(seconds=stamped_s - told_s[0])
+        elif stamped_s < 0:
+            if own is not None:
+                reason = f"the clock went back by {-stamped_s:,.0f} s in {own.step} (line {number})"
+                self._problems.setdefault(own.cycle, reason)
+            self._ahead += timedelta(seconds=stamped_s)
+        return clock - self._ahead
 
     def _begin(self, number: int, cycle: int, step: str) -> None:
         if self._open is not None and (self._open.cycle, self._open.step) == (cycle, step):
@@ -219,6 +249,7 @@ class _Reading:
     def _within(self, number: int, line: str, own: _Open) -> None:
         if match := _ELAPSED.search(line):
             own.server_s.append(float(match["seconds"]))
+            own.since_stamp_s.append(float(match["seconds"]))
         elif _FAILED.match(line):
             self._problems.setdefault(own.cycle, f"{own.step} failed (line {number})")
         elif _ERROR.match(line) and own.step != _TAKES_ERRORS:
@@ -230,6 +261,11 @@ class _Reading:
             f"{self._path}:{number}: a step has no time stamp that is understood",
             advice="give cycle.log, whose lines end as `timestamp: Tue Mar 11 10:24:11 2014`",
         )
+
+
+def _clock_was_set(stamped_s: float, server_s: float) -> bool:
+    """Whether stamps cannot be right for a statement with a calculation that took so long."""
+    return not -RESOLUTION_S < stamped_s - server_s < max(CLOCK_SET_S, server_s)
 
 
 def _agreed(server_s: Sequence[float], stamped_s: float) -> float | None:

@@ -196,6 +196,15 @@ def _notices(log: CycleLog) -> list[Notice]:
                 advice="compare steps that take a minute or more, or raise the scale",
             )
         )
+    if log.clock_set:
+        found.append(
+            Notice(
+                code="imported-clock",
+                severity="warning",
+                message="the clock was set meanwhile; what the server says a calculation took "
+                "counts: " + "; ".join(log.clock_set),
+            )
+        )
     if log.left_out:
         found.append(
             Notice(

@@ -26,6 +26,7 @@ from loadstone.workloads.cube.outline.model import (
     Ratio,
     Storage,
 )
+from loadstone.workloads.cube.outline.rejects import NotTakenError, Reject, folded
 
 HEADER = ("parent", "child", "properties", "uda", "formula")
 _STORAGES: Mapping[str, Storage] = {
@@ -37,16 +38,6 @@ _STORAGES: Mapping[str, Storage] = {
 _CONSOLIDATIONS: Mapping[str, Consolidation] = {"+": "+", "-": "-", "~": "~"}
 _LAST = "L"
 _RATES: Mapping[str, RateType] = {rate: rate for rate in get_args(RateType)}
-
-
-@dataclass(frozen=True)
-class Reject:
-    """A line that is not taken."""
-
-    line: int
-    """From 1, which is the header."""
-    reason: str
-    text: str
 
 
 def write_dimension(dimension: Dimension, path: Path) -> None:
@@ -62,10 +53,12 @@ def write_dimension(dimension: Dimension, path: Path) -> None:
 def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension, list[Reject]]:
     """Builds a dimension below its root, which is there already.
 
+    Names are compared as Essbase does, without regard to case; the first spelling of one stands.
+
     Args:
         path: Lines of members, each after its parent.
-        root: Of the dimension, whose name it has. Its own line has no valid parent: it is always
-            among the rejects, and nothing is lost by that.
+        root: Of the dimension, whose name it has; in the file it may have another. Its own line has
+            no valid parent: it is always among the rejects, and nothing is lost by that.
         dense: Kind of the dimension.
 
     Returns:
@@ -74,7 +67,9 @@ def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension,
     Raises:
         WrongInputError: If the file cannot be read, or is none of members.
     """
-    accepted, rejects = _accepted(path, root)
+    rows = list(_rows(path))
+    name, root = root.name, replace(root, name=_root_name(rows, root.name))
+    accepted, rejects = _accepted(rows, root)
     accepted = _lasting(accepted, root, rejects)
     children: dict[str, list[Member]] = {own.member.name: [] for own in accepted}
     children[root.name] = []
@@ -87,7 +82,25 @@ def read_dimension(path: Path, root: Member, *, dense: bool) -> tuple[Dimension,
         number = builder.add(parent_number, member)
         if member.storage != "shared":
             waiting += [(number, below) for below in reversed(children[member.name])]
-    return builder.finished(root.name, dense=dense), sorted(rejects, key=lambda own: own.line)
+    return builder.finished(name, dense=dense), sorted(rejects, key=lambda own: own.line)
+
+
+_Rows = list[tuple[int, list[str]]]
+"""Each with its line."""
+
+
+def _root_name(rows: _Rows, usual: str) -> str:
+    """The name of the root: the usual one if lines name it as a parent.
+
+    Else that of a line without a parent on which others hang, or else the first parent of all.
+    """
+    pairs = [(row[0], row[1]) for _, row in rows if len(row) > 1]
+    parents = [parent for parent, _ in pairs if parent]
+    known = {folded(parent) for parent in parents}
+    if folded(usual) in known or not parents:
+        return usual
+    roots = [child for parent, child in pairs if not parent and folded(child) in known]
+    return (roots or parents)[0]
 
 
 @dataclass(frozen=True)
@@ -99,23 +112,31 @@ class _Line:
     parent: str
     member: Member
 
-    def rejected(self, reason: str) -> Reject:
-        return Reject(self.line, reason, ",".join(self.row))
 
-
-def _accepted(path: Path, root: Member) -> tuple[list[_Line], list[Reject]]:
+def _accepted(rows: _Rows, root: Member) -> tuple[list[_Line], list[Reject]]:
     accepted: list[_Line] = []
     rejects: list[Reject] = []
+    spelt = {folded(root.name): root.name}
     above: dict[str, set[str]] = {root.name: set()}
-    for line, row in _rows(path):
+    for line, row in rows:
+        names = [spelt.get(folded(name), name) for name in row[:2]]
         try:
-            parent, member = _member(row, above)
-        except ValueError as error:
-            rejects.append(Reject(line, str(error), ",".join(row)))
+            parent, member = _member([*names, *row[2:]], above)
+        except NotTakenError as error:
+            rejects.append(Reject(line, str(error), row, error.lacks))
             continue
         accepted.append(_Line(line, row, parent, member))
+        spelt.setdefault(folded(member.name), member.name)
         above.setdefault(member.name, set()).add(parent)
-    return accepted, rejects
+    return [replace(own, member=_respelt(own.member, spelt)) for own in accepted], rejects
+
+
+def _respelt(member: Member, spelt: Mapping[str, str]) -> Member:
+    """With the names of its formula as the lines of these members have them."""
+    if member.formula is None:
+        return member
+    terms = (member.formula.numerator, member.formula.denominator)
+    return replace(member, formula=Ratio(*(spelt.get(folded(term), term) for term in terms)))
 
 
 def _lasting(accepted: list[_Line], root: Member, rejects: list[Reject]) -> list[_Line]:
@@ -128,32 +149,28 @@ def _lasting(accepted: list[_Line], root: Member, rejects: list[Reject]) -> list
         names.add(root.name)
         lasting = []
         for own in accepted:
-            reason = _lacking(own, names)
-            if reason is None:
+            lacking = _lacking(own, names)
+            if lacking is None:
                 lasting.append(own)
             else:
-                rejects.append(own.rejected(reason))
+                rejects.append(Reject(own.line, str(lacking), own.row, lacking.lacks))
         if len(lasting) == len(accepted):
             return lasting
         accepted = lasting
 
 
-def _lacking(own: _Line, names: set[str]) -> str | None:
+def _lacking(own: _Line, names: set[str]) -> NotTakenError | None:
     formula = own.member.formula
     unknown = {formula.numerator, formula.denominator} - names if formula else set()
     if unknown:
-        return f"its formula names {min(unknown)}, which is no member"
+        name = min(unknown)
+        return NotTakenError(f"its formula names {name}, which is no member", name)
     if own.parent not in names:
-        return f"its parent {own.parent} is rejected"
+        return NotTakenError(f"its parent {own.parent} is rejected", own.parent)
     if own.member.name not in names:
-        return f"{own.member.name}, which it shares, is rejected"
+        name = own.member.name
+        return NotTakenError(f"{name}, which it shares, is rejected", name)
     return None
-
-
-def write_rejects(rejects: list[Reject], path: Path) -> None:
-    """Writes the lines that were not taken, each after its reason."""
-    lines = [f"\\\\ line {own.line}: {own.reason}\n{own.text}\n" for own in rejects]
-    path.write_text("".join(lines), encoding="utf-8")
 
 
 def _told(member: Member, has_children: bool) -> tuple[str, str, str]:
@@ -189,22 +206,23 @@ def _member(row: list[str], above: Mapping[str, set[str]]) -> tuple[str, Member]
         above: The parents of each member so far; one that is shared has several.
 
     Raises:
-        ValueError: It says why the line is not taken.
+        NotTakenError: It says why the line is not taken.
     """
     if len(row) != len(HEADER):
-        raise ValueError(f"{len(row)} fields, not {len(HEADER)}")
+        raise NotTakenError(f"{len(row)} fields, not {len(HEADER)}")
     parent, child, properties, attributes, formula = row
     if parent not in above:
-        raise ValueError(f"no valid parent: {parent!r}" if parent else "no valid parent")
+        told = f"no valid parent: {parent!r}" if parent else "no valid parent"
+        raise NotTakenError(told, parent or None)
     if not child:
-        raise ValueError("no name")
+        raise NotTakenError("no name")
     member = Member(child, 0, rate=None, formula=_ratio(formula))
     member = _with_attributes(_with_properties(member, properties), attributes)
     if child in above:
         if parent in above[child]:
-            raise ValueError(f"{child} is a child of {parent} already")
+            raise NotTakenError(f"{child} is a child of {parent} already")
         if child == parent or child in _ancestors(parent, above):
-            raise ValueError(f"{child} cannot be below itself")
+            raise NotTakenError(f"{child} cannot be below itself")
         member = replace(member, storage="shared")
     return parent, member
 
@@ -221,7 +239,7 @@ def _ancestors(name: str, above: Mapping[str, set[str]]) -> set[str]:
 
 
 def _with_properties(member: Member, properties: str) -> Member:
-    for code in properties.split():
+    for code in properties.upper().split():
         if code in _CONSOLIDATIONS:
             member = replace(member, consolidation=_CONSOLIDATIONS[code])
         elif code in _STORAGES:
@@ -229,19 +247,19 @@ def _with_properties(member: Member, properties: str) -> Member:
         elif code == _LAST:
             member = replace(member, balance="last")
         else:
-            raise ValueError(f"no property {code!r}")
+            raise NotTakenError(f"no property {code!r}")
     return member
 
 
 def _with_attributes(member: Member, attributes: str) -> Member:
     for attribute in attributes.split():
         name, _, value = attribute.partition(":")
-        if name == "Rate" and value in _RATES:
-            member = replace(member, rate=_RATES[value])
-        elif name == "Currency" and value:
+        if name.lower() == "rate" and value.lower() in _RATES:
+            member = replace(member, rate=_RATES[value.lower()])
+        elif name.lower() == "currency" and value:
             member = replace(member, currency=value)
         else:
-            raise ValueError(f"no attribute {attribute!r}")
+            raise NotTakenError(f"no attribute {attribute!r}")
     return member
 
 
@@ -250,5 +268,5 @@ def _ratio(formula: str) -> Ratio | None:
         return None
     parts = formula.removesuffix(";").split('"')
     if len(parts) != 5 or [part.strip() for part in parts[::2]] != ["", "/", ""]:
-        raise ValueError(f"no ratio of two members: {formula!r}")
+        raise NotTakenError(f"no ratio of two members: {formula!r}")
     return Ratio(parts[1], parts[3])
