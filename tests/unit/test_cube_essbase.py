@@ -26,9 +26,11 @@ from loadstone.workloads.cube.essbase.kit import write_kit
 from loadstone.workloads.cube.essbase.settings import KitSettings
 from loadstone.workloads.cube.outline.model import Dimension, Outline
 from loadstone.workloads.cube.outline.outline import outline_of
+from loadstone.workloads.cube.outline.restructure import ADDED, BEFORE, DELETED, MOVED, TO
 from loadstone.workloads.cube.outline.sparse import LOADED_PERIODS, MONTHS
 from loadstone.workloads.cube.rates import rates_of
 
+ROOT = Path(__file__).parents[2]
 SCALE, SEED = 0.002, 42
 SOLD = ("GrossRevenue", "Discounts", "COGS", "Units")
 NAMES = ("Account", "Period", "Years", "Scenario", "Version", "Currency", "Entity", "Product")
@@ -78,7 +80,9 @@ def test_the_outline_is_there_member_by_member(
         assert (line.child in seen) == (member.storage == "shared")
         seen.add(line.child)
         expected = {member.consolidation, _storage(own, number)}
-        assert line.codes == expected | ({"L"} if member.balance == "last" else set())
+        expected |= {"L"} if member.balance == "last" else set()
+        # Without a second pass, a quarter shows the sum of its months' ratios.
+        assert line.codes == expected | ({"T"} if line.formula else set())
         told = {"Rate": member.rate, "Currency": member.currency}
         attributes = [f"{kind}:{value}" for kind, value in told.items() if value is not None]
         assert line.attribute == " ".join(attributes)
@@ -86,6 +90,17 @@ def test_the_outline_is_there_member_by_member(
         assert line.formula == (
             f'"{ratio.numerator}" / "{ratio.denominator}";' if ratio is not None else ""
         )
+
+
+def test_29_ratios_are_two_pass_and_the_pages_say_what_periods_show(
+    trees: dict[str, Tree], kit: Path
+) -> None:
+    assert sum("T" in line.codes for line in trees["Account"].lines) == 29
+    readme = (kit / "README.md").read_text()
+    assert "The 29 ratios are two-pass (`T`)" in readme
+    for account in (ADDED.name, BEFORE, MOVED, TO, DELETED):
+        for page in (readme, (ROOT / "docs" / "cube.md").read_text()):
+            assert f"`{account}`" in page
 
 
 def _storage(own: Dimension, number: int) -> str:
@@ -131,6 +146,7 @@ def test_planning_gets_the_same_members_by_its_own_words(
         if name == "Account":
             assert row["Exchange Rate Type"] == member.rate
             assert (row["Account Type"] == "asset") == (member.balance == "last")
+            assert (row["Two Pass Calculation"] == "1") == bool(row["Formula (Plan1)"])
         if name == "Entity":
             assert row["Base Currency"] == (member.currency or "")
 

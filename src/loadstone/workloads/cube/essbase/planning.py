@@ -22,7 +22,10 @@ _STORAGES: Mapping[Storage, str] = {
     "shared": "shared",
 }
 _NEVER_SHARE = "never share"
-_MORE = {ACCOUNT: ["Account Type", "Data Type", "Exchange Rate Type"], ENTITY: ["Base Currency"]}
+_MORE = {
+    ACCOUNT: ["Account Type", "Data Type", "Exchange Rate Type", "Two Pass Calculation"],
+    ENTITY: ["Base Currency"],
+}
 """Further properties of a dimension. The type of an account decides what a period of periods shows:
 of an asset the last one, of revenue the sum."""
 
@@ -69,7 +72,8 @@ def _more(dimension: str, member: Member) -> list[str]:
     if dimension == ACCOUNT:
         kind = "asset" if member.balance == "last" else "revenue"
         rate = member.rate or "none"
-        return [kind, "non-currency" if rate == "none" else "currency", rate]
+        data = "non-currency" if rate == "none" else "currency"
+        return [kind, data, rate, str(int(member.two_pass))]
     return [member.currency or ""] if dimension == ENTITY else []
 
 

@@ -66,7 +66,8 @@ def accounts() -> Dimension:
     _add_statistics(builder)
     for name, numerator, denominator in _RATIOS:
         ratio = Ratio(numerator, denominator)
-        builder.add(0, Member(name, 0, "dynamic", "~", formula=ratio, rate="none"))
+        member = Member(name, 0, "dynamic", "~", formula=ratio, two_pass=True, rate="none")
+        builder.add(0, member)
     return builder.finished(ACCOUNT, dense=True)
 
 

@@ -2,9 +2,10 @@
 
 A line is a member: `parent,child,properties,uda,formula`. Properties are Essbase's codes, with
 blanks between them: the consolidation (`+`, `-`, `~`), the storage (`S` stored, `N` stored and
-never shared by implication, `X` dynamic, `O` label-only) and `L` for accounts of which a period of
-periods shows the last. A member that comes again below another parent is shared there. User-defined
-attributes tell what Loadstone needs besides: `Rate:average`, `Currency:EUR`.
+never shared by implication, `X` dynamic, `O` label-only), `L` for accounts of which a period of
+periods shows the last, and `T` for formulas that need a second pass, behind the totals of periods.
+A member that comes again below another parent is shared there. User-defined attributes tell what
+Loadstone needs besides: `Rate:average`, `Currency:EUR`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _STORAGES: Mapping[str, Storage] = {
     "O": "label-only",
 }
 _CONSOLIDATIONS: Mapping[str, Consolidation] = {"+": "+", "-": "-", "~": "~"}
-_LAST = "L"
+_LAST, _TWO_PASS = "L", "T"
 _RATES: Mapping[str, RateType] = {rate: rate for rate in get_args(RateType)}
 
 
@@ -177,6 +178,7 @@ def _told(member: Member, has_children: bool) -> tuple[str, str, str]:
     codes = {"dynamic": "X", "label-only": "O"}
     storage = codes.get(member.storage, "N" if has_children else "S")
     properties = [member.consolidation, storage, *([_LAST] if member.balance == "last" else [])]
+    properties += [_TWO_PASS] if member.two_pass else []
     attributes = {"Rate": member.rate, "Currency": member.currency}
     told = [f"{name}:{value}" for name, value in attributes.items() if value is not None]
     formula = "" if member.formula is None else f"{member.formula};"
@@ -246,6 +248,8 @@ def _with_properties(member: Member, properties: str) -> Member:
             member = replace(member, storage=_STORAGES[code])
         elif code == _LAST:
             member = replace(member, balance="last")
+        elif code == _TWO_PASS:
+            member = replace(member, two_pass=True)
         else:
             raise NotTakenError(f"no property {code!r}")
     return member

@@ -45,6 +45,8 @@ class Member:
     storage: Storage = "stored"
     consolidation: Consolidation = "+"
     formula: Ratio | None = None
+    two_pass: bool = False
+    """The formula is worked out again behind all totals: of them, and no total of its results."""
     rate: RateType | None = None
     """Of accounts."""
     balance: TimeBalance = "flow"

@@ -127,10 +127,13 @@ def _read_by_engine(files: Sequence[Path], rejects: Path) -> list[str]:
         f"DROP TABLE IF EXISTS {_REJECTED}",
         f"DROP TABLE IF EXISTS {_SCANNED}",
         f"INSERT INTO {BASE} SELECT {codes}, {sums} FROM {source} GROUP BY {keys}",
-        f"COPY (SELECT s.file_path AS file, r.line, r.column_name AS field, "
-        f"r.error_message AS text FROM {_REJECTED} r JOIN {_SCANNED} s USING (scan_id, file_id) "
+        f"COPY (SELECT s.file_path AS file, r.line, r.column_name AS field, {_TEXT} AS text "
+        f"FROM {_REJECTED} r JOIN {_SCANNED} s USING (scan_id, file_id) "
         f"ORDER BY ALL) TO {quoted(rejects)} (FORMAT csv, HEADER true)",
     ]
 
 
 _DATA = "'Data': 'DOUBLE'"
+_CONVERTED = """'string "(.*)" to .(ENUM|DOUBLE)'"""
+_TEXT = f"coalesce(nullif(regexp_extract(r.error_message, {_CONVERTED}, 1, 's'), ''), r.csv_line)"
+"""What stands in the wrong column, or in all; DuckDB also says every name that may stand there."""
