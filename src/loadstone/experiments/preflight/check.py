@@ -16,6 +16,7 @@ from loadstone.experiments.preflight.crashes import crash_problems
 from loadstone.experiments.preflight.outages import outage_problems
 from loadstone.experiments.preflight.refusals import refuse_unfit
 from loadstone.experiments.preflight.spellings import spelling_problems
+from loadstone.experiments.preflight.systems import system_problems
 from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.storage import check_role
@@ -28,11 +29,9 @@ from loadstone.spec.model import (
     ScaleDesign,
     SearchDesign,
     SweepDesign,
-    TargetSpec,
 )
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
-from loadstone.targets.address import password
 from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)
@@ -86,19 +85,8 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
     for role in experiment.target.storage.named:
         path = ("target", "storage", role)
         problems += _said(path, partial(check_role, experiment.target, role))
-    problems += _password_problems(experiment.target)
+    problems += system_problems(experiment.target)
     return problems or _said(("target",), partial(target.describe, experiment.target))
-
-
-def _password_problems(target: TargetSpec) -> list[Problem]:
-    """References that lead nowhere, of all systems under test."""
-    systems: dict[Path, TargetSpec] = {("target",): target}
-    systems |= {("target", "others", name): other for name, other in target.others.items()}
-    return [
-        problem
-        for path, spec in systems.items()
-        for problem in _said((*path, "password"), partial(password, spec.password))
-    ]
 
 
 def _profile_problems(experiment: Experiment) -> list[Problem]:

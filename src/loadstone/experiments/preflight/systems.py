@@ -1,0 +1,46 @@
+"""What the systems under test name of this machine: passwords and folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from loadstone.errors import LoadstoneError, WrongInputError
+from loadstone.spec.model import TargetSpec
+from loadstone.spec.problems import Path, Problem
+from loadstone.targets.address import password
+
+
+def system_problems(target: TargetSpec) -> list[Problem]:
+    """References that lead nowhere, of all systems under test."""
+    systems: dict[Path, TargetSpec] = {("target",): target}
+    systems |= {("target", "others", name): other for name, other in target.others.items()}
+    return [problem for path, spec in systems.items() for problem in _problems(path, spec)]
+
+
+def _problems(path: Path, spec: TargetSpec) -> Iterator[Problem]:
+    for field, look, value in (
+        ("password", password, spec.password),
+        ("data", _can_be_folder, spec.data),
+    ):
+        try:
+            look(value)
+        except LoadstoneError as error:
+            advice = f" ({error.advice})" if error.advice else ""
+            yield Problem((*path, field), f"{error.message}{advice}")
+
+
+def _can_be_folder(data: str | None) -> None:
+    """Whether data may lie there: a folder, or a place where one can be made."""
+    if data is None:
+        return
+    place = FilePath(data).absolute()
+    there = next(each for each in (place, *place.parents) if each.exists())
+    if not there.is_dir():
+        wrong = f"{there} is a file, not a folder"
+    elif not os.access(there, os.W_OK | os.X_OK):
+        wrong = f"{there} may not be written by this user"
+    else:
+        return
+    raise WrongInputError(wrong, advice="name a folder for the data, or leave data out")
