@@ -86,12 +86,17 @@ def _provided(csv: Path, _state: tuple[int, ...]) -> ReplayFile:
 
 def _made(csv: Path, folder: Path) -> Mapping[str, object]:
     with (folder / _NAME).open("wb") as file:
-        rows = write_replay(csv, file)
+        rows = write_replay(csv, file, folder)
     return {"of": str(csv), "rows": rows}
 
 
-def write_replay(csv: Path, file: BinaryIO) -> int:
+def write_replay(csv: Path, file: BinaryIO, scratch: Path | None = None) -> int:
     """Writes the events of a CSV as generators replay them; returns their number.
+
+    Args:
+        csv: The file that somebody gave.
+        file: Empty, and seekable.
+        scratch: Folder that has space for all its texts meanwhile; default: that of the system.
 
     Raises:
         WrongInputError: As `read_events`; or if there are no events, or too many elements.
@@ -99,7 +104,7 @@ def write_replay(csv: Path, file: BinaryIO) -> int:
     numbers: dict[str, int] = {}
     rows = due_us = first_us = text_end = 0
     file.write(bytes(HEADER.size))
-    with TemporaryFile() as texts:
+    with TemporaryFile(dir=scratch) as texts:
         for event in read_events(csv):
             if not rows:
                 first_us = event.at_us
