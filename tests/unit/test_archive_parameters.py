@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -16,8 +16,11 @@ from loadstone.experiments.conduct import examine
 from loadstone.experiments.file import parse_experiment, write_experiment
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.load.profiles import run_plan
+from loadstone.results.record import Fingerprint
 from loadstone.spec.model import Experiment, ProfileSpec
 from loadstone.targets.connection import NoConnection
+from loadstone.targets.database import Database
+from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import LoadContext
@@ -179,6 +182,30 @@ def test_a_file_to_replay_must_be_right_before_a_run(
         levels = f"{{kind: compare, factor: workload.csv, levels: [{present}, {path}]}}"
         (said,) = problems(parameters=f"{{csv: {present}, elements: 1}}", rest=f"design: {levels}")
         assert told in said
+
+
+def test_a_file_that_was_changed_is_another_start_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Tables:
+        dialect = Dialect("any")
+
+        def fingerprint(self, _tables: object) -> Fingerprint:
+            return Fingerprint(digest="0123456789ab", sums={"archive_segment": "1"})
+
+    def digest(csv: str | None) -> str:
+        target = cast(Database, Tables())
+        return EventArchive(ArchiveParameters(csv=csv)).fingerprint(target).digest
+
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
+    path, copy = tmp_path / "events.csv", tmp_path / "copy.csv"
+    path.write_text("ts,element,value,status,text\n0,a,1,192,\n")
+    copy.write_bytes(path.read_bytes())
+    first = digest(str(path))
+    assert len({digest(None), first}) == 2
+    assert digest(str(copy)) == first
+    path.write_text("ts,element,value,status,text\n0,a,2,192,\n")
+    assert digest(str(path)) != first
 
 
 def test_every_operation_belongs_to_one_group() -> None:

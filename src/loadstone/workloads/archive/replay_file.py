@@ -49,7 +49,8 @@ class ReplayFile:
     """A file that generators can replay."""
 
     path: Path
-    """Its folder is named after the SHA-256 of the file that it was made of."""
+    sha256: str
+    """Of the file that it was made of."""
     elements: int
 
 
@@ -81,7 +82,7 @@ def _provided(csv: Path, _state: tuple[int, ...]) -> ReplayFile:
     path = folder / _NAME
     with path.open("rb") as file:
         _, _, elements = HEADER.unpack(file.read(HEADER.size))
-    return ReplayFile(path, elements)
+    return ReplayFile(path, key, elements)
 
 
 def _made(csv: Path, folder: Path) -> Mapping[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -9,7 +10,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
-from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.database import Database
@@ -188,6 +189,17 @@ class EventArchive(DatabaseWorkload):
         """The history in itself, then the driver's counts against it."""
         checks, contents = check_history(target, self.parameters)
         return [*checks, check_account(contents, measured.facts)]
+
+    def fingerprint(self, target: Database) -> Fingerprint:
+        """The tables, and the file that is replayed: a changed one is another start state."""
+        found = super().fingerprint(target)
+        if self.parameters.csv is None:
+            return found
+        sha256 = provide(Path(self.parameters.csv)).sha256
+        digest = hashlib.sha256(f"{found.digest} {sha256}".encode()).hexdigest()
+        return found.model_copy(
+            update={"digest": digest[: len(found.digest)], "sums": {**found.sums, "csv": sha256}}
+        )
 
     def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
         """The catalogue of segments; the history itself is empty before a trial."""
