@@ -17,6 +17,7 @@ from loadstone.host.locality import is_here
 from loadstone.secret import masked_data
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.address import Address
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.mariadb import address
 from loadstone.targets.mariadb.client import connect, said
 
@@ -137,11 +138,9 @@ def _log(settings: Settings, process: ProcessFacts | None, named: Path | None) -
 
 
 def _rows(connection: Connection[Any], sql: str) -> Sequence[tuple[Any, ...]]:
-    import pymysql
+    def refused(error: Exception) -> TargetError:
+        return TargetError(f"{said(error)}, in: {shortened(sql)}")
 
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(sql)
-            return list(cursor.fetchall())
-    except pymysql.Error as error:
-        raise TargetError(f"{said(error)}, in: {' '.join(sql.split())[:100]}") from error
+    with calling(refused), connection.cursor() as cursor:
+        cursor.execute(sql)
+        return list(cursor.fetchall())

@@ -33,7 +33,7 @@ class MariaDBEngine(ServerEngine):
         super().__init__(connection, server_pid)
         try:
             opened = self._opened()
-        except pymysql.MySQLError as error:
+        except Exception as error:  # PyMySQL has more than its own: of a log-in that it lacks
             raise RefusalError("connection", _message(error)) from error
         self.version = f"MariaDB {_asked(opened, 'SELECT version()')}"
         opened.close()
@@ -147,7 +147,7 @@ def _failing() -> Iterator[None]:
         raise FailureError(name, _message(error)) from error
 
 
-def _message(error: pymysql.MySQLError) -> str:
+def _message(error: Exception) -> str:
     return str(error.args[-1]) if error.args else str(error)
 
 

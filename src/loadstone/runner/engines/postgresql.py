@@ -32,7 +32,7 @@ class PostgreSQLEngine(ServerEngine):
         try:
             with self._opened() as opened:
                 self.version = f"PostgreSQL {opened.info.parameter_status('server_version')}"
-        except psycopg.Error as error:
+        except Exception as error:  # psycopg has more than its own: of text that is none
             raise RefusalError("connection", str(error).strip()) from error
 
     def connect(self) -> PostgreSQLChannel:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
 from loadstone.targets.arrow_sql import bound, rows_of
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.own_connection import OwnConnection
 
 if TYPE_CHECKING:
@@ -43,29 +44,31 @@ class Database(OwnConnection):
             TargetError: With ClickHouse's own message.
         """
         text = bound(sql, parameters)
-        with self._lock:
-            try:
-                table: pa.Table | None = self._opened().query(text, "ArrowTable")
-            except RuntimeError as error:
-                raise TargetError(f"{said(error)}, in: {' '.join(text.split())[:200]}") from error
-        return rows_of(table)
+
+        def refused(error: Exception) -> TargetError:
+            return TargetError(f"{said(error)}, in: {shortened(text)}")
+
+        with self._lock, calling(refused):
+            table: pa.Table | None = self._opened().query(text, "ArrowTable")
+            return rows_of(table)
 
     def _opened(self) -> Any:
         if self._connection is None:
             import chdb
 
-            try:
+            with calling(self._cannot):
                 self._connection = chdb.connect(str(self.path))
                 for name, value in self._settings.items():
                     self._connection.query(f"SET {name} = '{value}'")
-            except RuntimeError as error:
-                with suppress(RuntimeError):
-                    self.close()
-                raise TargetError(f"cannot open {self.path}: {said(error)}") from error
         return self._connection
 
+    def _cannot(self, error: Exception) -> TargetError:
+        with suppress(Exception):
+            self.close()
+        return TargetError(f"cannot open {self.path}: {said(error)}")
 
-def said(error: RuntimeError) -> str:
+
+def said(error: Exception) -> str:
     """ClickHouse's message, without the numbers around it."""
     text = str(error).partition("DB::Exception: ")[2] or str(error)
     return text.strip().partition("\n")[0]

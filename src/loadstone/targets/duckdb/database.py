@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 
 from loadstone.errors import TargetError
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.own_connection import OwnConnection
 
 ALL = "SELECT lower(name), coalesce(value, ''), scope FROM duckdb_settings()"
@@ -30,10 +31,8 @@ def connect(path: Path | str, settings: Mapping[str, str]) -> duckdb.DuckDBPyCon
     Raises:
         TargetError: With DuckDB's own message.
     """
-    try:
+    with calling(lambda error: TargetError(f"cannot open {path}: {_first_line(error)}")):
         return duckdb.connect(str(path), config={**_OWN, **settings})
-    except duckdb.Error as error:
-        raise TargetError(f"cannot open {path}: {_first_line(error)}") from error
 
 
 MEANING = frozenset(
@@ -74,18 +73,19 @@ class Database(OwnConnection):
         Raises:
             TargetError: With DuckDB's own message.
         """
-        with self._lock:
-            try:
-                # Without parameters a per cent sign is one: the remainder.
-                text = sql.replace("%s", "?") if parameters else sql
-                return self._opened().execute(text, list(parameters)).fetchall()
-            except duckdb.Error as error:
-                said = _first_line(error)
-                raise TargetError(f"{said}, in: {' '.join(sql.split())[:200]}") from error
+
+        def refused(error: Exception) -> TargetError:
+            return TargetError(f"{_first_line(error)}, in: {shortened(sql)}")
+
+        # Without parameters a per cent sign is one: the remainder.
+        text = sql.replace("%s", "?") if parameters else sql
+        with self._lock, calling(refused):
+            return self._opened().execute(text, list(parameters)).fetchall()
 
     def statements(self, script: str) -> Iterable[str]:
         """As DuckDB's parser cuts it."""
-        return (statement.query for statement in duckdb.extract_statements(script))
+        with calling(lambda error: TargetError(_first_line(error))):
+            return [statement.query for statement in duckdb.extract_statements(script)]
 
     def _opened(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -97,5 +97,5 @@ class Database(OwnConnection):
         return self._connection
 
 
-def _first_line(error: duckdb.Error) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).split("\n", maxsplit=1)[0]

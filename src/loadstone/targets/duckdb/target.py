@@ -21,6 +21,7 @@ from loadstone.targets.duckdb import ddl, settings
 from loadstone.targets.duckdb.database import Database, connect
 from loadstone.targets.duckdb.probe import DuckDBProbe
 from loadstone.targets.in_process import InProcessTarget
+from loadstone.targets.library import calling
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.quoting import read_by_duckdb
 from loadstone.targets.risks import is_unsafe
@@ -76,7 +77,10 @@ class DuckDB(InProcessTarget):
 
     def fold(self, path: Path) -> None:
         """No WAL beside the file."""
-        with connect(path, {"fsync_mode": "STANDARD"}) as connection:
+        with (
+            calling(lambda error: TargetError(f"the WAL of {path} cannot be folded in: {error}")),
+            connect(path, {"fsync_mode": "STANDARD"}) as connection,
+        ):
             connection.execute("FORCE CHECKPOINT")
 
     def read_back(self, path: Path, spec: TargetSpec) -> list[FactorReading]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loadstone.errors import TargetError
 from loadstone.targets.connection import ServerConnection
+from loadstone.targets.library import calling
 from loadstone.targets.local.at_once import at_once
 from loadstone.targets.mariadb.client import connect, said
 from loadstone.targets.schema import Table
@@ -25,12 +26,13 @@ def load(
 
 
 def _send(connection: ServerConnection, table: Table, path: Path) -> None:
-    import pymysql
+    def refused(error: Exception) -> TargetError:
+        return TargetError(f"{path.name} cannot be loaded: {said(error)}")
 
     columns = ", ".join(column.name for column in table.columns)
     opened = connect(connection, local_infile=True)
     try:
-        with opened.cursor() as cursor:
+        with calling(refused), opened.cursor() as cursor:
             # References are checked when the keys are added. Unique checks stay: without both,
             # InnoDB locks an empty table as a whole, and sessions that all want that deadlock.
             cursor.execute("SET SESSION foreign_key_checks = 0")
@@ -43,7 +45,5 @@ def _send(connection: ServerConnection, table: Table, path: Path) -> None:
             if warnings := cursor.execute("SHOW WARNINGS"):
                 first = cursor.fetchone()
                 raise TargetError(f"{path.name}: {warnings} warnings, the first: {first}")
-    except (pymysql.MySQLError, OSError) as error:
-        raise TargetError(f"{path.name} cannot be loaded: {said(error)}") from error
     finally:
         opened.close()

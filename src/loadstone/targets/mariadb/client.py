@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
 from loadstone.targets.connection import ServerConnection
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.mariadb import session
 from loadstone.targets.mariadb.script import statements
 from loadstone.targets.served import SqlClient
@@ -42,7 +43,17 @@ def connect(
         if local
         else {"host": connection.host, "port": connection.port}
     )
-    try:
+    where = connection.host if local else f"{connection.host}:{connection.port}"
+
+    def cannot(error: Exception) -> TargetError:
+        return TargetError(
+            f"cannot connect to database {connection.database!r} at {where} as "
+            f"{connection.user!r}: {said(error)}",
+            advice="check that the server runs, and user, password and rights; Loadstone logs in "
+            "without TLS, by mysql_native_password or unix_socket",
+        )
+
+    with calling(cannot):
         opened = pymysql.connect(
             **place,
             user=connection.user,
@@ -56,13 +67,6 @@ def connect(
         with opened.cursor() as cursor:
             for statement in session.STATEMENTS:
                 cursor.execute(MINE + statement)
-    except (pymysql.MySQLError, OSError) as error:
-        where = connection.host if local else f"{connection.host}:{connection.port}"
-        raise TargetError(
-            f"cannot connect to database {connection.database!r} at {where} as "
-            f"{connection.user!r}: {said(error)}",
-            advice="check that the server runs, and user, password and rights",
-        ) from error
     return opened
 
 
@@ -81,18 +85,17 @@ class Client(SqlClient):
         Raises:
             TargetError: With the server's own message.
         """
-        import pymysql
+
+        def refused(error: Exception) -> TargetError:
+            self._drop_if_lost(error)
+            return TargetError(f"{said(error)}, in: {shortened(sql)}")
 
         with self._lock:
             connection = self._opened()
             try:
-                with connection.cursor() as cursor:
+                with calling(refused), connection.cursor() as cursor:
                     cursor.execute(MINE + sql, tuple(parameters) or None)
                     return list(cursor.fetchall()) if cursor.description else []
-            except (pymysql.MySQLError, OSError) as error:
-                if isinstance(error, OSError) or (error.args and error.args[0] in _LOST):
-                    self.close()
-                raise TargetError(f"{said(error)}, in: {_shortened(sql)}") from error
             finally:
                 self.used()
 
@@ -119,6 +122,14 @@ class Client(SqlClient):
         if self._connection is None:
             self._connection = connect(self._to)
         return self._connection
+
+    def _drop_if_lost(self, error: Exception) -> None:
+        """After an error of another kind than the server's own, too, nothing is known of it."""
+        import pymysql
+
+        refused = isinstance(error, pymysql.MySQLError) and error.args
+        if not refused or error.args[0] in _LOST:
+            self.close()
 
     def _was_cut(self, connection: pymysql.connections.Connection[Any]) -> bool:
         import pymysql
@@ -147,11 +158,12 @@ def said(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
+def number_of(error: TargetError) -> int | None:
+    """The server's number of an error that a statement ended with."""
+    number = error.__cause__.args[0] if error.__cause__ and error.__cause__.args else None
+    return number if isinstance(number, int) else None
+
+
 def identifier(name: str) -> str:
     """A name in the quotes of MariaDB."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def _shortened(sql: str, limit: int = 200) -> str:
-    line = " ".join(sql.split())
-    return line if len(line) <= limit else line[:limit] + "…"

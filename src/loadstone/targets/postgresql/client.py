@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import TargetError
 from loadstone.targets.connection import ServerConnection
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.postgresql import session
 from loadstone.targets.postgresql.script import statements
 from loadstone.targets.served import SqlClient
@@ -27,7 +28,20 @@ def connect(
     """
     import psycopg
 
-    try:
+    place = (
+        connection.host
+        if connection.host.startswith("/")
+        else f"{connection.host}:{connection.port}"
+    )
+
+    def cannot(error: Exception) -> TargetError:
+        return TargetError(
+            f"cannot connect to database {connection.database!r} at {place} as "
+            f"{connection.user!r}: {_one_line(error)}",
+            advice="check that the server runs, and user, password and pg_hba.conf",
+        )
+
+    with calling(cannot):
         opened = psycopg.connect(
             host=connection.host,
             port=connection.port,
@@ -40,17 +54,6 @@ def connect(
             client_encoding=session.ENCODING,
         )
         opened.execute(session.statements(opened.info.server_version // 10_000))
-    except psycopg.Error as error:
-        place = (
-            connection.host
-            if connection.host.startswith("/")
-            else f"{connection.host}:{connection.port}"
-        )
-        raise TargetError(
-            f"cannot connect to database {connection.database!r} at {place} as "
-            f"{connection.user!r}: {_one_line(error)}",
-            advice="check that the server runs, and user, password and pg_hba.conf",
-        ) from error
     return opened
 
 
@@ -70,16 +73,17 @@ class Client(SqlClient):
         Raises:
             TargetError: With the server's own message.
         """
-        import psycopg
+
+        def refused(error: Exception) -> TargetError:
+            self._drop_if_broken()
+            return TargetError(f"{_one_line(error)}, in: {shortened(sql)}")
 
         with self._lock:
             try:
-                # SQL of our own, not of a stranger: psycopg wants a literal here.
-                cursor = self._opened().execute(sql, parameters or None)
-                return cursor.fetchall() if cursor.description else []
-            except psycopg.Error as error:
-                self._drop_if_broken()
-                raise TargetError(f"{_one_line(error)}, in: {_shortened(sql)}") from error
+                with calling(refused):
+                    # SQL of our own, not of a stranger: psycopg wants a literal here.
+                    cursor = self._opened().execute(sql, parameters or None)
+                    return cursor.fetchall() if cursor.description else []
             finally:
                 self.used()
 
@@ -120,21 +124,10 @@ class Client(SqlClient):
             self.close()
 
 
-@contextlib.contextmanager
-def as_target_error() -> Iterator[None]:
+def as_target_error() -> contextlib.AbstractContextManager[None]:
     """Turns what psycopg raises within the block into a TargetError."""
-    import psycopg
-
-    try:
-        yield
-    except psycopg.Error as error:
-        raise TargetError(_one_line(error)) from error
+    return calling(lambda error: TargetError(_one_line(error)))
 
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
-
-
-def _shortened(sql: str, limit: int = 200) -> str:
-    line = " ".join(sql.split())
-    return line if len(line) <= limit else line[:limit] + "…"

@@ -8,9 +8,10 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.targets.arrow_sql import bound, rows_of
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.spark import folder
-from loadstone.targets.spark.jvm import JVM, failures, said
+from loadstone.targets.spark.jvm import JVM, said
 
 
 class Database(OwnConnection):
@@ -33,12 +34,12 @@ class Database(OwnConnection):
             TargetError: With Spark's own message.
         """
         text = bound(sql, parameters)
-        with self._lock:
-            jvm = self.opened()
-            try:
-                return rows_of(jvm.session.sql(text).toArrow())
-            except failures() as error:
-                raise TargetError(f"{said(error)}, in: {' '.join(text.split())[:200]}") from error
+
+        def refused(error: Exception) -> TargetError:
+            return TargetError(f"{said(error)}, in: {shortened(text)}")
+
+        with self._lock, calling(refused):
+            return rows_of(self.opened().session.sql(text).toArrow())
 
     def declare(self, columns: Mapping[str, str]) -> None:
         """Makes tables, and has them known to each session to come.
@@ -56,17 +57,18 @@ class Database(OwnConnection):
         Raises:
             TargetError: With Spark's message, if a value is none of its column's type.
         """
-        with self._lock:
-            jvm = self.opened()
-            try:
-                jvm.session.read.parquet(*map(str, files)).createOrReplaceTempView("loaded")
-                jvm.session.sql(f"INSERT INTO {table} SELECT * FROM loaded")
-            except failures() as error:
-                raise TargetError(f"{said(error)}, while {table} was loaded") from error
+
+        def refused(error: Exception) -> TargetError:
+            return TargetError(f"{said(error)}, while {table} was loaded")
+
+        with self._lock, calling(refused):
+            session = self.opened().session
+            session.read.parquet(*map(str, files)).createOrReplaceTempView("loaded")
+            session.sql(f"INSERT INTO {table} SELECT * FROM loaded")
 
     def setting(self, name: str) -> str:
         """The value of a setting, as the session has it."""
-        with self._lock:
+        with self._lock, calling(lambda error: TargetError(f"{said(error)}, asked for {name}")):
             session = self.opened().session
             found = session.conf.get(name, None)
             return str(session.sparkContext.getConf().get(name, "") if found is None else found)

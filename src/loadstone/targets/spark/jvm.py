@@ -23,7 +23,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import TargetError
+from loadstone.errors import LoadstoneError, TargetError
 from loadstone.targets.spark import folder, master
 
 _GROUP = count(1)
@@ -106,7 +106,7 @@ class JVM:
                 self.session.sql(statement)
         except BaseException as error:
             self.close()
-            if isinstance(error, failures()):
+            if isinstance(error, Exception) and not isinstance(error, LoadstoneError):
                 why = _last_words(database) if self._gateway is None else said(error)
                 raise TargetError(f"Spark does not start: {why}") from error
             raise
@@ -214,14 +214,6 @@ class JVM:
             from pyspark.sql import SparkSession
 
             return SparkSession(self._context)
-
-
-def failures() -> tuple[type[Exception], ...]:
-    """What PySpark raises when Spark refuses something or is gone; whoever interrupts is not."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    return Py4JError, PySparkException, ConnectionError
 
 
 def said(error: BaseException) -> str:

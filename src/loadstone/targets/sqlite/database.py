@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
+from loadstone.targets.library import calling, shortened
 from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.sqlite import pragmas
 
@@ -25,7 +26,7 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises:
         TargetError: If it cannot be opened.
     """
-    try:
+    with calling(lambda error: TargetError(f"cannot open {path}: {error}")):
         return sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
             uri=True,
@@ -33,8 +34,6 @@ def connect(path: Path) -> sqlite3.Connection:
             isolation_level=None,
             check_same_thread=False,
         )
-    except sqlite3.Error as error:
-        raise TargetError(f"cannot open {path}: {error}") from error
 
 
 def create(path: Path, layout: Mapping[str, str]) -> None:
@@ -113,13 +112,10 @@ class Database(OwnConnection):
         Raises:
             TargetError: With SQLite's own message.
         """
-        with self._lock:
-            try:
-                # Without parameters a per cent sign is one: the remainder.
-                text = sql.replace("%s", "?") if parameters else sql
-                return self._opened().execute(text, tuple(parameters)).fetchall()
-            except sqlite3.Error as error:
-                raise TargetError(f"{error}, in: {' '.join(sql.split())[:200]}") from error
+        # Without parameters a per cent sign is one: the remainder.
+        text = sql.replace("%s", "?") if parameters else sql
+        with self._lock, calling(lambda error: TargetError(f"{error}, in: {shortened(sql)}")):
+            return self._opened().execute(text, tuple(parameters)).fetchall()
 
     def statements(self, script: str) -> Iterator[str]:
         """By SQLite's own idea of where one ends."""
@@ -168,8 +164,7 @@ def _expect(connection: sqlite3.Connection, name: str, value: str) -> str:
 @contextlib.contextmanager
 def _used(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     try:
-        yield connection
-    except sqlite3.Error as error:
-        raise TargetError(f"SQLite: {error}") from error
+        with calling(lambda error: TargetError(f"SQLite: {error}")):
+            yield connection
     finally:
         connection.close()
