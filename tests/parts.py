@@ -46,6 +46,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "engines": (
         "integration/test_duckdb_target.py",
         "integration/test_unsafe_levels.py",
+        "integration/test_log_in.py",
         "integration/test_own_sessions.py",
         "integration/test_owned_server.py",
         "integration/test_spark_*.py",

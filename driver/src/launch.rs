@@ -9,6 +9,7 @@ use crate::archive::parameters::Parameters as ArchiveParameters;
 use crate::archive::{self, Archive};
 use crate::clock::Epoch;
 use crate::control::{Signals, listen};
+use crate::log_in::LogIn;
 use crate::mysql;
 use crate::noop::Noop;
 use crate::oltp::engine::Engine;
@@ -50,6 +51,9 @@ where
     O: Write,
 {
     match (plan.workload.name.as_str(), plan.workload.role) {
+        (name, Role::LogIn) if WORKLOADS.contains(&name) => {
+            start(plan, LogIn::new(&plan.connection)?, environment)
+        }
         ("oltp", _) => order_entry(plan, environment),
         ("archive", Role::Run) => event_archive(plan, environment),
         ("archive", Role::Load) => Err(Refusal::new(
@@ -215,9 +219,9 @@ where
             OltpLoad::new(engine, parameters.warehouses),
             environment,
         ),
-        (Role::Load, Some(_)) => Err(Refusal::new(
+        (Role::Load | Role::LogIn, _) => Err(Refusal::new(
             "acknowledgements",
-            "the role load writes none; leave it out",
+            "only the role run writes any; leave it out",
         )),
     }
 }

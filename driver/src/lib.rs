@@ -14,6 +14,7 @@ pub mod decimal;
 pub mod drive;
 pub mod frames;
 pub mod launch;
+pub mod log_in;
 pub mod mysql;
 pub mod noop;
 pub mod oltp;

@@ -109,7 +109,7 @@ pub enum Start {
 pub struct WorkloadPlan {
     /// Name in the registry of [`crate::launch`].
     pub name: String,
-    /// Run the operations, or load the data.
+    /// Run the operations, load the data, or log in only.
     #[serde(default)]
     pub role: Role,
     /// Parameters of the workload.
@@ -126,6 +126,8 @@ pub enum Role {
     Run,
     /// Write its data.
     Load,
+    /// Open its sessions, and ask for nothing.
+    LogIn,
 }
 
 /// How the target is reached. A password is only ever named by its environment variable.

@@ -16,6 +16,7 @@ from loadstone.experiments.designs import (
 )
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.lab import Lab, Site
+from loadstone.experiments.log_in import refuse_shut_out
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.preflight.cautions import cautions
 from loadstone.experiments.preflight.check import changes_of
@@ -151,6 +152,7 @@ def _lab(
     targets: list[Target] = []
     try:
         targets += (target_for(spec)(spec.alone, context) for spec in systems(experiment))
+        refuse_shut_out(experiment, targets, observer)
         for number, target in enumerate(targets):
             observer.activity(f"starting the target ({target.engine})")
             target.open()

@@ -18,16 +18,19 @@ class Program:
     """What starts it, with its arguments; empty: it is installed, and found by its name."""
     shares: bool = False
     """Several processes of it can share a load."""
+    logs_in: bool = False
+    """It has the role `log-in`: it opens the sessions of a load, and asks for nothing."""
     most_sessions: int = MOST_SESSIONS
     """Open at a time."""
     most_threads: int = MOST_THREADS
     """Worker threads of one process."""
 
 
-DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER", shares=True)
+DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER", shares=True, logs_in=True)
 RUNNER = Program(
     "loadstone-runner",
     "LOADSTONE_RUNNER",
+    logs_in=True,
     most_sessions=MOST_SESSIONS_OF_RUNNER,
     most_threads=1,
 )

@@ -154,7 +154,7 @@ class WorkloadPlan(Strict):
     """The workload and its parameters, which only the workload understands."""
 
     name: str
-    role: Literal["run", "load"] = "run"
+    role: Literal["run", "load", "log-in"] = "run"
     parameters: dict[str, Any] = {}
 
 

@@ -34,6 +34,10 @@ def workload_of(plan: Plan, clock: Clock) -> Workload:
     Raises:
         RefusalError: If there are none of that name, or they cannot be made as the plan says.
     """
+    if plan.workload.role == "log-in":
+        from loadstone.runner.log_in import LogIn
+
+        return LogIn(plan)
     name = plan.workload.name
     if name not in OPENERS:
         known = f"{name} is none of {', '.join(OPENERS)}"

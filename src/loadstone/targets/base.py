@@ -154,6 +154,13 @@ class Target:
         return []
 
     # -- life ----------------------------------------------------------------------------------
+    def check_access(self) -> None:
+        """Tries, before anything is touched, what Loadstone must be allowed at an address.
+
+        Raises:
+            LoadstoneError: If it is not let in, or may not do it.
+        """
+
     def open(self) -> None:
         """Starts the system (owned) or connects (address); refuses data that are not ours."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from abc import abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any
@@ -13,7 +14,11 @@ from loadstone.spec.model import Failure, OutageKind, TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import TargetContext
 from loadstone.targets.connection import ServerConnection
-from loadstone.targets.served import ServedDatabase
+from loadstone.targets.served import ServedDatabase, SqlClient
+
+LEAVING_S = 1.0
+"""So long the server may take to end a session whose client has gone."""
+_POLL_S = 0.02
 
 
 class RemoteDatabase(ServedDatabase):
@@ -118,6 +123,27 @@ class RemoteDatabase(ServedDatabase):
             f"the server at {self.address.shown} cannot be {done} from here",
             advice="use a server that Loadstone starts: embedded or local",
         )
+
+
+def refuse_others(client: SqlClient, database: str, count: str) -> None:
+    """Refuses a database that others are connected to; sessions that just ended may need a moment.
+
+    Args:
+        client: Connected to it.
+        database: Its name.
+        count: The query for how many they are.
+
+    Raises:
+        TargetError: If they stay.
+    """
+    deadline = time.monotonic() + LEAVING_S
+    while others := client.value(count):
+        if time.monotonic() > deadline:
+            raise TargetError(
+                f"{others} other sessions use database {database!r}",
+                advice="disconnect them, or name a database of its own",
+            )
+        time.sleep(_POLL_S)
 
 
 def no_setting(name: str) -> WrongInputError:

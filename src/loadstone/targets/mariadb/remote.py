@@ -10,16 +10,25 @@ from loadstone.results.record import FactorReading
 from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
-from loadstone.targets.mariadb import safety, settings, state, values, work_database
+from loadstone.targets.mariadb import rights, safety, settings, state, values, work_database
 from loadstone.targets.mariadb.address import parse
 from loadstone.targets.mariadb.binaries import OLDEST
 from loadstone.targets.mariadb.catalog import Variable
 from loadstone.targets.mariadb.client import Client, identifier
 from loadstone.targets.mariadb.target import MariaDB
 from loadstone.targets.mariadb.variables import GlobalVariables
-from loadstone.targets.remote_database import RemoteDatabase, check_range, no_setting
+from loadstone.targets.remote_database import (
+    RemoteDatabase,
+    check_range,
+    no_setting,
+    refuse_others,
+)
 
 _FLUSH_S = 60.0
+_OTHERS = (
+    "SELECT count(*) FROM information_schema.PROCESSLIST "
+    "WHERE db = database() AND id <> connection_id()"
+)
 
 
 class RemoteMariaDB(RemoteDatabase, MariaDB):
@@ -67,14 +76,19 @@ class RemoteMariaDB(RemoteDatabase, MariaDB):
         )
 
     # -- life ----------------------------------------------------------------------------------
-    def open(self) -> None:
-        """Checks the server and the database, and sets its tables aside."""
+    def check_access(self) -> None:
+        """Looks at the server, the database, and the rights on both."""
         try:
             self._check_version(str(self.client.value("SELECT version()")))
             safety.refuse_foreign(self.client, self.address.database, force=self.context.force)
-            safety.refuse_in_use(self.client, self.address.database)
+            refuse_others(self.client, self.address.database, _OTHERS)
+            rights.refuse_lacking(self.client, self.address)
         finally:
             self.client.close()
+
+    def open(self) -> None:
+        """Checks the server and the database, and sets its tables aside."""
+        self.check_access()
         with work_database.server(self.address) as client:
             self._set_aside(client)
         self._variables.apply(self.spec.settings)

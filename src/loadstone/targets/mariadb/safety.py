@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadstone.errors import RefusedError, TargetError
+from loadstone.errors import RefusedError
 from loadstone.targets.mariadb import work_database
 from loadstone.targets.mariadb.client import Client
 
@@ -28,22 +28,4 @@ def refuse_foreign(client: Client, database: str, *, force: bool) -> None:
             f"database {database!r} holds {kind} {name}, which MariaDB cannot move to another "
             "database",
             advice="name a database that holds nothing but tables",
-        )
-
-
-def refuse_in_use(client: Client, database: str) -> None:
-    """Refuses a database that others are connected to.
-
-    Raises:
-        TargetError: If they are.
-    """
-    others = client.value(
-        "SELECT count(*) FROM information_schema.PROCESSLIST "
-        "WHERE db = %s AND id <> connection_id()",
-        (database,),
-    )
-    if others:
-        raise TargetError(
-            f"{others} other sessions use database {database!r}",
-            advice="disconnect them, or name a database of its own",
         )

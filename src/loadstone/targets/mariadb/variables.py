@@ -35,6 +35,8 @@ class GlobalVariables:
         plain = {plain_name(name) for name in wanted}
         for name in reversed([each for each in self._entries if each not in plain]):
             self._journal.undo(self._entries.pop(name))
+        if not wanted:
+            return {}
         with work_database.server(self._address) as client:
             return {name: self._set(client, name, level) for name, level in wanted.items()}
 

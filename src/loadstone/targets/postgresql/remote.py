@@ -10,14 +10,24 @@ from loadstone.spec.model import Level, TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
-from loadstone.targets.postgresql import safety, settings, values, work_database
+from loadstone.targets.postgresql import rights, safety, settings, values, work_database
 from loadstone.targets.postgresql.address import parse
 from loadstone.targets.postgresql.binaries import OLDEST_MAJOR
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.system import SystemSettings
 from loadstone.targets.postgresql.target import EMPTY, PostgreSQL
-from loadstone.targets.remote_database import RemoteDatabase, check_range, no_setting
+from loadstone.targets.remote_database import (
+    RemoteDatabase,
+    check_range,
+    no_setting,
+    refuse_others,
+)
 from loadstone.targets.risks import is_unsafe
+
+_OTHERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+    "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+)
 
 
 class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
@@ -71,8 +81,8 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
         )
 
     # -- life ----------------------------------------------------------------------------------
-    def open(self) -> None:
-        """Checks the server and the database, sets it aside and makes an empty one in its place."""
+    def check_access(self) -> None:
+        """Looks at the server, the database, and the rights on both."""
         self.major = int(self.client.value("SHOW server_version_num")) // 10_000
         if self.major < OLDEST_MAJOR:
             raise TargetError(
@@ -80,7 +90,13 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
                 advice=f"Loadstone needs {OLDEST_MAJOR} or newer",
             )
         self._refuse()
+        rights.refuse_lacking(self.client, self.address)
         self.client.close()
+        work_database.maintenance(self.address).close()
+
+    def open(self) -> None:
+        """Checks the server and the database, sets it aside and makes an empty one in its place."""
+        self.check_access()
         client = work_database.maintenance(self.address)
         try:
             self._set_aside(client)
@@ -125,15 +141,7 @@ class RemotePostgreSQL(RemoteDatabase, PostgreSQL):
     def _refuse(self) -> None:
         """Refuses a database with foreign contents, or in use."""
         safety.refuse_foreign(self.client, self.address.database, force=self.context.force)
-        others = self.client.value(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-            "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        )
-        if others:
-            raise TargetError(
-                f"{others} other sessions use database {self.address.database!r}",
-                advice="disconnect them, or name a database of its own",
-            )
+        refuse_others(self.client, self.address.database, _OTHERS)
 
     def _set_aside(self, client: Client) -> None:
         kept = f"loadstone_kept_{secrets.token_hex(6)}"

@@ -37,6 +37,8 @@ class SystemSettings:
         """
         for name in [each for each in self._entries if each not in wanted]:
             self._journal.undo(self._entries.pop(name))
+        if not wanted:
+            return {}
         client = maintenance(self._address)
         try:
             before = {name: self._alter(client, name, level) for name, level in wanted.items()}
