@@ -98,7 +98,7 @@ def test_where_there_is_no_limit_it_says_so():
     )  # fmt: skip
     search = document["search"]
     assert (search["status"], search["level"], search["high"]) == ("no limit found", 8, None)
-    assert search["text"].startswith("No limit found below 8 users")
+    assert search["text"].startswith("At least 8 users are sustained: no limit was found")
     ascent = [level["level"] for level in search["levels"] if level["kind"] == "ascent"]
     assert ascent == [2, 4, 8]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -21,8 +21,10 @@ from loadstone.results.record import (
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import LevelPlan, TrialPlan
 
+Cause = Literal["failed", "generator"]
 OPEN = {"load": "open", "rate_per_s": 100}
-Truth = Callable[[LevelPlan], bool]
+Truth = Callable[[LevelPlan], bool | Cause]
+"""Whether a level holds, or what kept it away that is not the system."""
 
 
 def search(profile: dict[str, Any] | None = None, **design: Any) -> Experiment:
@@ -37,13 +39,16 @@ def search(profile: dict[str, Any] | None = None, **design: Any) -> Experiment:
     )
 
 
-def outcome(plan: TrialPlan, *, holds: bool, status: Status = Status.VALID) -> TrialResult:
+def outcome(plan: TrialPlan, *, holds: bool | Cause, status: Status = Status.VALID) -> TrialResult:
     level = plan.level
     assert level is not None
     reason = LevelReason(cause="objective", at_s=10.0, text="p99 < 50 ms: was 80 ms")
+    if isinstance(holds, str):
+        reason = LevelReason(cause=holds, text="Can't create more than 16382 statements")
     record = LevelRecord(
         over=level.over, unit=level.unit, level=level.level, kind=level.kind, of=level.of,
-        from_s=6.0, duration_s=plan.profile.measure, holds=holds, reasons=[] if holds else [reason],
+        from_s=6.0, duration_s=plan.profile.measure, holds=holds is True,
+        reasons=[] if holds is True else [reason],
         achieved_per_s=level.level, windows=1,
     )  # fmt: skip
     return TrialResult(
@@ -114,7 +119,7 @@ def test_no_limit_below_the_highest_allowed():
     _, results = made(given, lambda _: True)
     seen = found(given, results)
     assert (seen.status, seen.level, seen.high) == ("no limit found", 700, None)
-    assert seen.text.startswith("No limit found below 700 operations/s")
+    assert seen.text.startswith("At least 700 operations/s is sustained: no limit was found")
 
 
 def test_no_level_holds():
@@ -281,3 +286,76 @@ def test_what_cannot_be_searched_is_named(
 ):
     problems = DESIGNS["search"].problems(search(profile, **design))
     assert [problem.path for problem in problems] == [path]
+
+
+# -- what is not the system's doing -------------------------------------------------------------
+
+
+def barred(from_level: float, limit: float = 1e9, cause: Cause = "failed") -> Truth:
+    """Levels from one up cannot be tried; those above the limit do not hold."""
+    return lambda plan: cause if plan.level >= from_level else plan.level <= limit
+
+
+@pytest.mark.parametrize("cause", ["failed", "generator"])
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_level_that_could_not_be_tried_is_no_bound_of_the_answer(cause: Cause, failures: int):
+    given = search({"users": 16}, failures=failures, confirm=1, precision=0.1)
+    _, results = made(given, barred(494, cause=cause))
+    seen = found(given, results)
+    assert (seen.status, seen.level, seen.high) == ("cut short", 493, None)
+    assert seen.text == (
+        "At least 493 users are sustained: the search ended at 494 users. At 494: Can't create "
+        "more than 16382 statements. This is not what the system sustains."
+    )
+    assert seen.first_failure is not None
+    assert seen.first_failure[1].level == 494
+    tries = Counter(level.level for each in results for level in each.levels if level.reasons)
+    assert tries[494.0] >= 2
+
+
+def test_a_limit_of_the_system_below_what_could_not_be_tried_is_found():
+    given = search({"users": 16}, precision=0.1)
+    _, results = made(given, barred(500, limit=300))
+    seen = found(given, results)
+    assert (seen.status, seen.level, seen.high) == ("found", 300, 301)
+
+
+def test_nothing_is_said_where_no_level_could_be_tried():
+    given = search({"users": 16})
+    for most in (2, None):
+        _, results = made(given, barred(1), most)
+        seen = found(given, results)
+        assert (seen.status, seen.level, seen.high) == ("cut short", None, None)
+        assert seen.text.startswith("No answer: the search ended at ")
+        assert "nothing of what the system sustains" in seen.text
+
+
+@pytest.mark.parametrize("kind", ["ascent", "soak", "confirm"])
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_trial_that_broke_off_is_made_again(kind: str, failures: int):
+    """A crash in one trial of a level changes nothing of the answer."""
+    seen = set[tuple[str, float]]()
+
+    def truth(plan: LevelPlan) -> bool | Cause:
+        first = (plan.kind, plan.level) not in seen
+        seen.add((plan.kind, plan.level))
+        return "failed" if first and plan.kind == kind else plan.level <= 1000
+
+    given = search(soak="10min", failures=failures)
+    _, results = made(given, truth)
+    outcome = found(given, results)
+    assert (outcome.status, outcome.level, outcome.high) == ("found", 1000, 1012)
+    held = [
+        level.holds for each in results for level in each.levels
+        if level.kind == "confirm" and level.level == 1000 and level.of_system
+    ]  # fmt: skip
+    assert held == [True] * 3
+
+
+@pytest.mark.parametrize("kind", ["soak", "confirm"])
+def test_a_soak_or_confirmation_that_cannot_be_made_ends_the_search(kind: str):
+    given = search(soak="10min")
+    _, results = made(given, lambda plan: "failed" if plan.kind == kind else plan.level <= 1000)
+    seen = found(given, results)
+    assert (seen.status, seen.level) == ("cut short", 1000)
+    assert seen.text.startswith("At least 1,000 operations/s is sustained: the search ended at ")

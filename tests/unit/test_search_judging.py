@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from sample_frames import Operation, tick
 
 from loadstone.errors import WrongInputError
+from loadstone.experiments.levels import _blamed
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, parse_term, tightest_limit_s
+from loadstone.load.totals import LoadTotals, OperationTotals
 from loadstone.load.windows import LoadInterval, windows_of
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import LevelReason, LevelRecord
@@ -268,3 +270,26 @@ def test_every_operation_is_in_one_window(seconds: int, window_s: float, late: i
     assert windows[0].from_s == 0.0
     assert sum(window.duration_s for window in windows) == pytest.approx(seconds)
     assert all(window.duration_s >= min(seconds, window_s) * 0.49 for window in windows)
+
+
+@pytest.mark.parametrize(
+    ("error", "broke"),
+    [
+        ("connection", True), ("57P01", True), ("53100", True), ("sqlite_full", True),
+        ("1021", True), ("40001", False), ("55P03", False),
+    ],
+)  # fmt: skip
+def test_what_broke_under_the_load_is_no_level_that_did_not_hold(error: str, broke: bool) -> None:
+    """A full disk, or a server that ended, tells nothing of what the system sustains."""
+    record = LevelRecord(
+        over="users", unit="users", level=8, kind="ascent", from_s=0.0, duration_s=60.0,
+        holds=False, reasons=[LevelReason(cause="objective", text="errors < 1 %: was 20 %")],
+        achieved_per_s=1.0, windows=6,
+    )  # fmt: skip
+    operation = OperationTotals("x", count=80, errors={error: 20})
+    load = LoadTotals(operations={"x": operation})
+    blamed = _blamed(record, load)
+    assert blamed.of_system is not broke
+    assert len(blamed.reasons) == 1 + broke
+    held = record.model_copy(update={"holds": True, "reasons": []})
+    assert _blamed(held, load) == held

@@ -53,10 +53,24 @@ def test_an_owned_server_lets_all_sessions_of_the_load_in(
 @SERVERS
 @pytest.mark.parametrize("name", ["max_connections", "MAX_CONNECTIONS"])
 def test_a_setting_of_the_user_stays(engine: str, name: str) -> None:
-    own = {name: 50}
+    own = {name: 50, **({"max_prepared_stmt_count": 1} if engine == "mariadb" else {})}
     given = experiment(engine, target={"settings": own}, profile={"users": 1000})
     (plan,) = stages_of(given, allow_unsafe=False).next([])
     assert with_session_limit(plan, 1000).target.settings == own
+
+
+def test_a_server_lets_all_sessions_prepare_their_statements() -> None:
+    """MariaDB has a limit of 16,382 for all sessions; a session of order entry has 33."""
+    for users, statements in ((8, None), (163, None), (164, 16_400), (512, 51_200)):
+        (plan,) = stages_of(
+            experiment("mariadb", profile={"users": users}), allow_unsafe=False
+        ).next([])
+        room = with_session_limit(plan, users).target.settings
+        assert room.get("max_prepared_stmt_count") == statements
+    own = {"max-prepared-stmt-count": 1000}
+    given = experiment("mariadb", target={"settings": own}, profile={"users": 200})
+    (plan,) = stages_of(given, allow_unsafe=False).next([])
+    assert with_session_limit(plan, 200).target.settings == own
 
 
 def test_a_server_at_an_address_stays_as_it_is() -> None:
@@ -145,6 +159,8 @@ def test_an_outcome_says_that_the_limit_is_that_of_the_sessions() -> None:
     assert [notice.code for notice in crowded.notices] == [NO_MORE_SESSIONS]
     seen = outcome_of(rules_of(given), [result(256, holds=True), crowded])
     assert "too many clients already" in crowded.notices[0].message
+    again = result(512, holds=False, crowded=True)
+    seen = outcome_of(rules_of(given), [result(256, holds=True), crowded, again])
     assert any("the limit of its max_connections" in remark for remark in seen.remarks)
     other = outcome_of(rules_of(given), [result(256, holds=True), result(512, holds=False)])
     assert not any("max_connections" in remark for remark in other.remarks)

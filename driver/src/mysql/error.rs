@@ -10,6 +10,10 @@ const FATAL: [u16; 3] = [1053, 1927, 4031];
 /// Both have the SQLSTATE HY000 and may succeed when the transaction is tried again, as a deadlock
 /// (1213), which has 40001 itself.
 const RETRYABLE: [u16; 2] = [1205, 1020];
+/// A disk, or what may be used of it, is full (`ER_DISK_FULL`, `ER_RECORD_FILE_FULL`).
+const FULL: [u16; 2] = [1021, 1114];
+/// SQLSTATE of PostgreSQL for a full disk, under which they are counted: their own is HY000.
+const DISK_FULL: &str = "53100";
 /// `ER_UNKNOWN_ERROR`, of an error that cannot be read.
 const UNKNOWN: u16 = 1105;
 
@@ -78,6 +82,7 @@ impl Error {
             Self::Protocol(_) => "protocol",
             Self::Server { number, .. } if FATAL.contains(number) => "connection",
             Self::Server { number, .. } if RETRYABLE.contains(number) => "40001",
+            Self::Server { number, .. } if FULL.contains(number) => DISK_FULL,
             Self::Server { sqlstate, .. } if sqlstate.starts_with("08") => "connection",
             Self::Server { sqlstate, .. } => sqlstate,
         }
@@ -143,6 +148,7 @@ mod tests {
         ] {
             assert_eq!(&*class(number, text).0, "connection");
         }
+        assert_eq!(&*class(1114, b"#HY000The table 'x' is full").0, "53100");
         assert_eq!(&*class(1062, b"#23000Duplicate entry").0, "23000");
         assert_eq!(&*class(1129, b"Host is blocked").0, "HY000");
     }

@@ -102,15 +102,12 @@ def worst(results: Sequence[TrialResult], *, every_loss: bool = False) -> ExitCo
 def searched(search: SearchReport, results: Sequence[TrialResult]) -> ExitCode:
     """The exit code of a search that came to its end, whatever it found.
 
-    That trials above the limit fail is what it looked for; wrong data is not, nor is a limit that
-    is the load generator's own.
+    That trials above the limit fail is what it looked for; wrong data is not, nor is an end that
+    is not the system's doing.
     """
     if any(not check.passed for result in results for check in result.checks):
         return ExitCode.FAILED_CHECK
-    failed = search.first_failure
-    if failed is not None and any(each.cause == "generator" for each in failed.reasons):
-        return ExitCode.INVALID_TRIAL
-    return ExitCode.OK
+    return ExitCode.INVALID_TRIAL if search.status == "cut short" else ExitCode.OK
 
 
 def _wrong_data(result: TrialResult, every_loss: bool) -> bool:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.load.health import achieved_share, generator_notices, generator_trouble
+from loadstone.load.health import (
+    BREAKAGES,
+    BROKEN_SHARE,
+    achieved_share,
+    generator_notices,
+    generator_trouble,
+)
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, tightest_limit_s
-from loadstone.load.totals import LoadLog
+from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.load.windows import LoadInterval
 from loadstone.protocol.frames import Tick
 from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord, Notice
@@ -31,7 +38,7 @@ def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[Lev
         return [_not_reached(plan, against)]
     judge = judge_of(outcome)
     if raised := outcome.load.raised:
-        return [
+        records = [
             judge.verdict(
                 load_interval(outcome, each.from_s, each.to_s),
                 each.level,
@@ -39,10 +46,12 @@ def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[Lev
             )
             for each in raised
         ]
-    from_s = begun[0].from_s
-    whole = load_interval(outcome, from_s, from_s + outcome.plan.profile.measure)
-    share = achieved_share(outcome.load.log.measured()) if judge.is_open else None
-    return [judge.verdict(whole, plan.level, others=against, achieved_share=share)]
+    else:
+        from_s = begun[0].from_s
+        whole = load_interval(outcome, from_s, from_s + outcome.plan.profile.measure)
+        share = achieved_share(outcome.load.log.measured()) if judge.is_open else None
+        records = [judge.verdict(whole, plan.level, others=against, achieved_share=share)]
+    return [*records[:-1], _blamed(records[-1], outcome.load.log.measured())]
 
 
 def judge_of(outcome: TrialOutcome) -> Judge:
@@ -96,6 +105,21 @@ def refusals(log: LoadLog) -> list[LevelReason]:
         for event in list(log.events)
         if event.kind == "refused"
     ][:1]
+
+
+def _blamed(record: LevelRecord, load: LoadTotals) -> LevelRecord:
+    """The record with what broke under the load, if that is why the level does not hold."""
+    of_each = Counter[str]()
+    for operation in load.operations.values():
+        of_each.update(operation.errors)
+    broken = {each: count for each, count in of_each.items() if each in BREAKAGES}
+    failed, ended = sum(broken.values()), load.count + load.errors
+    if record.holds or failed <= BROKEN_SHARE * ended:
+        return record
+    why = " and ".join(dict.fromkeys(BREAKAGES[each] for each in broken))
+    text = f"{why}: {failed} of {ended} operations failed ({', '.join(sorted(broken))})"
+    reason = LevelReason(cause="failed", text=text)
+    return record.model_copy(update={"reasons": [reason, *record.reasons]})
 
 
 def _against(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[LevelReason]:

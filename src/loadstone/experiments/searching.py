@@ -24,7 +24,9 @@ from loadstone.units import format_duration
 _TICK_S = 1.0
 """The driver tells once a second what was done."""
 
-SearchStatus = Literal["found", "no limit found", "no level holds", "not sustained", "unfinished"]
+SearchStatus = Literal[
+    "found", "no limit found", "cut short", "no level holds", "not sustained", "unfinished"
+]
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class SearchOutcome:
     low: float | None
     """The highest level that held in all its trials."""
     high: float | None
-    """The lowest above it that failed."""
+    """The lowest above it that the system did not hold."""
     first_failure: tuple[str, LevelRecord] | None
-    """Trial and record of what failed first at `high`."""
+    """Trial and record of what failed first at `high`, or of what cut the search short."""
     remarks: tuple[str, ...]
     text: str
 
@@ -54,10 +56,13 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
     ended = [each for each in results if each.status not in (Status.RUNNING, Status.INTERRUPTED)]
     tried = [(each.trial, record) for each in counted(ended) for record in each.levels]
     state = SearchState.of(rules, (record for _, record in tried))
-    status = _status(state, rules)
-    level = state.low if status == "unfinished" else state.sustained
-    low, high = _interval(tried, state, level)
-    failure = _first_failure(tried, high)
+    judged = [each for each in tried if each[1].of_system]
+    unfinished = bool(state.next()) and (bool(judged) or not tried)
+    level = state.low if unfinished else state.sustained
+    low, high = _interval(judged, state, level)
+    barred = _barred(tried, state, level, high)
+    status = "cut short" if barred and not unfinished else _status(state, rules)
+    failure = barred or _first_failure(judged, high)
     return SearchOutcome(
         status=status,
         level=level,
@@ -65,7 +70,7 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
         high=high,
         first_failure=failure,
         remarks=(
-            *_remarks(state, tried, rules, level),
+            *_remarks(state, judged, rules, level),
             *_crowded(next((each for each in ended if failure and each.trial == failure[0]), None)),
         ),
         text=_text(status, rules, state, (level, low, high), failure),
@@ -106,19 +111,45 @@ def _status(state: SearchState, rules: Rules) -> SearchStatus:
 
 
 def _interval(
-    tried: Sequence[tuple[str, LevelRecord]], state: SearchState, level: float | None
+    judged: Sequence[tuple[str, LevelRecord]], state: SearchState, level: float | None
 ) -> tuple[float | None, float | None]:
     """The highest level that held in all its trials, and the lowest above it that failed."""
-    if level is None:
-        return None, state.high
     by_level: dict[float, list[bool]] = {}
-    for _, record in tried:
+    for _, record in judged:
         by_level.setdefault(record.level, []).append(record.holds)
-    low = max(
-        (each for each, held in by_level.items() if all(held) and each <= level), default=None
-    )
-    failed = [each for each in by_level if each > level and state.fails(each)]
-    return low, min(failed, default=None)
+    failed = [each for each in by_level if state.fails(each) and (level is None or each > level)]
+    high = min(failed, default=None)
+    if level is None:
+        return None, high
+    held = [each for each, trials in by_level.items() if all(trials) and each <= level]
+    return max(held, default=None), high
+
+
+def _barred(
+    tried: Sequence[tuple[str, LevelRecord]],
+    state: SearchState,
+    level: float | None,
+    high: float | None,
+) -> tuple[str, LevelRecord] | None:
+    """What cut the search short of the limit of the system: trial and record.
+
+    Args:
+        tried: All levels, those that told nothing of the system included.
+        state: After them.
+        level: That is sustained, if any.
+        high: The lowest above it that the system did not hold.
+    """
+    broken = [each for each in tried if not each[1].of_system]
+    above = [
+        each
+        for each in broken
+        if state.blocked(each[1].level)
+        and (level is None or each[1].level > level)
+        and (high is None or each[1].level < high)
+    ]
+    if above:
+        return min(above, key=lambda each: each[1].level)
+    return next((each for each in broken if each[1].level == state.given_up), None)
 
 
 def _first_failure(
@@ -191,8 +222,8 @@ def _crowded(failed: TrialResult | None) -> list[str]:
     if failed is None or all(each.code != NO_MORE_SESSIONS for each in failed.notices):
         return []
     return [
-        "the server let no more sessions in: this is the limit of its max_connections, not of "
-        "what it can do; raise that, and search again"
+        "the server let no more sessions in: this is the limit of its max_connections; raise "
+        "that, and search again"
     ]
 
 
@@ -208,6 +239,9 @@ def _text(
     if status == "unfinished":
         so_far = "no level has held yet" if level is None else f"{amount(level, unit)} held"
         return f"The search did not end: {so_far}."
+    if status == "cut short":
+        assert failure is not None  # noqa: S101 - it is what cut it short
+        return _cut_short(level, failure, rules)
     if status == "no level holds":
         first = f" {_failed(failure)}." if failure else ""
         return f"No level holds.{first}"
@@ -215,15 +249,35 @@ def _text(
         return f"No level is sustained{_not_sustained(state, unit)}."
     assert level is not None  # noqa: S101 - the other states have none
     if status == "no limit found":
-        return f"No limit found below {amount(level, unit)}: the highest level tried holds."
+        return (
+            f"At least {_sustained(rules, level)}: no limit was found, the highest level that the "
+            "search may try holds."
+        )
     between = (
         f" (between {level_text(low)} and {level_text(high)})"
         if low is not None and high is not None
         else ""
     )
     first = f" {_failed(failure)}." if failure else ""
+    return f"{_sustained(rules, level)}{between}.{first}"
+
+
+def _sustained(rules: Rules, level: float) -> str:
     verb = "are" if rules.over == "users" and level != 1 else "is"
-    return f"{amount(level, unit)} {verb} sustained{between}.{first}"
+    return f"{amount(level, rules.unit)} {verb} sustained"
+
+
+def _cut_short(level: float | None, failure: tuple[str, LevelRecord], rules: Rules) -> str:
+    ended = f"the search ended at {amount(failure[1].level, rules.unit)}"
+    if level is None:
+        return (
+            f"No answer: {ended}, before a level held. {_failed(failure)}. This says nothing of "
+            "what the system sustains."
+        )
+    return (
+        f"At least {_sustained(rules, level)}: {ended}. {_failed(failure)}. This is not what the "
+        "system sustains."
+    )
 
 
 def _failed(failure: tuple[str, LevelRecord]) -> str:

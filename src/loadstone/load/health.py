@@ -20,6 +20,14 @@ APART_SHARE = 0.01
 """Of the measured phase, by which several processes may differ in its begin or end."""
 ACHIEVED_SHARE = 0.99
 """A rate holds if at least this share of it was achieved."""
+_ENDED, _FULL = "the server ended, or cut its sessions", "a disk was full"
+BREAKAGES = {
+    **dict.fromkeys(("connection", "57P01", "57P02", "57P03"), _ENDED),
+    **dict.fromkeys(("53100", "1021", "1114", "sqlite_full"), _FULL),
+}
+"""Classes of errors that tell of something that broke, not of what a system sustains."""
+BROKEN_SHARE = 0.01
+"""More operations that failed so say that it broke."""
 _OF_THE_GENERATOR = ("generator-busy", "generator-saturated", "schedule-lag")
 
 

@@ -366,7 +366,10 @@ class LevelReport(Record):
     kind: Literal["ascent", "soak", "confirm"]
     of: float | None = Field(default=None, description="Confirmation: the level that was found.")
     raised: bool = Field(description="Approached by raising the load of a running trial.")
-    counts: bool = Field(description="False: the machine moved, and the trial was made again.")
+    counts: bool = Field(
+        description="False: the machine moved and the trial was made again, or it told nothing of "
+        "the system."
+    )
     holds: bool
     reason: str = Field(default="", description="What failed first; empty where it holds.")
     at_s: float | None = Field(default=None, description="When, seconds since the level began.")
@@ -387,13 +390,18 @@ class SearchReport(Record):
 
     over: Literal["rate", "users"]
     unit: str = Field(description="Of the levels: `users`, `operations/s`.")
-    status: Literal["found", "no limit found", "no level holds", "not sustained", "unfinished"]
+    status: Literal[
+        "found", "no limit found", "cut short", "no level holds", "not sustained", "unfinished"
+    ] = Field(
+        description="`cut short`: it ended at a level that told nothing of the system; `level` is "
+        "sustained at least."
+    )
     level: float | None = Field(description="The highest that is sustained.")
     low: float | None = Field(description="The highest that held in all its trials.")
     high: float | None = Field(description="The lowest above it that failed.")
     text: str = Field(description="The result in a sentence.")
     first_failure: LevelReport | None = Field(
-        description="What failed first at the lowest level that failed."
+        description="What failed first at the lowest level that failed, or cut the search short."
     )
     remarks: list[str] = Field(description="What else is to be known: levels that contradict.")
     objective: list[str]

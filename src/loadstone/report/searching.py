@@ -25,7 +25,7 @@ def search_report(folder: RecordedExperiment) -> SearchReport | None:
     outcome = outcome_of(rules, results)
     counting = {result.trial for result in counted(results)}
     levels = [
-        _level(trial, record, counts=trial.result.trial in counting)
+        _level(trial, record, counts=trial.result.trial in counting and record.of_system)
         for trial in folder.trials
         for record in trial.result.levels
     ]

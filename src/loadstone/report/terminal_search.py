@@ -48,7 +48,7 @@ def _cells(level: LevelReport) -> list[str | Text]:
     if not level.holds:
         verdict.append(level.reason, style="default")
     if not level.counts:
-        verdict.append(" (disturbed, made again)", style="dim")
+        verdict.append(" (does not count)", style="dim")
     times = [level.p95_ms, level.p99_ms]
     return [
         level_text(level.level),

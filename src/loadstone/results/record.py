@@ -253,7 +253,7 @@ class LevelReason(Record):
 
     cause: Literal[
         "objective", "achieved", "backlog", "response time", "generator", "checks", "failed"
-    ]
+    ] = Field(description="`failed`: the trial could not begin, or broke off.")
     at_s: float | None = Field(
         default=None, description="When it was first seen, seconds since the level began."
     )
@@ -291,6 +291,11 @@ class LevelRecord(Record):
     response: LatencySummary | None = Field(
         default=None, description="Of the operations that are judged, together."
     )
+
+    @property
+    def of_system(self) -> bool:
+        """Whether it tells of the system: not where something else kept the level away."""
+        return all(reason.cause not in {"failed", "generator"} for reason in self.reasons)
 
 
 class OutageRecord(Record):

@@ -6,6 +6,7 @@ its files: ascent, soak at the level that was found, confirmation around it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -29,6 +30,8 @@ SHARES = (95.0, 100.0, 105.0)
 MOST_SOAKS = 3
 MOST_CONFIRMATIONS = 6
 """A limit that moves from one confirmation to the next is no limit; a search ends all the same."""
+MOST_BROKEN = 2
+"""So many trials of a level that tell nothing of the system are enough."""
 _DOWN = 90.0
 """Percent of the lowest level that was not confirmed, where none was: the next to be confirmed."""
 
@@ -88,6 +91,10 @@ class SearchState:
     """Verdicts of soaks and confirmations."""
     _soaks: dict[float, bool] = field(default_factory=dict)
     _confirmations: dict[float, Confirmation] = field(default_factory=dict)
+    _missed: set[float] = field(default_factory=set)
+    """Levels that the system did not hold in a trial at least."""
+    _broken: Counter[tuple[LevelKind, float]] = field(default_factory=Counter)
+    """Soaks and confirmations of a level that told nothing of the system."""
     _started: bool = False
 
     @classmethod
@@ -102,21 +109,26 @@ class SearchState:
         """Takes the next record."""
         self._started = True
         level, holds = record.level, record.holds
-        if record.kind == "soak":
+        if not holds and record.of_system:
+            self._missed.add(level)
+        if record.kind == "confirm" and record.of is not None:
+            begun = Confirmation(record.of, self._shares(record.of), {})
+            self._confirmations.setdefault(record.of, begun)
+        if record.kind != "ascent" and not record.of_system:
+            self._broken[record.kind, level] += 1
+        elif record.kind == "soak":
             self._soaks[level] = holds
             self._lasting[level] = self._verdicts[level] = holds
         elif record.kind == "confirm" and record.of is not None:
-            confirmation = self._confirmations.setdefault(
-                record.of, Confirmation(record.of, self._shares(record.of), {})
-            )
-            held = confirmation.held.setdefault(level, [])
+            held = self._confirmations[record.of].held.setdefault(level, [])
             held.append(holds)
             self._lasting[level] = self._verdicts[level] = all(held)
         elif holds:
             self._verdicts[level] = True
         else:
             self._fails[level] = self._fails.get(level, 0) + 1
-            if self._fails[level] >= self.rules.failures:
+            enough = self.rules.failures if record.of_system else MOST_BROKEN
+            if self._fails[level] >= enough:
                 self._verdicts[level] = False
 
     # -- what is known -------------------------------------------------------------------------
@@ -160,6 +172,17 @@ class SearchState:
         """Whether a level was found to fail."""
         return self._verdicts.get(level) is False
 
+    def blocked(self, level: float) -> bool:
+        """Whether a level failed, and never by the system's doing."""
+        return self.fails(level) and level not in self._missed
+
+    @property
+    def given_up(self) -> float | None:
+        """The level whose soak or confirmation could not be made."""
+        most = self.confirmation.of if self.confirmation else inf
+        spent = [level for kind, level in self._broken if self._spent(kind, level)]
+        return next((level for level in spent if level <= most), None)
+
     @property
     def soaks_failed(self) -> list[float]:
         """Levels that held in short trials and not in a soak."""
@@ -187,6 +210,10 @@ class SearchState:
                 found.append((level, above[0]))
         return found
 
+    def _spent(self, kind: LevelKind, level: float) -> bool:
+        """Whether a soak or confirmation of a level was tried in vain as often as it may be."""
+        return self._broken[kind, level] >= MOST_BROKEN
+
     def _shares(self, level: float) -> dict[float, float]:
         """Levels at which one is confirmed, with their percent; none above the highest allowed.
 
@@ -208,6 +235,8 @@ class SearchState:
         confirmation = self.confirmation
         if confirmation is None:
             return self._ascend(DOUBLING)
+        if lacking := self._lacking(confirmation):
+            return lacking
         if self.confirmations >= MOST_CONFIRMATIONS:
             return []
         if self._goes_on(confirmation):
@@ -236,7 +265,7 @@ class SearchState:
         if found is None:
             return []
         if self.rules.soak_s and found not in self._soaks:
-            return [PlannedLevel(found, "soak", self.rules.soak_s)]
+            return self._soak(found)
         return self._confirmation(found)
 
     def _after_failed_soak(self) -> list[PlannedLevel]:
@@ -245,7 +274,20 @@ class SearchState:
             return self._confirmation(below)
         if below is None or len(self.soaks_failed) >= MOST_SOAKS:
             return []
-        return [PlannedLevel(below, "soak", self.rules.soak_s)]
+        return self._soak(below)
+
+    def _soak(self, level: float) -> list[PlannedLevel]:
+        spent = self._spent("soak", level)
+        return [] if spent else [PlannedLevel(level, "soak", self.rules.soak_s)]
+
+    def _lacking(self, confirmation: Confirmation) -> list[PlannedLevel]:
+        """Trials of a confirmation that told nothing of the system, once more."""
+        return [
+            PlannedLevel(level, "confirm", self.measure_s("confirm"), of=confirmation.of)
+            for level in confirmation.shares
+            if self._broken["confirm", level] and not self._spent("confirm", level)
+            if len(confirmation.held.get(level, [])) < self.rules.confirm
+        ]
 
     def _goes_on(self, confirmation: Confirmation) -> bool:
         """Whether the level that was found is too low: 105 % of it holds every time."""

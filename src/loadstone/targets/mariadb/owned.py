@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,15 @@ _UNFIT_SIGNS = ":;"
 """They part the folders of a list: of temporary files, and of redo logs."""
 
 
+_STATEMENTS = "max_prepared_stmt_count"
+_FEWEST_STATEMENTS = 16_382
+"""Its default, of all sessions together."""
+_MOST_STATEMENTS = 1_048_576
+"""The most that every version takes."""
+_STATEMENTS_OF_SESSION = 100
+"""No session of a load prepares more: order entry has 33."""
+
+
 class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
     """One server in a folder of its own, with its snapshots beside it."""
 
@@ -67,8 +76,9 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
 
     @classmethod
     def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
-        """`max_connections`, where it is not set."""
-        return room_for(sessions, map(catalog.plain_name, spec.settings))
+        """`max_connections` and `max_prepared_stmt_count`, where they are not set."""
+        said = {catalog.plain_name(name) for name in spec.settings}
+        return room_for(sessions, said) | _room_for_statements(sessions, said)
 
     @classmethod
     def layout(cls, spec: TargetSpec) -> dict[str, Level]:
@@ -202,3 +212,9 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
             name = str(self.server.folders.redo / BINLOG)
             found |= {"log_bin": name} if on else {"skip_log_bin": "ON"}
         return found
+
+
+def _room_for_statements(sessions: int, said: Collection[str]) -> dict[str, Level]:
+    """The setting that lets so many sessions prepare what they need: nothing is reserved by it."""
+    wanted = min(_MOST_STATEMENTS, sessions * _STATEMENTS_OF_SESSION)
+    return {} if wanted <= _FEWEST_STATEMENTS or _STATEMENTS in said else {_STATEMENTS: wanted}
