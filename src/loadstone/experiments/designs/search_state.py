@@ -215,7 +215,7 @@ class SearchState:
         return self._broken[kind, level] >= MOST_BROKEN
 
     def _shares(self, level: float) -> dict[float, float]:
-        """Levels at which one is confirmed, with their percent; none above the highest allowed.
+        """Levels at which one is confirmed, with their percent, as far as they can be tried.
 
         Between a level that was confirmed and one that was not, it is confirmed alone.
         """
@@ -223,9 +223,10 @@ class SearchState:
         above = any(level < other for other, holds in self._lasting.items() if not holds)
         if above and any(other < level for other, holds in self._lasting.items() if holds):
             return found
+        barred = min(filter(self.blocked, self._verdicts), default=inf)
         for percent in (95.0, 105.0):
             share = share_of(self.rules.ascent, level, percent)
-            if share <= self.rules.ascent.top:
+            if share <= self.rules.ascent.top and share < barred:
                 found.setdefault(share, percent)
         return dict(sorted(found.items()))
 
