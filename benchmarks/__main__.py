@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import (
+    checking,
     decision_support,
     driver_loop,
     engines,
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "sysbench": _on_server(point_select.beside_sysbench, "mariadb"),
     "orders": _on_server(order_entry.measure),
     "engines": engines.measure,
+    "checks": checking.measure,
     "archive": _on_server(event_archive.measure),
     "dss": decision_support.measure,
     "cube": planning_cube.measure,

@@ -9,6 +9,7 @@ from order_entry import ENGINES, in_dialect, undone
 from loadstone.targets.database import Database
 from loadstone.workloads.oltp.conditions import CONDITIONS, check_conditions
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
+from loadstone.workloads.oltp.sums import read_sums
 
 WAREHOUSES = 2
 
@@ -106,6 +107,57 @@ DAMAGES = {
     ),
 }
 
+# Faults that make up for each other within a district: no total shows them.
+EVENED_OUT = {
+    "a line came under another order": (
+        f"UPDATE order_line SET ol_o_id = 2151, ol_number = 90 WHERE {LINES.format(2150)} "
+        "AND ol_number = 1",
+        {"3.3.2.6"},
+    ),
+    "an order has a carrier, and another has none": (
+        f"UPDATE orders SET o_carrier_id = 1 WHERE {ORDER.format(2150)};"
+        f"UPDATE orders SET o_carrier_id = NULL WHERE {ORDER.format(7)}",
+        {"3.3.2.5", "3.3.2.7"},
+    ),
+    "a line has a date, and another has none": (
+        f"UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE {LINES.format(2150)} "
+        "AND ol_number = 1;"
+        f"UPDATE order_line SET ol_delivery_d = NULL WHERE {LINES.format(7)} AND ol_number = 1",
+        {"3.3.2.7", "3.3.2.10", "3.3.2.12"},
+    ),
+    "an order has a line too many and a date too many": (
+        f"UPDATE orders SET o_ol_cnt = o_ol_cnt - 1 WHERE {ORDER.format(2150)};"
+        f"UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE {LINES.format(2150)} "
+        "AND ol_number = 1",
+        {"3.3.2.4", "3.3.2.6", "3.3.2.7", "3.3.2.10", "3.3.2.12"},
+    ),
+    "three orders in a row have a line too many or too few": (
+        f"UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE {ORDER.format(2150)};"
+        f"UPDATE orders SET o_ol_cnt = o_ol_cnt - 2 WHERE {ORDER.format(2151)};"
+        f"UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE {ORDER.format(2152)}",
+        {"3.3.2.6"},
+    ),
+    "two warehouses and two districts exchanged takings": (
+        "UPDATE warehouse SET w_ytd = w_ytd + 3 - 2 * w_id;"
+        "UPDATE district SET d_ytd = d_ytd + 3 - 2 * d_w_id WHERE d_id = 1",
+        {"3.3.2.8", "3.3.2.9"},
+    ),
+    "two customers exchanged a cent": (
+        "UPDATE customer SET c_balance = c_balance + {cent} * (3 - 2 * c_id) "
+        "WHERE c_w_id = 1 AND c_d_id = 1 AND c_id IN (1, 2)",
+        {"3.3.2.10", "3.3.2.12"},
+    ),
+    "two districts exchanged a delivery": (
+        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 2 - c_d_id "
+        "WHERE c_w_id = 1 AND c_d_id IN (1, 3) AND c_id = 1",
+        {"3.3.2.11"},
+    ),
+    "a line was delivered for an amount that nobody owes": (
+        f"UPDATE order_line SET ol_amount = {{cent}} WHERE {LINES.format(7)} AND ol_number = 1",
+        {"3.3.2.10", "3.3.2.12"},
+    ),
+}
+ALL_DAMAGES = DAMAGES | EVENED_OUT
 
 FINGERPRINTS: dict[str, dict[str, str]] = {}
 
@@ -128,13 +180,17 @@ def damage(target: Database, script: str) -> None:
 
 
 def failing(target: Database) -> set[str]:
-    results = check_conditions(target.query, target.dialect)
+    results = check_conditions(
+        target.query, target.dialect, read_sums(target.query, target.dialect)
+    )
     assert len(results) == 12
     return {result.name.split()[-1] for result in results if not result.passed}
 
 
 def detail(target: Database, clause: str) -> str:
-    results = check_conditions(target.query, target.dialect)
+    results = check_conditions(
+        target.query, target.dialect, read_sums(target.query, target.dialect)
+    )
     result = next(each for each in results if each.name == f"consistency {clause}")
     assert not result.passed
     assert result.source == f"TPC-C 5.11, clause {clause}"
@@ -151,9 +207,9 @@ def test_a_loaded_database_passes(target: Database):
     assert failing(target) == set()
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", ALL_DAMAGES)
 def test_damage_fails_just_the_right_conditions(target, name):
-    script, expected = DAMAGES[name]
+    script, expected = ALL_DAMAGES[name]
     with undone(target):
         damage(target, script)
         assert failing(target) == expected
@@ -165,6 +221,18 @@ def test_damage_undone_passes_again(target):
             damage(target, script)
         assert failing(target)
     assert failing(target) == set()
+
+
+def test_the_queries_over_large_tables_are_run_only_where_sums_differ(target):
+    asked: list[str] = []
+
+    def query(sql: str) -> list[tuple[object, ...]]:
+        asked.append(sql)
+        return target.query(sql)
+
+    sums = read_sums(target.query, target.dialect)
+    assert all(each.passed for each in check_conditions(query, target.dialect, sums))
+    assert len(asked) == 3
 
 
 def test_a_violation_is_shown_with_its_figures(target):

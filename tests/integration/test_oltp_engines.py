@@ -136,10 +136,70 @@ def a_payment_was_too_large(_: Database) -> str:
             WHERE c_w_id = 1 AND c_d_id = 1 AND c_id = 1"""
 
 
+def two_items_exchanged_a_line(target: Database) -> str:
+    item = target.query("SELECT max(s_i_id) FROM stock WHERE s_w_id = 1 AND s_order_cnt > 0")[0][0]
+    return f"""
+        UPDATE stock SET s_order_cnt = s_order_cnt - 1 WHERE s_w_id = 1 AND s_i_id = {item};
+        UPDATE stock SET s_order_cnt = s_order_cnt + 1 WHERE s_w_id = 1 AND s_i_id = {item} - 1"""
+
+
+def a_line_took_another_item(target: Database) -> str:
+    """Of the same order, which took that item as well: all keys and totals fit."""
+    order, item, other = target.query(
+        "SELECT ol_d_id * 1000000 + ol_o_id, min(ol_i_id), max(ol_i_id) FROM order_line "
+        "WHERE ol_o_id > 3000 GROUP BY ol_d_id * 1000000 + ol_o_id ORDER BY 1 LIMIT 1"
+    )[0]
+    district, number = divmod(order, 1_000_000)
+    return f"""UPDATE order_line SET ol_i_id = {other}
+        WHERE ol_w_id = 1 AND ol_d_id = {district} AND ol_o_id = {number} AND ol_i_id = {item}"""
+
+
+def two_customers_exchanged_a_payment(_: Database) -> str:
+    return """UPDATE customer SET c_payment_cnt = c_payment_cnt + 3 - 2 * c_id
+        WHERE c_w_id = 1 AND c_d_id = 1 AND c_id IN (1, 2)"""
+
+
+def two_customers_exchanged_a_delivery(_: Database) -> str:
+    return """UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 3 - 2 * c_id
+        WHERE c_w_id = 1 AND c_d_id = 1 AND c_id IN (1, 2)"""
+
+
+def a_new_order_is_lost_with_all_its_traces(target: Database) -> str:
+    """The last one of a district, whose stock is put back as well."""
+    last = target.query(
+        "SELECT o_d_id, o_id FROM orders JOIN district ON d_w_id = o_w_id AND d_id = o_d_id "
+        "WHERE o_id = d_next_o_id - 1 AND o_id > 3000 ORDER BY o_d_id LIMIT 1"
+    )[0]
+    lines = f"ol_w_id = 1 AND ol_d_id = {last[0]} AND ol_o_id = {last[1]}"
+    taken = f"(SELECT ol_quantity FROM order_line WHERE {lines} AND ol_i_id = s_i_id)"
+    items = f"(SELECT ol_i_id FROM order_line WHERE {lines})"
+    return f"""
+        UPDATE stock SET s_order_cnt = s_order_cnt - 1, s_ytd = s_ytd - {taken}
+            WHERE s_w_id = 1 AND s_i_id IN {items};
+        DELETE FROM order_line WHERE {lines};
+        DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = {last[0]} AND no_o_id = {last[1]};
+        DELETE FROM orders WHERE o_w_id = 1 AND o_d_id = {last[0]} AND o_id = {last[1]};
+        UPDATE district SET d_next_o_id = d_next_o_id - 1 WHERE d_w_id = 1 AND d_id = {last[0]}"""
+
+
+def an_item_is_lost(target: Database) -> str:
+    item = target.query(
+        "SELECT min(s_i_id) FROM stock LEFT JOIN order_line "
+        "ON ol_supply_w_id = s_w_id AND ol_i_id = s_i_id WHERE ol_i_id IS NULL"
+    )[0][0]
+    return f"DELETE FROM stock WHERE s_w_id = 1 AND s_i_id = {item}"
+
+
 DAMAGES: dict[Callable[[Database], str], set[str]] = {
     a_counter_ran_ahead: {"consistency 3.3.2.2", "new-orders are all there"},
     a_line_took_no_stock: {"stock matches the orders"},
     a_payment_is_lost_with_all_its_traces: {"payments are all there"},
+    two_items_exchanged_a_line: {"stock matches the orders"},
+    a_line_took_another_item: {"stock matches the orders"},
+    two_customers_exchanged_a_payment: {"payments are all there"},
+    two_customers_exchanged_a_delivery: {"deliveries are all there"},
+    a_new_order_is_lost_with_all_its_traces: {"new-orders are all there"},
+    an_item_is_lost: {"no rows lost or added"},
     a_payment_was_too_large: {"payments are all there", "payments add up"},
 }
 

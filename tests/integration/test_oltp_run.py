@@ -23,6 +23,7 @@ from loadstone.workloads.measured import Measured, Observation
 from loadstone.workloads.oltp.conditions import check_conditions
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.parameters import OrderEntryParameters
+from loadstone.workloads.oltp.sums import read_sums
 from loadstone.workloads.oltp.workload import OrderEntry
 
 WAREHOUSES, SEED, USERS = 2, 7, 4
@@ -106,7 +107,16 @@ def test_the_load_has_the_rows_of_the_specification(loaded):
 
 def test_a_loaded_database_is_consistent(loaded):
     loaded.target.restore(LOADED, loaded.target.spec)
-    assert failed(check_conditions(loaded.target.query, loaded.target.dialect)) == {}
+    assert (
+        failed(
+            check_conditions(
+                loaded.target.query,
+                loaded.target.dialect,
+                read_sums(loaded.target.query, loaded.target.dialect),
+            )
+        )
+        == {}
+    )
 
 
 @pytest.mark.parametrize("engine", long_but(["sqlite"], ["sqlite", "postgresql"]))

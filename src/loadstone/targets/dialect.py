@@ -43,7 +43,16 @@ class Dialect:
         """
         if self.scaled_decimals:
             return f"({decimal})"
-        return f"CAST({10**scale} * ({decimal}) AS {self._wide})"
+        scaled = f"{10**scale} * ({decimal})" if scale else decimal
+        return f"CAST({scaled} AS {self._wide})"
+
+    def octets(self, text: str) -> str:
+        """The length of a text without letters beyond ASCII, which is not looked through for them.
+
+        Args:
+            text: SQL expression.
+        """
+        return f"octet_length({text})" if self.name == "postgresql" else f"length({text})"
 
     def instant(self, unix_us: int) -> str:
         """An `instant` as a literal.

@@ -16,14 +16,16 @@ from loadstone.targets.dialect import Dialect
 from loadstone.workloads.durability import Acknowledgement, CommitAudit
 from loadstone.workloads.oltp import accounting
 from loadstone.workloads.oltp.conditions import check_conditions
-from loadstone.workloads.oltp.ledger import read_ledger
+from loadstone.workloads.oltp.ledger import ledger_of
 from loadstone.workloads.oltp.parameters import DELIVERY, NEW_ORDER, PAYMENT, OrderEntryParameters
 from loadstone.workloads.oltp.population import (
     DELIVERED_PER_DISTRICT,
+    FIXED_TABLES,
     ORDERS_PER_DISTRICT,
     Query,
     check_fixed_tables,
 )
+from loadstone.workloads.oltp.sums import read_sums
 
 Key = tuple[int, ...]
 
@@ -52,10 +54,11 @@ class OrderAudit(CommitAudit[Database]):
     def consistency(self, target: Database) -> list[CheckResult]:
         """The twelve consistency conditions, the stock, and the tables that nothing adds to."""
         warehouses = self.parameters.warehouses
+        sums = read_sums(target.query, target.dialect)
         return [
-            *check_conditions(target.query, target.dialect),
-            accounting.check_stock(read_ledger(target.query, target.dialect, warehouses)),
-            check_fixed_tables(target.query, warehouses),
+            *check_conditions(target.query, target.dialect, sums),
+            accounting.check_stock(ledger_of(sums, warehouses)),
+            check_fixed_tables(sums.rows(*FIXED_TABLES), warehouses),
         ]
 
 

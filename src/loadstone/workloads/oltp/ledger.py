@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -12,15 +13,7 @@ from loadstone.workloads.oltp.population import (
     ORDERS_PER_DISTRICT,
     Query,
 )
-
-_ORDERS = "SELECT count(*) FROM orders"
-_CUSTOMERS = """SELECT sum(payments), sum(deliveries), max(deliveries) FROM
-    (SELECT sum(c_payment_cnt) AS payments, sum(c_delivery_cnt) AS deliveries
-     FROM customer GROUP BY c_w_id, c_d_id) AS of_district"""
-_STOCK = "SELECT sum(s_order_cnt), sum(s_ytd), sum(s_remote_cnt) FROM stock"
-_LINES = f"""SELECT count(*), coalesce(sum(ol_quantity), 0),
-    coalesce(sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END), 0)
-    FROM order_line WHERE ol_o_id > {ORDERS_PER_DISTRICT}"""
+from loadstone.workloads.oltp.sums import Sums
 
 
 def read_counters(query: Query, dialect: Dialect) -> dict[str, float]:
@@ -70,39 +63,46 @@ class Ledger:
     """Lines of the orders since the load."""
     taken: LineTotals
     """The same by the counters of the stock."""
+    misbooked: tuple[str, ...] = ()
+    """Counters that do not fit row by row, whatever their totals are."""
 
 
-def read_ledger(query: Query, dialect: Dialect, warehouses: int) -> Ledger:
-    """Reads the ledger of a target without load.
+_BY_ROW = {
+    "payments": ("customer: customer payments", "history: customer payments"),
+    "deliveries": ("customer: customer deliveries", "orders: customer deliveries"),
+    "stock": ("stock: stock taken", "changed lines: stock taken"),
+}
+"""What is counted in rows of two tables: the weighted sums that are equal if each of them fits."""
+
+
+def ledger_of(sums: Sums, warehouses: int) -> Ledger:
+    """The ledger of a target without load.
 
     Args:
-        query: Runs one query.
-        dialect: Of its engine.
+        sums: Of its tables.
         warehouses: Scale of the loaded database, which decides what the load left.
     """
     districts = warehouses * DISTRICTS_PER_WAREHOUSE
     loaded_customers = districts * CUSTOMERS_PER_DISTRICT
-    amounts = ", ".join(dialect.cents(f"{each}(h_amount)") for each in ("sum", "min", "max"))
-    history, paid, least, greatest = query(f"SELECT count(*), {amounts} FROM history")[0]
-    payments, deliveries, most_deliveries = query(_CUSTOMERS)[0]
+    customer, history = sums.of["customer"], sums.of["history"]
     return Ledger(
-        orders=int(query(_ORDERS)[0][0]) - districts * ORDERS_PER_DISTRICT,
-        payments=int(history) - loaded_customers,
-        payments_of_customers=int(payments) - loaded_customers,
-        amount_paid=_money(paid),
-        least_payment=_money(least),
-        greatest_payment=_money(greatest),
-        deliveries=int(deliveries),
-        most_deliveries=int(most_deliveries),
-        ordered=_line_totals(query, _LINES),
-        taken=_line_totals(query, _STOCK),
+        orders=sums.of["orders"]["rows"] - districts * ORDERS_PER_DISTRICT,
+        payments=history["rows"] - loaded_customers,
+        payments_of_customers=customer["payments"] - loaded_customers,
+        amount_paid=_money(history["cents"]),
+        least_payment=_money(history["least cents"]),
+        greatest_payment=_money(history["most cents"]),
+        deliveries=customer["deliveries"],
+        most_deliveries=customer["most deliveries"],
+        ordered=_line_totals(sums.of["changed lines"]),
+        taken=_line_totals(sums.of["stock"]),
+        misbooked=tuple(what for what, equal in _BY_ROW.items() if sums.differ(*equal)),
     )
 
 
 def _money(cents: int) -> Decimal:
-    return Decimal(int(cents)).scaleb(-2)
+    return Decimal(cents).scaleb(-2)
 
 
-def _line_totals(query: Query, sql: str) -> LineTotals:
-    lines, quantity, remote = query(sql)[0]
-    return LineTotals(lines=int(lines), quantity=int(quantity), remote=int(remote))
+def _line_totals(of: Mapping[str, int]) -> LineTotals:
+    return LineTotals(lines=of["lines"], quantity=of["quantity"], remote=of["remote"])

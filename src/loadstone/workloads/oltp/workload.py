@@ -17,10 +17,15 @@ from loadstone.workloads.oltp import accounting, fairness
 from loadstone.workloads.oltp.conditions import check_conditions
 from loadstone.workloads.oltp.durability import OrderAudit
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
-from loadstone.workloads.oltp.ledger import read_counters, read_ledger
+from loadstone.workloads.oltp.ledger import ledger_of, read_counters
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
 from loadstone.workloads.oltp.parameters import WAITS, OrderEntryParameters
-from loadstone.workloads.oltp.population import check_fixed_tables, verify_population
+from loadstone.workloads.oltp.population import (
+    FIXED_TABLES,
+    check_fixed_tables,
+    verify_population,
+)
+from loadstone.workloads.oltp.sums import read_sums
 from loadstone.workloads.oltp.tables import TABLES
 
 _BYTES_PER_WAREHOUSE = 130_000_000
@@ -121,16 +126,17 @@ class OrderEntry(DatabaseWorkload):
     ) -> list[CheckResult]:
         """The twelve consistency conditions, then the driver's counts against the data."""
         after = read_counters(target.query, target.dialect)
-        ledger = read_ledger(target.query, target.dialect, self.parameters.warehouses)
+        sums = read_sums(target.query, target.dialect)
+        ledger = ledger_of(sums, self.parameters.warehouses)
         pace = fairness.check_pace(self.parameters, measured)
         return [
-            *check_conditions(target.query, target.dialect),
+            *check_conditions(target.query, target.dialect, sums),
             accounting.check_new_orders(before, after, ledger, measured),
             accounting.check_payments(ledger, measured),
             accounting.check_amounts(before, after, ledger),
             accounting.check_deliveries(ledger, measured),
             accounting.check_stock(ledger),
-            check_fixed_tables(target.query, self.parameters.warehouses),
+            check_fixed_tables(sums.rows(*FIXED_TABLES), self.parameters.warehouses),
             fairness.check_mix(self.parameters, measured),
             fairness.check_rollbacks(measured),
             *([pace] if pace else []),
