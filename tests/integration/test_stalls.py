@@ -84,8 +84,8 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(
         outcome = TrialOutcome(plan, own, folder.path, folder.started_at)
         try:
             target.open()
-            lab.restored(plan, own)
-            lab.start_state(plan, own, folder)
+            lab.restored(plan, own, outcome.clock)
+            lab.start_state(plan, own, folder, outcome.clock)
             with running_load(outcome, folder, lab, profile, tick_s=TICK_S) as load:
                 plant(load, lab, planted_s)
                 load.sampler.stop()

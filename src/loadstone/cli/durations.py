@@ -19,12 +19,15 @@ AROUND_NOTHING_S = 2.0
 """The same where there is no server: measuring the machine's own speed before and after."""
 
 
-def experiment_s(experiment: Experiment, plans: Sequence[TrialPlan] = ()) -> float:
+def experiment_s(
+    experiment: Experiment, plans: Sequence[TrialPlan] = (), around_s: float | None = None
+) -> float:
     """About how long an experiment takes, without loading its data once, in seconds.
 
     Args:
         experiment: Checked.
         plans: Of its first stage, if they are known; all its trials are taken to be like these.
+        around_s: What a trial takes beside its load, if it is known.
     """
     from loadstone.workloads.registry import workload_class
 
@@ -34,7 +37,8 @@ def experiment_s(experiment: Experiment, plans: Sequence[TrialPlan] = ()) -> flo
     if load_s is None:
         known = plans or stages_of(experiment, allow_unsafe=True).next([])
         load_s = trials * sum(map(trial_load_s, known)) / len(known)
-    around_s = AROUND_TRIAL_S if served else AROUND_NOTHING_S
+    if around_s is None:
+        around_s = AROUND_TRIAL_S if served else AROUND_NOTHING_S
     return load_s + trials * around_s + AROUND_CRASH_S * crashes_of(experiment)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.cli.durations import experiment_s
+from loadstone.cli.earlier import Around, around_earlier
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
 from loadstone.experiments.designs.search import rules_of
@@ -69,6 +70,8 @@ class Outlook:
     """Why this machine cannot run it at all."""
     duration_s: float
     """About; load and what is around it, without loading the data once."""
+    around: Around | None
+    """What a trial takes beside its load, as measured earlier; None: that is not known yet."""
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
     growth_bytes: int | None
@@ -80,12 +83,13 @@ class Outlook:
     """Why its comparisons can show nothing, if they cannot."""
 
 
-def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
+def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outlook:
     """What the experiment would do, without starting anything.
 
     Args:
         experiment: Checked.
         data_folder: Where the data of an owned server would lie.
+        results: Folder of earlier results.
 
     Raises:
         LoadstoneError: If it cannot be planned.
@@ -98,6 +102,7 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
     crashes = crashes_of(experiment)
     if len(plans) == at_most - crashes:
         plans += stages.next([])
+    around = around_earlier(experiment, results)
     return Outlook(
         experiment=experiment,
         variants=variants,
@@ -107,7 +112,8 @@ def look_ahead(experiment: Experiment, data_folder: Path) -> Outlook:
         settings=_settings(experiment),
         skipped=stages.skipped,
         impossible=_impossible(experiment, variants, stages.skipped),
-        duration_s=experiment_s(experiment, plans),
+        duration_s=experiment_s(experiment, plans, around.seconds if around else None),
+        around=around,
         data_bytes=_data_bytes(experiment, variants),
         growth_bytes=most_growth_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,

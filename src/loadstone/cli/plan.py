@@ -20,11 +20,22 @@ from loadstone.cli.changes import (
 )
 from loadstone.cli.console import out, plain_table
 from loadstone.cli.draft import Draft, begin
+from loadstone.cli.durations import whole_s
+from loadstone.cli.earlier import Around
 from loadstone.cli.execute import check
-from loadstone.cli.options import EXPERIMENT, Flag, SearchForm, ShortForm, Words, refuse_idle
+from loadstone.cli.options import (
+    DEFAULT_RESULTS,
+    EXPERIMENT,
+    Flag,
+    SearchForm,
+    ShortForm,
+    Words,
+    refuse_idle,
+)
 from loadstone.cli.outlook import FactorLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
+from loadstone.report.text import steps_said
 from loadstone.units import format_duration, format_size
 from loadstone.workloads.registry import workload_of
 
@@ -94,7 +105,7 @@ def command(
         print(write_experiment(written.experiment), end="")
         return
     experiment = written.experiment
-    outlook = look_ahead(experiment, Path(experiment.target.data or DEFAULT_DATA))
+    outlook = look_ahead(experiment, Path(experiment.target.data or DEFAULT_DATA), DEFAULT_RESULTS)
     if json:
         print(json_module.dumps(_document(outlook), indent=2))
     else:
@@ -120,6 +131,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "skipped": [rung.model_dump(mode="json") for rung in outlook.skipped],
         "impossible": outlook.impossible,
         "duration_s": outlook.duration_s,
+        "around": _around_document(outlook.around),
         "data_bytes": outlook.data_bytes,
         "growth_bytes": outlook.growth_bytes,
         "free_bytes": outlook.free_bytes,
@@ -190,6 +202,7 @@ def _print_cost(outlook: Outlook) -> None:
     trials = f"{count} trial{'s' if count != 1 else ''}"
     loading = ", and the time to load the data once" if outlook.data_bytes else ""
     console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
+    console.print(_around(outlook.around))
     if outlook.soak_s is not None:
         console.print(_soak(outlook.soak_s))
     if outlook.data_bytes:
@@ -208,6 +221,25 @@ def _print_cost(outlook: Outlook) -> None:
         console.print(f"It will be refused: {outlook.impossible}.")
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
         console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")
+
+
+def _around(around: Around | None) -> str:
+    if around is None:
+        return (
+            "What a trial takes beside its load (restore, fingerprint, settle, checks) is not "
+            "known before the first trial on this data, and grows with it."
+        )
+    return (
+        f"Beside its load a trial takes about {whole_s(around.seconds)}, as in "
+        f"{around.experiment}: {steps_said(around.steps)}."
+    )
+
+
+def _around_document(around: Around | None) -> dict[str, object] | None:
+    if around is None:
+        return None
+    steps = {step.name: step.seconds for step in around.steps}
+    return {"experiment": around.experiment, "seconds": around.seconds, "steps_s": steps}
 
 
 def _soak(soak_s: float) -> str:

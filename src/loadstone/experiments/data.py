@@ -36,6 +36,16 @@ class DataStates:
         Returns:
             What was read back of the target, and the facts of the load.
         """
+        key = self.keep(workload, seed, spec)
+        self._observer.activity("restoring the data")
+        return self._target.restore(key, spec), self._facts[key]
+
+    def keep(self, workload: AnyWorkload, seed: int, spec: TargetSpec) -> str:
+        """Loads data of this kind and layout and keeps them, unless they are kept.
+
+        Returns:
+            The name under which they are.
+        """
         layout = self._target.layout(spec)
         key = data_key(workload, seed, layout)
         if key not in self._facts:
@@ -43,8 +53,7 @@ class DataStates:
             self._facts[key] = self._load(workload, seed)
             self._observer.activity("keeping a snapshot of the data")
             self._target.snapshot(key)
-        self._observer.activity("restoring the data")
-        return self._target.restore(key, spec), self._facts[key]
+        return key
 
     def reloaded(
         self, workload: AnyWorkload, seed: int, spec: TargetSpec

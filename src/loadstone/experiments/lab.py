@@ -10,6 +10,7 @@ from loadstone.experiments.data import DataStates
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.outcome import RestoredTarget, StartState
+from loadstone.experiments.step_clock import StepClock
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
 from loadstone.load.locate import version_of
@@ -63,21 +64,30 @@ class Lab:
         """The speeds measured under the host settings of a trial: others change the machine."""
         return self.speeds.setdefault(json.dumps(plan.host, sort_keys=True), [])
 
-    def restored(self, plan: TrialPlan, workload: AnyWorkload) -> RestoredTarget:
+    def restored(self, plan: TrialPlan, workload: AnyWorkload, clock: StepClock) -> RestoredTarget:
         """Puts the data of the trial into the present target, with its settings in force."""
-        obtain = self.data.reloaded if plan.reload else self.data.restored
-        return RestoredTarget(*obtain(workload, plan.data_seed, plan.target))
+        of_trial = (workload, plan.data_seed, plan.target)
+        if plan.reload:
+            with clock.step("load the data"):
+                return RestoredTarget(*self.data.reloaded(*of_trial))
+        with clock.step("load the data"):
+            self.data.keep(*of_trial)
+        with clock.step("restore"):
+            return RestoredTarget(*self.data.restored(*of_trial))
 
     def start_state(
-        self, plan: TrialPlan, workload: AnyWorkload, folder: TrialFolder
+        self, plan: TrialPlan, workload: AnyWorkload, folder: TrialFolder, clock: StepClock
     ) -> StartState:
         """Makes the target ready for load, and records what the trial starts from."""
         workload.prepare(self.target)
-        fingerprint = workload.fingerprint(self.target)
-        self.target.settle(plan.cache)
-        program = workload.program(self.target.connection())
-        host = host_inventory(folder.path, programs={program.name: lambda: version_of(program)})
-        folder.write_inventory({"host": host, "target": self.target.inventory()})
+        with clock.step("fingerprint"):
+            fingerprint = workload.fingerprint(self.target)
+        with clock.step("settle"):
+            self.target.settle(plan.cache)
+        with clock.step("inventory"):
+            program = workload.program(self.target.connection())
+            host = host_inventory(folder.path, programs={program.name: lambda: version_of(program)})
+            folder.write_inventory({"host": host, "target": self.target.inventory()})
         return StartState(fingerprint, workload.observe(self.target))
 
     def enter(self, spec: TargetSpec) -> Target:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.preflight.refusals import unsafe_refused
+from loadstone.experiments.step_clock import StepClock
 from loadstone.factors.target import level_text
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.load.totals import LoadLog
@@ -121,6 +122,7 @@ class TrialOutcome:
     started_at: str
     phase: str = "target"
     """The present one, or the last."""
+    clock: StepClock = field(default_factory=StepClock)
     interrupted: bool = False
     failure: Notice | None = None
     unsafe: list[str] = field(default_factory=list)

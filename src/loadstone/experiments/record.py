@@ -93,6 +93,7 @@ def record_of(
         levels=levels,
         outages=outcome.load.outages,
         judged_by=outcome.judged_metric if measures else "",
+        took=outcome.clock.took(),
         repeat_command=f"loadstone run {shlex.quote(str(outcome.folder / 'plan.json'))}",
     )
 

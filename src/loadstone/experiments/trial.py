@@ -57,14 +57,15 @@ def _reset(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     """Brings host and target into the start state of the trial."""
     plan, workload = outcome.plan, outcome.workload
     outcome.unsafe = unsafe_in(parts_of(plan))
-    outcome.phase = "target"
-    target = lab.enter(plan.target)
-    outcome.phase = "host"
-    outcome.host = lab.host.apply(plan.host, plan.target)
+    with outcome.clock.step("host"):
+        outcome.phase = "target"
+        target = lab.enter(plan.target)
+        outcome.phase = "host"
+        outcome.host = lab.host.apply(plan.host, plan.target)
     outcome.phase = "reset"
-    outcome.restored = lab.restored(plan, workload)
+    outcome.restored = lab.restored(plan, workload, outcome.clock)
     outcome.refuse_unsafe()
-    outcome.start = lab.start_state(plan, workload, folder)
+    outcome.start = lab.start_state(plan, workload, folder, outcome.clock)
     target.make_way()
 
 
@@ -74,12 +75,14 @@ def _measure(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
 
     lab.observer.activity("running the load")
     outcome.phase = "load"
-    _load(outcome, folder, lab)
+    with outcome.clock.step("load"):
+        _load(outcome, folder, lab)
 
     lab.observer.activity("checking the data")
     outcome.phase = "checks"
-    outcome.counters_after = outcome.workload.observe(lab.target)
-    outcome.checks = _checks(outcome, lab.target)
+    with outcome.clock.step("checks"):
+        outcome.counters_after = outcome.workload.observe(lab.target)
+        outcome.checks = _checks(outcome, lab.target)
 
     _look_at_machine(outcome, lab)
 
@@ -87,7 +90,8 @@ def _measure(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
 def _look_at_machine(outcome: TrialOutcome, lab: Lab) -> None:
     lab.observer.activity("measuring the machine")
     outcome.phase = "machine"
-    outcome.speeds.append(machine_speed(outcome.folder))
+    with outcome.clock.step("measure the machine"):
+        outcome.speeds.append(machine_speed(outcome.folder))
     lab.speeds_of(outcome.plan).append(outcome.speeds[-1])
 
 
@@ -162,14 +166,17 @@ def _crash(outcome: TrialOutcome, folder: TrialFolder, lab: Lab, plan: CrashPlan
     """
     lab.observer.activity("running the load")
     outcome.phase = "load"
-    failed = fail_under_load(outcome, folder, lab, plan)
+    with outcome.clock.step("load"):
+        failed = fail_under_load(outcome, folder, lab, plan)
     lab.observer.activity("recovering")
     outcome.phase = "recovery"
-    outcome.durability = recovered(failed, lab.target)
+    with outcome.clock.step("recovery"):
+        outcome.durability = recovered(failed, lab.target)
     if outcome.durability.recovery_s is None:
         return
     lab.observer.activity("looking for what was acknowledged")
     outcome.phase = "checks"
-    outcome.durability, outcome.checks = examined(
-        failed, outcome.durability, outcome.workload, lab.target
-    )
+    with outcome.clock.step("checks"):
+        outcome.durability, outcome.checks = examined(
+            failed, outcome.durability, outcome.workload, lab.target
+        )

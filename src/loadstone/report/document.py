@@ -45,7 +45,7 @@ from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
 from loadstone.report.steps import step_reports, steps_report
-from loadstone.report.text import loading, price
+from loadstone.report.text import around, loading, price
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
 from loadstone.results.record import Status
@@ -181,6 +181,7 @@ def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
     return TrialReport(
         result=trial.result,
         loading=loading(trial.result.data),
+        around=around(trial.result.took),
         phases=phases,
         load=load_series(ticks, origin),
         groups=group_series(ticks, origin, watch.groups if watch else {}),

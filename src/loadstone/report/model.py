@@ -282,6 +282,9 @@ class TrialReport(Record):
 
     result: TrialResult
     loading: str = Field(default="", description="What the load of its data took, in a sentence.")
+    around: str = Field(
+        default="", description="What the trial took beside its load, in a sentence."
+    )
     phases: list[PhaseSpan]
     load: Series = Field(
         description="Per second: `throughput_per_s`, `errors_per_s`, `p50_ms`, `p95_ms`, `p99_ms`, "

@@ -46,6 +46,8 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
         parts += [Text(""), Text(said)]
     if report.loading:
         parts += [Text(""), Text(report.loading)]
+    if report.around:
+        parts += [Text(""), Text(report.around)]
     if shown.checks:
         parts += [Text(""), _checks(shown.checks)]
     return parts

@@ -144,6 +144,13 @@ class PhaseTiming(Record):
     discarded: int = 0
 
 
+class StepTime(Record):
+    """What a step of a trial took."""
+
+    name: str
+    seconds: float
+
+
 class GeneratorProcess(Record):
     """One of several driver processes, over the measured phase."""
 
@@ -379,6 +386,10 @@ class TrialResult(Record):
     judged_by: str = Field(
         default="",
         description="Name of the figure that the trial is judged by; empty in older results.",
+    )
+    took: list[StepTime] = Field(
+        default=[],
+        description="Every step of the trial, `load` among them; empty in older results.",
     )
     repeat_command: str = ""
 

@@ -1,0 +1,67 @@
+"""What earlier trials on the same data took beside their load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.errors import WrongInputError
+from loadstone.results.finding import experiment_folders
+from loadstone.results.record import Status, StepTime
+from loadstone.results.trial_files import EXPERIMENT_FILE, RESULT_FILE, read_model, read_result
+from loadstone.spec.model import Experiment
+from loadstone.workloads.registry import workload_of
+
+_ONCE = frozenset({"load", "load the data"})
+"""What is no cost of each trial beside its load."""
+_MOST = 50
+"""Of the latest experiments so many are looked at."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a trial took beside its load, and where that was read."""
+
+    experiment: str
+    steps: list[StepTime]
+
+    @property
+    def seconds(self) -> float:
+        """All steps together."""
+        return sum(step.seconds for step in self.steps)
+
+
+def around_earlier(experiment: Experiment, results: Path) -> Around | None:
+    """The latest trial of the same workload on the same data and server; None if there is none.
+
+    Args:
+        experiment: That is planned.
+        results: Folder of all results.
+    """
+    folders = sorted(experiment_folders(results), key=_began, reverse=True)
+    for folder in folders[:_MOST]:
+        try:
+            earlier = read_model(folder / EXPERIMENT_FILE, Experiment)
+            if _data(earlier) == _data(experiment) and (steps := _steps(folder)):
+                return Around(folder.name, steps)
+        except WrongInputError:
+            continue
+    return None
+
+
+def _began(folder: Path) -> float:
+    return (folder / EXPERIMENT_FILE).stat().st_mtime
+
+
+def _data(experiment: Experiment) -> tuple[object, ...]:
+    workload, target = workload_of(experiment.workload), experiment.target
+    return workload.name, workload.data_key(), target.engine, target.server
+
+
+def _steps(folder: Path) -> list[StepTime]:
+    """Of the last trial that ran to its end."""
+    for path in sorted(folder.glob(f"*/{RESULT_FILE}"), reverse=True):
+        result = read_result(path.parent)
+        if result.took and result.status in (Status.VALID, Status.DISTURBED, Status.INVALID):
+            return [step for step in result.took if step.name not in _ONCE]
+    return []
