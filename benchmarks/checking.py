@@ -20,7 +20,7 @@ from loadstone.workloads.oltp.workload import OrderEntry
 
 SIZES = {"postgresql": (4, 40), "mariadb": (4, 40)}
 """Engine: warehouses."""
-ROUNDS = 5
+ROUNDS = 3
 QUERIES_UP_TO = 4
 """Warehouses up to which the queries are run in each round; with more they are run once."""
 MOST = 3.0

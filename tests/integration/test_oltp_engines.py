@@ -182,12 +182,9 @@ def a_new_order_is_lost_with_all_its_traces(target: Database) -> str:
         UPDATE district SET d_next_o_id = d_next_o_id - 1 WHERE d_w_id = 1 AND d_id = {last[0]}"""
 
 
-def an_item_is_lost(target: Database) -> str:
-    item = target.query(
-        "SELECT min(s_i_id) FROM stock LEFT JOIN order_line "
-        "ON ol_supply_w_id = s_w_id AND ol_i_id = s_i_id WHERE ol_i_id IS NULL"
-    )[0][0]
-    return f"DELETE FROM stock WHERE s_w_id = 1 AND s_i_id = {item}"
+def an_item_is_added(_: Database) -> str:
+    return """INSERT INTO item
+        SELECT i_id + 100000, i_im_id, i_name, i_price, i_data FROM item WHERE i_id = 1"""
 
 
 DAMAGES: dict[Callable[[Database], str], set[str]] = {
@@ -199,7 +196,7 @@ DAMAGES: dict[Callable[[Database], str], set[str]] = {
     two_customers_exchanged_a_payment: {"payments are all there"},
     two_customers_exchanged_a_delivery: {"deliveries are all there"},
     a_new_order_is_lost_with_all_its_traces: {"new-orders are all there"},
-    an_item_is_lost: {"no rows lost or added"},
+    an_item_is_added: {"no rows lost or added"},
     a_payment_was_too_large: {"payments are all there", "payments add up"},
 }
 
