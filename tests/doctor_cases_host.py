@@ -18,6 +18,16 @@ Case = tuple[Facts, Facts, str]
 """Where the rule fires, where it is just silent, and what the advice must say."""
 
 CASES: dict[str, Case] = {
+    "host.processor-quota": (
+        host(processor_quota=0.5, throttled_percent=99.2),
+        host(processor_quota=0.5, throttled_percent=4.0),
+        "a quota of 0.5 processors, used up in 99 %",
+    ),
+    "host.memory-limit": (
+        host(memory_limit_bytes=2 * GB, memory_limit_kills=3),
+        host(memory_limit_bytes=2 * GB, memory_limit_kills=0),
+        "3 processes killed in a group with a limit of 2 GB",
+    ),
     "host.swap-in-use": (
         host(swap_total_bytes=8 * GB, swap_used_bytes=GB, swapped_in_pages=5),
         host(swap_total_bytes=8 * GB, swap_used_bytes=GB, swapped_in_pages=0),

@@ -14,15 +14,33 @@ from doctor_facts import (
     disk,
     mariadb,
     mariadb_log,
+    planned,
     postgresql,
     postgresql_log,
 )
 
-from loadstone.doctor.facts import Facts, ProcessFacts
+from loadstone.doctor.facts import (
+    Facts,
+    LogFacts,
+    MariaDBFacts,
+    PostgreSQLFacts,
+    ProcessFacts,
+)
 from loadstone.doctor.rules.messages import MESSAGES
 
 Case = tuple[Facts, Facts, str]
 """Where the rule fires, where it is just silent, and what the advice must say."""
+
+
+def in_huge_pages(enabled: str, huge_bytes: int) -> Facts:
+    process = ProcessFacts(1, 32768, 10 * GB, huge_bytes)
+    return Facts(replace(HOST, transparent_huge_pages=enabled), replace(MARIADB, process=process))
+
+
+def of_log(server: PostgreSQLFacts | MariaDBFacts, unreadable: int) -> Facts:
+    log = LogFacts("/log", 1000, 3600.0, entries=200, unreadable=unreadable)
+    return Facts(HOST, replace(server, log=log))
+
 
 BIG = replace(HOST, memory_bytes=64 * GB, cores=32)
 
@@ -41,6 +59,16 @@ CASES: dict[str, Case] = {
         active({"huge_pages": "try"}, huge_pages_status="off"),
         active({"huge_pages": "try"}, huge_pages_status="on"),
         "vm.nr_hugepages = 2167",
+    ),
+    "postgresql.huge-pages-missing": (
+        planned(replace(HOST, huge_pages=100, huge_pages_free=40), huge_pages="on"),
+        planned(replace(HOST, huge_pages=4000, huge_pages_free=4000), huge_pages="on"),
+        "needs 2151 huge pages of 2 MB for shared_buffers = 4GB; vm.nr_hugepages = 100, 40 free",
+    ),
+    "postgresql.dev-shm": (
+        postgresql(replace(HOST, shared_memory_bytes=64 * MB)),
+        postgresql(replace(HOST, shared_memory_bytes=64 * MB), work_mem=MB),
+        "may take 384 MB: 4 queries x (2 workers + 1) x work_mem x hash_mem_multiplier (32MB)",
     ),
     "postgresql.work-mem": (
         active(temp_files=5000, temp_bytes=100 * GB),
@@ -226,6 +254,16 @@ CASES: dict[str, Case] = {
         mariadb({"Innodb_buffer_pool_wait_free": 50}),
         "= 1000",
     ),
+    "mariadb.large-pages": (
+        mariadb(large_pages="ON"),
+        mariadb(None, replace(HOST, huge_pages=4700, huge_pages_free=80), large_pages="ON"),
+        "needs 4609 huge pages of 2 MB; vm.nr_hugepages = 0, 0 free",
+    ),
+    "mariadb.transparent-huge-pages": (
+        in_huge_pages("always", 3 * GB),
+        in_huge_pages("always", 300 * MB),
+        "3 GB of the server's 10 GB",
+    ),
     "mariadb.temporary-tables": (
         mariadb({"Created_tmp_disk_tables": 40_000}),
         mariadb({"Created_tmp_disk_tables": 20_000}),
@@ -263,4 +301,11 @@ for message in MESSAGES:
         plant(message.key, message.least + 20),
         plant(message.key, message.least - 1),
         "an hour",
+    )
+for server in (POSTGRESQL, MARIADB):
+    subject = "postgresql" if server is POSTGRESQL else "mariadb"
+    CASES[f"{subject}.log.unreadable"] = (
+        of_log(server, 150),
+        of_log(server, 0),
+        "150 of 200 entries in /log (75 %)",
     )

@@ -32,6 +32,7 @@ HOST = HostFacts(
     name="planted",
     cores=8,
     memory_bytes=16 * GB,
+    shared_memory_bytes=8 * GB,
     available_bytes=8 * GB,
     transparent_huge_pages="madvise",
     sysctl={
@@ -88,6 +89,11 @@ POSTGRESQL_SIZES = ("shared_buffers", "work_mem", "effective_cache_size", "max_w
 POSTGRESQL_SETTINGS: dict[str, Any] = {
     "shared_buffers": 4 * GB,
     "huge_pages": "on",
+    "dynamic_shared_memory_type": "posix",
+    "min_dynamic_shared_memory": 0,
+    "max_parallel_workers": 8,
+    "max_parallel_workers_per_gather": 2,
+    "hash_mem_multiplier": 2.0,
     "work_mem": 16 * MB,
     "effective_cache_size": 12 * GB,
     "max_connections": 200,
@@ -174,6 +180,7 @@ MARIADB_SETTINGS: dict[str, Any] = {
     "query_cache_type": "OFF",
     "query_cache_size": 0,
     "thread_cache_size": 256,
+    "large_pages": "OFF",
     "skip_name_resolve": "ON",
     "bind_address": "*",
     "slow_query_log": "ON",
@@ -203,11 +210,13 @@ MARIADB = MariaDBFacts(
 )
 
 
-def mariadb(_status: dict[str, Any] | None = None, **changed: Any) -> Facts:
+def mariadb(
+    _status: dict[str, Any] | None = None, _host: HostFacts = HOST, **changed: Any
+) -> Facts:
     """With other counters, and other settings."""
     status = {**STATUS, **{name: str(value) for name, value in (_status or {}).items()}}
     changed_settings = settings(**{**MARIADB_SETTINGS, **changed})
-    return Facts(HOST, replace(MARIADB, settings=changed_settings, status=status))
+    return Facts(_host, replace(MARIADB, settings=changed_settings, status=status))
 
 
 def mariadb_log(key: str, count: int) -> Facts:
@@ -229,8 +238,17 @@ def sqlite(_host: HostFacts = HOST, **changes: Any) -> Facts:
     return Facts(_host, replace(SQLITE, **changes))
 
 
+def planned(_host: HostFacts = HOST, **changed: Any) -> Facts:
+    """A PostgreSQL that does not run yet."""
+    facts = postgresql(_host, **changed)
+    assert isinstance(facts.server, PostgreSQLFacts)
+    return Facts(_host, replace(facts.server, activity=None, process=None))
+
+
 def log(key: str, count: int) -> LogFacts:
-    return LogFacts("/log", 1000, 10 * HOUR, {key: LogMessage(count, "the last line")})
+    return LogFacts(
+        "/log", 1000, 10 * HOUR, {key: LogMessage(count, "the last line")}, entries=count
+    )
 
 
 WELL = {

@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 
 from loadstone.doctor.collect.host import disk_facts, host_facts
 from loadstone.doctor.collect.log import collate, read_log
+from loadstone.doctor.collect.log_files import lines_of
+from loadstone.doctor.collect.log_mariadb import MariaDBLog
+from loadstone.doctor.collect.log_postgresql import PostgreSQLLog
 from loadstone.doctor.collect.planned import planned_facts
 from loadstone.doctor.collect.postgresql import setting
 from loadstone.doctor.collect.sqlite import sqlite_facts
-from loadstone.doctor.facts import PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.facts import Facts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.log_entry import LogKind
+from loadstone.doctor.model import Subject
 from loadstone.doctor.rules.messages import MESSAGES, messages_of
 from loadstone.doctor.visit import judge, visit_experiment, visit_server
 from loadstone.errors import WrongInputError
@@ -28,10 +33,14 @@ from loadstone.spec.model import Experiment, TargetSpec
 
 # -- logs -----------------------------------------------------------------------------------------
 
-LINES = {
+KINDS: dict[Subject, LogKind] = {"postgresql": PostgreSQLLog(), "mariadb": MariaDBLog()}
+LINES: dict[Subject, dict[str, str]] = {
     "postgresql": {
         "checkpoints-too-frequent": "LOG:  checkpoints are occurring too frequently (5 seconds)",
         "temporary-files": 'LOG:  temporary file: path "base/pgsql_tmp/x", size 14000000',
+        "shared-memory": 'ERROR:  could not resize shared memory segment "/PostgreSQL.123" to 8 '
+        "bytes: No space left on device",
+        "locks-used-up": "ERROR:  out of shared memory",
         "out-of-memory": "ERROR:  out of memory",
         "could-not-fsync": 'PANIC:  could not fsync file "base/1/2": Input/output error',
         "deadlocks": "ERROR:  deadlock detected",
@@ -62,18 +71,18 @@ def test_there_is_a_line_for_every_message():
     keys=st.lists(st.integers(0, 50), max_size=40),
     seconds=st.integers(0, 10**6),
 )
-def test_messages_are_counted_among_others(subject: str, keys: list[int], seconds: int):
+def test_messages_are_counted_among_others(subject: Subject, keys: list[int], seconds: int):
     kinds = [*LINES[subject], "other"]
     chosen = [kinds[number % len(kinds)] for number in keys]
     begin = datetime(2026, 1, 2, 3, 4, 5)
-    text = [f"{begin:%Y-%m-%d %H:%M:%S} 0 [Note] ready"]
-    text += [f"2026 {LINES[subject].get(key, 'LOG:  checkpoint complete')}" for key in chosen]
-    text += [f"{begin + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.123 UTC [7] LOG:  end"]
-    found = collate(
-        [f"{line}\n".encode() for line in text],
-        messages_of("postgresql" if subject == "postgresql" else "mariadb"),
-        "log",
-    )
+    kind = KINDS[subject]
+    head, other = ("", "[Note] ready") if subject == "mariadb" else ("UTC [7] ", "LOG:  ready")
+    text = [f"{begin:%Y-%m-%d %H:%M:%S} {head}{other}"]
+    text += [f"{begin:%Y-%m-%d %H:%M:%S} {head}{LINES[subject].get(key, other)}" for key in chosen]
+    text += [f"{begin + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S} {head}{other}"]
+    found = collate(kind.entries(text), messages_of(subject))
+    assert found.entries == len(text)
+    assert found.readable
     wanted = {key: chosen.count(key) for key in set(chosen) - {"other"}}
     assert {key: message.count for key, message in found.messages.items()} == wanted
     assert found.span_s == seconds
@@ -85,13 +94,15 @@ def test_messages_are_counted_among_others(subject: str, keys: list[int], second
 
 @given(st.lists(st.binary(max_size=200), max_size=20))
 def test_a_log_of_anything_is_read(lines: list[bytes]):
-    found = collate(lines, MESSAGES, "log")
-    assert found.read_bytes == sum(map(len, lines))
+    text = list(lines_of(b"\n".join(lines)))
+    for kind in KINDS.values():
+        found = collate(kind.entries(text), MESSAGES)
+        assert found.entries <= len(text)
 
 
 def test_a_log_that_cannot_be_read_is_said_so(tmp_path: Path):
     with pytest.raises(WrongInputError, match=r"cannot be read.*"):
-        read_log(tmp_path / "none.log", MESSAGES)
+        read_log(tmp_path / "none.log", MESSAGES, KINDS["mariadb"])
 
 
 # -- SQLite ---------------------------------------------------------------------------------------
@@ -203,6 +214,64 @@ def test_this_host_is_seen_and_judged(tmp_path: Path):
     assert facts.place is not None
     assert facts.place.free_bytes is not None
     assert "vm.swappiness" in facts.sysctl
+
+
+SERVER = 4_000_077
+"""A process of a simulated machine: no real one has this number."""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A server in a control group of 0.5 processors and 2 GB; this shell is in none."""
+    for name, text in {
+        "proc/meminfo": "MemTotal: 16777216 kB\nHugePages_Total: 100\nHugePages_Free: 90\n"
+        "HugePages_Rsvd: 60\n",
+        "proc/stat": "cpu 1 2 3 4 5 6 7 8 9 10\n",
+        "proc/self/cgroup": "0::/\n",
+        "proc/self/mountinfo": f"31 1 0:28 / /cg rw - cgroup2 cgroup2 rw\n"
+        f"32 1 0:30 / {tmp_path}/dev/shm rw - tmpfs tmpfs rw\n",
+        f"proc/{SERVER}/cgroup": "0::/server\n",
+        f"proc/{SERVER}/mountinfo": f"32 1 0:31 / {tmp_path}/dev/shm rw - tmpfs tmpfs rw\n",
+        "cg/server/cpu.max": "50000 100000\n",
+        "cg/server/cpu.stat": "nr_periods 841\nnr_throttled 834\n",
+        "cg/server/memory.max": f"{2 * 1024**3}\n",
+        "cg/server/memory.events": "max 9\noom_kill 3\n",
+        "dev/shm/.keep": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return Machine(tmp_path)
+
+
+def test_the_bounds_of_the_server_count_and_not_those_of_this_shell(machine: Machine):
+    found = host_facts(machine.at("/proc"), machine, pid=SERVER)
+    assert (found.cores, found.memory_bytes) == (1, 2 * 1024**3)
+    assert (found.processor_quota, round(found.throttled_percent)) == (0.5, 99)
+    assert found.memory_limit_kills == 3
+    names = {rule.name for rule, _ in judge(Facts(found))}
+    assert {"host.processor-quota", "host.memory-limit"} <= names
+    of_shell = host_facts(machine.at("/proc"), machine)
+    assert (of_shell.memory_bytes, of_shell.processor_quota) == (16 * 1024**3, None)
+
+
+def test_a_shell_with_limits_says_nothing_of_a_server_that_was_not_found(machine: Machine):
+    machine.at("/proc/self/cgroup").write_text("0::/server\n")
+    assert host_facts(machine.at("/proc"), machine).memory_bytes == 2 * 1024**3
+    assert host_facts(machine.at("/proc"), machine, pid=None).memory_bytes == 16 * 1024**3
+
+
+def test_dev_shm_is_that_of_the_server(machine: Machine):
+    folder = machine.at("/proc")
+    assert host_facts(folder, machine).shared_memory_bytes
+    assert host_facts(folder, machine, pid=SERVER).shared_memory_bytes is None
+    same = machine.at("/proc/self/mountinfo").read_text()
+    machine.at(f"/proc/{SERVER}/mountinfo").write_text(same)
+    assert host_facts(folder, machine, pid=SERVER).shared_memory_bytes
+    assert host_facts(folder, machine, pid=None).shared_memory_bytes is None
+
+
+def test_huge_pages_that_are_promised_to_a_process_are_not_free(machine: Machine):
+    assert host_facts(machine.at("/proc"), machine).huge_pages_free == 30
 
 
 def test_a_disk_is_described_from_its_queue(tmp_path: Path):

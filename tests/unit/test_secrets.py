@@ -19,6 +19,7 @@ from sample_trials import plan_of
 from loadstone.cli import main
 from loadstone.cli.draft import Draft
 from loadstone.doctor.collect.log import collate
+from loadstone.doctor.collect.log_postgresql import PostgreSQLLog
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import ExitCode, LoadstoneError, WrongInputError
 from loadstone.experiments.file import parse_experiment, validate
@@ -368,10 +369,10 @@ def test_no_target_quotes_a_server_that_it_cannot_read(engine: str, server: str)
 
 
 def test_lines_of_a_log_are_kept_and_shown_without_passwords(tmp_path: Path) -> None:
-    message = replace(messages_of("postgresql")[0], pattern="error")
-    lines = [f"2026-01-01 10:00:00 ERROR: in {form}\n" for form in FORMS if "%3A" not in form]
+    message = replace(messages_of("postgresql")[0], pattern="in ")
+    lines = [f"2026-01-01 10:00:00 ERROR:  in {form}\n" for form in FORMS if "%3A" not in form]
     for line in lines:
-        facts = collate([line.encode()], [message], "x.log")
+        facts = collate(PostgreSQLLog().entries([line]), [message])
         assert facts.messages
         assert SECRET not in str(facts)
     log = tmp_path / "server.log"

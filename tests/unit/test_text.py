@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from loadstone.cli.again import again
 from loadstone.cli.options import ShortForm
 from loadstone.doctor.collect.log import read_log as doctors_log
+from loadstone.doctor.collect.log_postgresql import PostgreSQLLog
 from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import load_experiment
@@ -61,7 +62,7 @@ Read = Callable[[Path], object]
 
 
 def _doctors(path: Path) -> object:
-    facts = doctors_log(path, messages_of("postgresql"))
+    facts = doctors_log(path, messages_of("postgresql"), PostgreSQLLog())
     return facts.messages, facts.span_s
 
 

@@ -40,12 +40,24 @@ class PlaceFacts:
 
 @dataclass(frozen=True)
 class HostFacts:
-    """This machine."""
+    """This machine, within the bounds of the server if there is one, else of this shell."""
 
     name: str = ""
     cores: int = 1
+    """Processors that may be used, or as many as the quota of time is worth if fewer."""
     memory_bytes: int = 0
     """What processes may have: of the machine, or the limit of the control group if smaller."""
+    processor_quota: float | None = None
+    """So many processors' worth of time, if the control group has a quota."""
+    throttled_percent: float = 0.0
+    """Of the quota's periods, those in which it was used up."""
+    memory_limit_bytes: int | None = None
+    """Of the control group."""
+    memory_limit_kills: int = 0
+    """Processes of the control group that were killed because its limit was met."""
+    shared_memory_bytes: int | None = None
+    """Size of `/dev/shm` as the server sees it."""
+    shared_memory_free_bytes: int | None = None
     available_bytes: int | None = None
     swap_total_bytes: int = 0
     swap_used_bytes: int = 0
@@ -55,6 +67,7 @@ class HostFacts:
     """Processes that the kernel killed for want of memory, since boot."""
     huge_pages: int = 0
     huge_pages_free: int = 0
+    """Neither in use nor promised to a process."""
     huge_page_bytes: int = 2 * 1024**2
     transparent_huge_pages: str | None = None
     sysctl: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +112,20 @@ class LogFacts:
     span_s: float | None
     """From the first to the last time stamp of what was read."""
     messages: Mapping[str, LogMessage] = field(default_factory=dict)
+    files: int = 1
+    """With those that were rotated away."""
+    entries: int = 0
+    unreadable: int = 0
+    """Entries in a language other than English and without a code."""
+    by_code: bool = False
+    """It is not in English, and its entries have codes: what has none of its own is not found."""
+    strange: str | None = None
+    """Why it has no entry of such a server: it is something else."""
+
+    @property
+    def readable(self) -> bool:
+        """Whether all that it says was understood; an empty one says nothing."""
+        return self.entries > 0 and not self.unreadable
 
     def per_hour(self, message: str) -> float | None:
         """The rate of a message; None below a minute of log, where a rate says nothing."""
@@ -113,6 +140,9 @@ class ProcessFacts:
 
     pid: int
     nofile: int | None = None
+    resident_bytes: int | None = None
+    transparent_huge_bytes: int | None = None
+    """Of its memory, what lies in transparent huge pages."""
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,11 @@ class Rule:
     source: Source
     look: Callable[[Facts], Advice | None]
 
+    @property
+    def of_log(self) -> bool:
+        """Whether it looks at the server's log."""
+        return self.name.startswith(f"{self.subject}.log.")
+
 
 @dataclass(frozen=True)
 class Finding:

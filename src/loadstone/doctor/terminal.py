@@ -53,6 +53,8 @@ def print_visit(visit: Visit, console: Console, saved: str | None) -> None:
 
 def _host(host: HostFacts) -> str:
     parts = [host.name, f"{host.cores} CPUs", format_size(host.memory_bytes)]
+    if host.processor_quota is not None or host.memory_limit_bytes is not None:
+        parts[-1] += " within the bounds of its control group"
     if host.place is not None:
         disk = f" on {host.place.disk.name}" if host.place.disk else ""
         parts.append(f"{host.place.folder}: {host.place.file_system}{disk}")

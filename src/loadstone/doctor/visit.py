@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from loadstone.doctor.collect import mariadb, planned, postgresql, sqlite
 from loadstone.doctor.collect.host import host_facts
-from loadstone.doctor.facts import Facts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.facts import Facts, LogFacts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
 from loadstone.doctor.measure import base_of, finding_of, fitted
 from loadstone.doctor.model import Advice, Finding, Rule, Severity
 from loadstone.doctor.rules import RULES
@@ -85,7 +86,8 @@ def visit_server(spec: TargetSpec, log: Path | None = None, folder: Path | None 
     """
     server = _look_at(spec, log)
     seen_folder = folder or _folder_of(server)
-    facts = Facts(host_facts(seen_folder or DEFAULT_FOLDER), server)
+    host = host_facts(seen_folder or DEFAULT_FOLDER, pid=_pid_of(server))
+    facts = Facts(host, server)
     return _visit(facts, _programs(server), notes=_notes(facts, seen_folder))
 
 
@@ -105,7 +107,7 @@ def visit_experiment(experiment: Experiment) -> Visit:
     else:
         server = planned.planned_facts(experiment)
     folder = Path(target.data) if target.data else DEFAULT_FOLDER
-    host = host_facts(folder)
+    host = host_facts(folder, pid=_pid_of(server) if at_address(target) else "self")
     overlay = {name: str(level) for name, level in experiment.host.items()}
     facts = Facts(replace(host, sysctl={**host.sysctl, **overlay}), server)
     varied = [change.factor for _, change in changes_of(experiment)]
@@ -126,7 +128,10 @@ def _visit(
     base = fitted(base_of(facts, programs))
     findings = [finding_of(rule, advice, base) for rule, advice in judge(facts, varied)]
     subjects = {"host", *_subject(facts)}
-    looked = sum(rule.subject in subjects for rule in RULES.values())
+    log = getattr(facts.server, "log", None)
+    looked = sum(
+        rule.subject in subjects and (not rule.of_log or log is not None) for rule in RULES.values()
+    )
     return Visit(facts, tuple(findings), looked, notes)
 
 
@@ -150,6 +155,13 @@ def _folder_of(server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts) -> Path | N
         case MariaDBFacts():
             return mariadb.data_folder(server)
     return Path(server.path).absolute().parent
+
+
+def _pid_of(server: planned.PLANNED) -> int | Literal["self"] | None:
+    """The process whose bounds count: of a server on this machine its own."""
+    if isinstance(server, (PostgreSQLFacts, MariaDBFacts)) and server.local:
+        return server.process.pid if server.process else None
+    return "self"
 
 
 def _programs(server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts) -> str:
@@ -186,10 +198,24 @@ def _notes(facts: Facts, folder: Path | None) -> tuple[str, ...]:
             "--data FOLDER names it"
         )
     if isinstance(server, (PostgreSQLFacts, MariaDBFacts)):
-        if server.log is None:
-            found.append("the server's log was not found or may not be read: --log FILE names it")
+        found.extend(_notes_of_log(server.log))
         if server.local and server.process is None:
-            found.append("the server's process was not found: its limits were not looked at")
+            found.append(
+                "the server's process was not found: its limits were not looked at, nor those of "
+                "its control group"
+            )
     if isinstance(server, SQLiteFacts) and server.checked != "checked":
         found.append(f"integrity: {server.checked}")
     return tuple(found)
+
+
+def _notes_of_log(log: LogFacts | None) -> Iterator[str]:
+    if log is None:
+        yield "the server's log was not found or may not be read: --log FILE names it"
+    elif log.by_code and not log.unreadable:
+        yield (
+            f"{log.path} is not in English: its entries were read by their codes, and messages "
+            "without one, as of temporary files, were not looked for"
+        )
+    elif not log.entries and log.strange is None:
+        yield f"{log.path} is empty: it says nothing of what was"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from loadstone.doctor.facts import DiskFacts, HostFacts, PlaceFacts
+from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.host.disks import disk_below
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
-from loadstone.host.proc import parse_meminfo, parse_stat
+from loadstone.host.proc import parse_meminfo, parse_mountinfo, parse_stat
 from loadstone.probes.inventory import NOT_AVAILABLE, host_inventory
 
 _CPU = "/sys/devices/system/cpu"
@@ -18,29 +22,41 @@ _VIRTUAL_NAMES = ("vd", "xvd")
 _VIRTUAL_MODELS = ("virtual", "qemu", "vmware", "msft", "google persistentdisk", "elastic block")
 
 
-def host_facts(folder: Path, machine: Machine = THIS_MACHINE) -> HostFacts:
+def host_facts(
+    folder: Path, machine: Machine = THIS_MACHINE, pid: int | Literal["self"] | None = "self"
+) -> HostFacts:
     """This machine, and the place of a folder.
 
     Args:
         folder: Where the data of the server, or of experiments, lies.
         machine: In tests another.
+        pid: The process whose bounds count; None for that of a server that was not found: then
+            those of the machine count, not those of this shell.
     """
     inventory = host_inventory(folder)
+    bounds = Bounds() if pid is None else bounds_of(pid, machine)
+    shared = None if pid is None else _shared_memory(pid, machine)
     memory = parse_meminfo(machine.at("/proc/meminfo").read_text())
     events = _counters(machine.at("/proc/vmstat"))
     smt = _text(machine, f"{_CPU}/smt/active")
     soft, hard = _limits(inventory)
     return HostFacts(
         name=str(inventory["name"]),
-        cores=_whole(_of(inventory, "limits").get("cpus_allowed")) or 1,
-        memory_bytes=_memory_limit(inventory, memory["MemTotal"]),
+        cores=_cores(pid, bounds),
+        memory_bytes=bounds.memory.limit_bytes if bounds.memory else memory["MemTotal"],
+        processor_quota=bounds.cpu.cpus if bounds.cpu else None,
+        throttled_percent=_throttled_percent(bounds),
+        memory_limit_bytes=bounds.memory.limit_bytes if bounds.memory else None,
+        memory_limit_kills=bounds.memory.killed() if bounds.memory else 0,
+        shared_memory_bytes=shared and shared.f_blocks * shared.f_frsize,
+        shared_memory_free_bytes=shared and shared.f_bavail * shared.f_frsize,
         available_bytes=memory.get("MemAvailable"),
         swap_total_bytes=memory.get("SwapTotal", 0),
         swap_used_bytes=memory.get("SwapTotal", 0) - memory.get("SwapFree", 0),
         swapped_in_pages=events.get("pswpin", 0),
         oom_kills=events.get("oom_kill", 0),
         huge_pages=memory.get("HugePages_Total", 0),
-        huge_pages_free=memory.get("HugePages_Free", 0),
+        huge_pages_free=max(memory.get("HugePages_Free", 0) - memory.get("HugePages_Rsvd", 0), 0),
         huge_page_bytes=memory.get("Hugepagesize", 2 * 1024**2),
         transparent_huge_pages=_known(inventory["transparent_huge_pages"]),
         sysctl={
@@ -95,9 +111,39 @@ def disk_facts(name: str, machine: Machine = THIS_MACHINE) -> DiskFacts:
     )
 
 
-def _memory_limit(inventory: Mapping[str, Any], total: int) -> int:
-    limit = _whole(_of(inventory, "cgroup").get("memory_bytes"))
-    return min(limit, total) if limit else total
+def _cores(pid: int | str | None, bounds: Bounds) -> int:
+    """Processors that a process may run on; fewer if it has a smaller quota of their time."""
+    try:
+        allowed = len(os.sched_getaffinity(0 if pid in (None, "self") else int(pid or 0)))
+    except OSError:
+        allowed = os.cpu_count() or 1
+    return min(allowed, math.ceil(bounds.cpu.cpus)) if bounds.cpu else allowed
+
+
+def _throttled_percent(bounds: Bounds) -> float:
+    periods, throttled = bounds.cpu.periods() if bounds.cpu else (0, 0)
+    return 100 * throttled / periods if periods else 0.0
+
+
+def _shared_memory(pid: int | str, machine: Machine) -> os.statvfs_result | None:
+    """`/dev/shm` as a process sees it; None where that cannot be seen."""
+    own = machine.at("/dev/shm")  # noqa: S108
+    for path in (machine.at(f"/proc/{pid}/root/dev/shm"), own):
+        # Of another user's process the kernel shows the mounts only: if they are ours, it is ours.
+        if path == own and _device_of(own, pid, machine) != _device_of(own, "self", machine):
+            return None
+        with contextlib.suppress(OSError):
+            return os.statvfs(path)
+    return None
+
+
+def _device_of(folder: Path, pid: int | str, machine: Machine) -> str | None:
+    """The device that a process sees at a folder of this machine."""
+    try:
+        mounts = parse_mountinfo(machine.at(f"/proc/{pid}/mountinfo").read_text())
+    except (OSError, ValueError):
+        return None
+    return next((each["device"] for each in mounts if each["folder"] == str(folder)), None)
 
 
 def _limits(inventory: Mapping[str, Any]) -> tuple[int | None, int | None]:

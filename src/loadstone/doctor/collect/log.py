@@ -3,95 +3,126 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
-from io import BytesIO
+from itertools import chain
 from pathlib import Path
 
+from loadstone.doctor.collect.log_files import (
+    READ_AT_MOST_BYTES,
+    earlier_files,
+    lines_of,
+    read_end,
+)
 from loadstone.doctor.facts import LogFacts, LogMessage
-from loadstone.doctor.rules.messages import Message
+from loadstone.doctor.log_entry import Entry, LogKind
+from loadstone.doctor.rules.message import Message
 from loadstone.errors import WrongInputError
 from loadstone.secret import masked
-from loadstone.text import encoding_of
 
-READ_AT_MOST_BYTES = 64 * 1024**2
-"""Of the end of a log."""
-
-_STAMP = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T]\s?(\d{1,2}:\d\d:\d\d)")
 _SHOWN = 160
-_BEGINNING_BYTES = 2000
 
 
-def read_log(path: Path, messages: Sequence[Message]) -> LogFacts:
-    """Counts messages in the end of a log.
+def read_log(path: Path, messages: Sequence[Message], kind: LogKind) -> LogFacts:
+    """Counts messages in the end of a log that somebody named.
 
     Args:
         path: The log.
         messages: Those to look for.
+        kind: Of which server it is.
 
     Raises:
         WrongInputError: If it cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(_BEGINNING_BYTES)
-            encoding = encoding_of(beginning)
-            size = file.seek(0, 2)
-            mark = len(BOM_UTF8) if beginning.startswith(BOM_UTF8) else 0
-            # An even number else: no character of UTF-16 is cut.
-            file.seek(max((size - READ_AT_MOST_BYTES) // 2 * 2, mark))
-            lines = file if encoding == "utf-8-sig" else _narrowed(file.read(), encoding)
-            return collate(lines, messages, str(path))
-    except OSError as error:
-        raise WrongInputError(
-            f"the log {path} cannot be read: {error.strerror}",
-            advice="run as a user who may read it, or name another with --log",
-        ) from error
+    return _facts([read_end(path)], messages, kind, path)
 
 
-def _narrowed(data: bytes, encoding: str) -> Iterable[bytes]:
-    """Lines of a log that a shell of Windows wrote, as UTF-8."""
-    return BytesIO(data.decode(encoding, errors="replace").encode(errors="replace"))
-
-
-def collate(lines: Iterable[bytes], messages: Sequence[Message], path: str) -> LogFacts:
-    """Counts messages in lines.
+def find_log(
+    path: Path | None, messages: Sequence[Message], kind: LogKind, files: str | None = None
+) -> LogFacts | None:
+    """Counts messages in the log that a server writes now, and in those that were rotated away.
 
     Args:
-        lines: Of a log, oldest first, as bytes: logs hold what clients sent.
+        path: What it writes to, if that is known.
         messages: Those to look for.
-        path: What the log is called.
+        kind: Of which server it is.
+        files: How the server itself names its files, if it rotates them.
+
+    Returns:
+        None if it cannot be read.
     """
-    patterns = [(each.key, re.compile(each.pattern.encode(), re.IGNORECASE)) for each in messages]
-    any_of = re.compile(
-        b"|".join(b"(?:%s)" % pattern.pattern for _, pattern in patterns), re.IGNORECASE
-    )
-    counts: dict[str, int] = {}
-    last: dict[str, bytes] = {}
+    if path is None:
+        return None
+    parts = []
+    room = READ_AT_MOST_BYTES
+    try:
+        for file in (path, *earlier_files(path, files)):
+            parts.append(read_end(file, room)[-room:])
+            room -= len(parts[-1])
+            if room <= 0:
+                break
+    except WrongInputError:
+        if not parts:
+            return None
+    return _facts(parts[::-1], messages, kind, path)
+
+
+def collate(
+    entries: Iterable[Entry], messages: Sequence[Message], *, translated: bool = False
+) -> LogFacts:
+    """Counts messages; an entry counts for the first that it is.
+
+    Args:
+        entries: Of a log, oldest first.
+        messages: Those to look for.
+        translated: The server is set to a language that is not English.
+    """
+    any_words = re.compile("|".join(f"(?:{each.pattern})" for each in messages), re.IGNORECASE)
+    counts, last = Counter[str](), dict[str, Entry]()
+    total = coded = unknown = 0
     first_stamp = last_stamp = None
-    read_bytes = 0
-    for line in lines:
-        read_bytes += len(line)
-        stamp = _STAMP.match(line)
-        if stamp is not None:
-            last_stamp = stamp
-            first_stamp = first_stamp or stamp
-        if not any_of.search(line):
-            continue
-        for key, pattern in patterns:
-            if pattern.search(line):
-                counts[key] = counts.get(key, 0) + 1
-                last[key] = line
+    for entry in entries:
+        total += 1
+        coded += entry.coded
+        translated = translated or entry.foreign
+        last_stamp = entry.stamp or last_stamp
+        first_stamp = first_stamp or entry.stamp
+        found = None
+        if entry.code is not None or any_words.match(entry.text):
+            found = next((each for each in messages if each.is_told_by(entry)), None)
+        if found is not None:
+            counts[found.key] += 1
+            last[found.key] = entry
+        else:
+            unknown += not entry.understood
     return LogFacts(
-        path=path,
-        read_bytes=read_bytes,
+        path="",
+        read_bytes=0,
         span_s=_span_s(first_stamp, last_stamp),
-        messages={key: LogMessage(count, _shown(last[key])) for key, count in counts.items()},
+        messages={key: LogMessage(count, _shown(last[key].line)) for key, count in counts.items()},
+        entries=total,
+        unreadable=unknown if translated else 0,
+        by_code=translated and coded > 0,
     )
 
 
-def _span_s(first: re.Match[bytes] | None, last: re.Match[bytes] | None) -> float | None:
+def _facts(
+    parts: Sequence[bytes], messages: Sequence[Message], kind: LogKind, path: Path
+) -> LogFacts:
+    def lines() -> Iterator[str]:
+        return chain.from_iterable(map(lines_of, parts))
+
+    found = collate(kind.entries(lines()), messages, translated=kind.translated)
+    size = sum(map(len, parts))
+    strange = None
+    if size and not found.entries:
+        strange = kind.other(lines()) or f"no line of it is of a {kind.name}"
+    return replace(found, path=str(path), read_bytes=size, files=len(parts), strange=strange)
+
+
+def _span_s(first: str | None, last: str | None) -> float | None:
     if first is None or last is None:
         return None
     try:
@@ -100,11 +131,10 @@ def _span_s(first: re.Match[bytes] | None, last: re.Match[bytes] | None) -> floa
         return None
 
 
-def _time(stamp: re.Match[bytes]) -> datetime:
-    text = f"{stamp[1].decode()} {stamp[2].decode()}"
-    return datetime.strptime(text, "%Y-%m-%d %H:%M:%S")
+def _time(stamp: str) -> datetime:
+    return datetime.strptime(stamp, "%Y-%m-%d %H:%M:%S")
 
 
-def _shown(line: bytes) -> str:
-    text = masked(" ".join(line.decode("utf-8", errors="replace").split()))
+def _shown(line: str) -> str:
+    text = masked(" ".join(line.split()))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadstone.doctor.collect.log import read_log
+from loadstone.doctor.collect.log import find_log, read_log
+from loadstone.doctor.collect.log_mariadb import MariaDBLog
 from loadstone.doctor.collect.process import process_facts, standard_error_file
 from loadstone.doctor.facts import LogFacts, MariaDBFacts, ProcessFacts, Setting, Settings
 from loadstone.doctor.rules.messages import messages_of
-from loadstone.errors import TargetError, WrongInputError
+from loadstone.errors import TargetError
 from loadstone.host.locality import is_here
 from loadstone.secret import masked_data
 from loadstone.spec.model import TargetSpec
@@ -122,19 +123,17 @@ def _pid_of_file(variables: dict[str, str]) -> int | None:
 
 
 def _log(settings: Settings, process: ProcessFacts | None, named: Path | None) -> LogFacts | None:
+    kind, messages = MariaDBLog(settings.text("lc_messages")), messages_of("mariadb")
     if named is not None:
-        return read_log(named, messages_of("mariadb"))
+        return read_log(named, messages, kind)
     if process is None:
         return None
     name = settings.text("log_error")
-    if name:
+    if name and name != "stderr":
         path: Path | None = Path(settings.text("datadir") or "/") / name
     else:
         path = standard_error_file(process.pid)
-    try:
-        return read_log(path, messages_of("mariadb")) if path else None
-    except WrongInputError:
-        return None
+    return find_log(path, messages, kind)
 
 
 def _rows(connection: Connection[Any], sql: str) -> Sequence[tuple[Any, ...]]:

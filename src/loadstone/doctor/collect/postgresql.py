@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from loadstone.doctor.collect.log import read_log
+from loadstone.doctor.collect.log import find_log, read_log
+from loadstone.doctor.collect.log_postgresql import PostgreSQLLog
 from loadstone.doctor.collect.process import (
     parent_of,
     process_facts,
@@ -21,7 +22,7 @@ from loadstone.doctor.facts import (
     Settings,
 )
 from loadstone.doctor.rules.messages import messages_of
-from loadstone.errors import TargetError, WrongInputError
+from loadstone.errors import TargetError
 from loadstone.host.locality import is_here
 from loadstone.secret import masked_data
 from loadstone.spec.model import TargetSpec
@@ -188,19 +189,28 @@ def _activity(client: Client, settings: Settings) -> PostgreSQLActivity:
 def _log(
     client: Client, settings: Settings, process: ProcessFacts | None, named: Path | None
 ) -> LogFacts | None:
+    kind = PostgreSQLLog(settings.text("log_line_prefix") or "", settings.text("lc_messages"))
+    messages = messages_of("postgresql")
     if named is not None:
-        return read_log(named, messages_of("postgresql"))
+        return read_log(named, messages, kind)
     if process is None:
         return None
-    name = (_row(client, "SELECT pg_current_logfile()") or (None,))[0]
-    if name:
-        path: Path | None = Path(settings.text("data_directory") or "/") / name
-    else:
-        path = standard_error_file(process.pid)
-    try:
-        return read_log(path, messages_of("postgresql")) if path else None
-    except WrongInputError:
-        return None
+    if settings.on("logging_collector"):
+        path = _collected(client, settings)
+        return find_log(path, messages, kind, settings.text("log_filename"))
+    # Without the collector CSV and JSON go to the standard error as text; syslog does not.
+    to_syslog = settings.text("log_destination") == "syslog"
+    return find_log(None if to_syslog else standard_error_file(process.pid), messages, kind)
+
+
+def _collected(client: Client, settings: Settings) -> Path | None:
+    """The file that the collector writes now: one with codes in it where there is one."""
+    folder = settings.text("data_directory")
+    for question in ("'jsonlog'", "'csvlog'", ""):
+        row = _row(client, f"SELECT pg_current_logfile({question})")
+        if row and row[0] and (folder or Path(row[0]).is_absolute()):
+            return Path(folder or "/", row[0])
+    return None
 
 
 def _rows(client: Client, sql: str) -> list[tuple[Any, ...]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 
 from loadstone.doctor.facts import ProcessFacts
+from loadstone.host.proc import parse_meminfo
 
 
 def process_facts(pid: int | None, program: str) -> ProcessFacts | None:
@@ -23,9 +24,11 @@ def process_facts(pid: int | None, program: str) -> ProcessFacts | None:
     try:
         if not (folder / "comm").read_text().strip().startswith(program):
             return None
-        return ProcessFacts(pid, _nofile((folder / "limits").read_text()))
+        nofile = _nofile((folder / "limits").read_text())
     except OSError:
         return None
+    memory = _memory(folder / "smaps_rollup")
+    return ProcessFacts(pid, nofile, memory.get("Rss"), memory.get("AnonHugePages"))
 
 
 def standard_error_file(pid: int) -> Path | None:
@@ -51,3 +54,11 @@ def _nofile(limits: str) -> int | None:
             soft = line.split()[3]
             return int(soft) if soft.isdigit() else None
     return None
+
+
+def _memory(path: Path) -> dict[str, int]:
+    """What the kernel adds up of a process's memory; nothing where this user may not see it."""
+    try:
+        return parse_meminfo("\n".join(path.read_text().splitlines()[1:]))
+    except (OSError, ValueError):
+        return {}

@@ -1,6 +1,7 @@
 """All rules. Importing this registers them, in the order in which they are told."""
 
 from loadstone.doctor.rules import (  # noqa: F401
+    host_group,
     host_memory,
     host_processor,
     host_storage,
@@ -10,6 +11,7 @@ from loadstone.doctor.rules import (  # noqa: F401
     messages,
     postgresql_durability,
     postgresql_memory,
+    postgresql_shared,
     postgresql_wal,
     postgresql_work,
     sqlite,

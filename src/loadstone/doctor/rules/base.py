@@ -153,3 +153,15 @@ def round_size(size_bytes: float) -> int:
     """Down to a round size: whole 256 MB above 1 GB, else whole MB."""
     step = 256 * 1024**2 if size_bytes >= 1024**3 else 1024**2
     return max(int(size_bytes) // step * step, 1024**2)
+
+
+def larger_dev_shm(size: str) -> str:
+    """How `/dev/shm` is made larger.
+
+    Args:
+        size: As mount and Docker read it: `1G`.
+    """
+    return (
+        f"a larger /dev/shm (docker run --shm-size={size}, in Kubernetes an emptyDir of medium "
+        f"Memory, else mount -o remount,size={size} /dev/shm)"
+    )

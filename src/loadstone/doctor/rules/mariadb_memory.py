@@ -1,4 +1,4 @@
-"""MariaDB's memory: buffer pool, temporary tables."""
+"""MariaDB's memory: buffer pool, huge pages, temporary tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from loadstone.doctor.rules.base import (
     MARIADB_INNODB,
     MARIADB_TUNING,
     MARIADB_VARIABLES,
+    kernel,
     mariadb_manual,
     mariadb_rule,
     round_size,
@@ -182,4 +183,62 @@ def temporary_tables(server: MariaDBFacts, _host: HostFacts | None) -> Advice | 
             "order entry makes few: it shows whether the larger value costs anything",
             settings={"max_heap_table_size": proposed},
         ),
+    )
+
+
+@mariadb_rule(
+    "large-pages",
+    "large_pages is on, and there are too few huge pages for the buffer pool",
+    Severity.LOOK,
+    mariadb_manual(f"{_SERVER}#large_pages", "large_pages"),
+)
+def large_pages(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
+    """Fewer are in use, or free before the start, than the buffer pool needs."""
+    pool = server.settings.number("innodb_buffer_pool_size")
+    if host is None or pool is None or not server.settings.on("large_pages"):
+        return None
+    needed = int(pool // host.huge_page_bytes) + 1
+    used = host.huge_pages - host.huge_pages_free
+    if (used if server.running else host.huge_pages_free) >= 0.9 * needed:
+        return None
+    return Advice(
+        seen=f"large_pages = ON; innodb_buffer_pool_size = {format_size(pool)} needs {needed} huge "
+        f"pages of {format_size(host.huge_page_bytes)}; vm.nr_hugepages = {host.huge_pages}, "
+        f"{host.huge_pages_free} free",
+        why="what finds no huge pages lies in pages of 4 kB, with no more than a warning in the "
+        "log; huge pages that are too few for it are lost to everything else",
+        change=f"vm.nr_hugepages = {needed + 16}, LimitMEMLOCK=infinity in the service, and a "
+        "restart; or large_pages = OFF",
+        risk="none for data; that memory is lost to everything else",
+        measure=Measure(
+            "host.vm.nr_hugepages",
+            (host.huge_pages, host.huge_pages + needed + 16),
+            settings={"large_pages": "ON"},
+        ),
+    )
+
+
+@mariadb_rule(
+    "transparent-huge-pages",
+    "the kernel gives the server huge pages that it did not ask for",
+    Severity.LOOK,
+    kernel("Transparent Hugepage Support", "admin-guide/mm/transhuge.html"),
+)
+def transparent_huge_pages(server: MariaDBFacts, host: HostFacts | None) -> Advice | None:
+    """They are forced on every process, and more than a tenth of the server's memory is in them."""
+    process = server.process
+    if host is None or process is None or host.transparent_huge_pages != "always":
+        return None
+    huge, resident = process.transparent_huge_bytes or 0, process.resident_bytes or 0
+    if share(huge, resident) <= 10:
+        return None
+    return Advice(
+        seen=f"{format_size(huge)} of the server's {format_size(resident)} are transparent huge "
+        "pages; /sys/kernel/mm/transparent_hugepage/enabled = always",
+        why="a whole 2 MB is taken where 4 kB are used, and what the allocator gives back in parts "
+        "stays taken: the server can grow beyond what its settings say",
+        change="write madvise to that file at boot, and restart the server; with large_pages = ON "
+        "the buffer pool still has huge pages",
+        risk="none for data; other programs on this machine may lose a little",
+        measure=Measure("host.transparent_hugepages", ("always", "madvise")),
     )

@@ -1,4 +1,4 @@
-"""PostgreSQL's memory: shared buffers, huge pages, work memory, sessions."""
+"""PostgreSQL's memory: shared buffers, work memory, sessions."""
 
 from __future__ import annotations
 
@@ -78,48 +78,6 @@ def shared_buffers_large(server: PostgreSQLFacts, host: HostFacts | None) -> Adv
         measure=Measure(
             "target.shared_buffers",
             (setting_size(present), setting_size(proposed)),
-        ),
-    )
-
-
-@postgresql_rule(
-    "huge-pages",
-    "a large shared memory is mapped in pages of 4 kB",
-    Severity.LOOK,
-    postgresql_manual(
-        "18.4. Managing Kernel Resources: Linux Huge Pages",
-        "kernel-resources.html#LINUX-HUGE-PAGES",
-    ),
-)
-def huge_pages(server: PostgreSQLFacts, host: HostFacts | None) -> Advice | None:
-    """shared_buffers is 1 GB or more and huge pages are off, or none are there for `try`."""
-    present = server.settings.number("shared_buffers") or 0
-    wish = server.settings.text("huge_pages")
-    if host is None or present < GB or wish is None or wish == "on":
-        return None
-    status = server.activity.huge_pages_status if server.activity else None
-    if status == "on":
-        return None
-    needed = server.settings.number("shared_memory_size_in_huge_pages") or -1
-    if needed <= 0:
-        needed = present * 1.05 // host.huge_page_bytes + 1
-    if wish == "try" and status is None and host.huge_pages >= needed:
-        return None
-    pages = int(needed) + 16
-    return Advice(
-        seen=f"huge_pages = {wish}, not in use; vm.nr_hugepages = {host.huge_pages}, "
-        f"{host.huge_pages_free} free",
-        why=f"{format_size(present)} of buffers in pages of 4 kB need a page table of "
-        f"{format_size(present / 4096 * 8)} in each session that touches all of it, and miss the "
-        "processor's address cache more often",
-        change=f"vm.nr_hugepages = {pages}: shared memory of {int(needed)} huge pages of "
-        f"{format_size(host.huge_page_bytes)}, and 16 to spare; then huge_pages = try or on",
-        risk="none for data; that memory is lost to everything else, and with huge_pages = on the "
-        "server does not start if they are missing",
-        measure=Measure(
-            "host.vm.nr_hugepages",
-            (host.huge_pages, host.huge_pages + pages),
-            settings={"huge_pages": "try"},
         ),
     )
 
