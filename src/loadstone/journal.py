@@ -67,7 +67,7 @@ class Journal:
             command: The command line, for the reader of a later `recover`.
         """
         self._pointer = _pointer_path(path)
-        _make_folder(self._pointer.parent)
+        make_folder_of_pointers()
         self.path = path
         self._open: dict[int, Entry] = {}
         self._next = 1
@@ -244,7 +244,7 @@ class OpenJournal:
 def open_journals() -> list[OpenJournal]:
     """Every journal that was not closed, on this machine, for this user."""
     found = []
-    for pointer in sorted((state_dir() / "open").glob("*.json")):
+    for pointer in sorted(_pointers().glob("*.json")):
         try:
             line = json.loads(pointer.read_text(encoding="utf-8"))
         except (OSError, json.JSONDecodeError):
@@ -271,15 +271,20 @@ def _runs(pid: int, started: float) -> bool:
 
 def _pointer_path(path: Path) -> Path:
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    return state_dir() / "open" / f"{digest}.json"
+    return _pointers() / f"{digest}.json"
 
 
-def _make_folder(folder: Path) -> None:
-    """Makes the folder of pointers before anything is begun.
+def _pointers() -> Path:
+    return state_dir() / "open"
+
+
+def make_folder_of_pointers() -> None:
+    """Makes the folder of pointers, before anything else is made or begun.
 
     Raises:
         WrongInputError: If it cannot be made or written.
     """
+    folder = _pointers()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)

@@ -8,7 +8,8 @@ import duckdb
 import pytest
 
 from loadstone.cache import cache_folder
-from loadstone.errors import WrongInputError
+from loadstone.cli.main import run_command
+from loadstone.errors import ExitCode, WrongInputError
 from loadstone.journal import state_dir
 from loadstone.spec.model import TargetSpec
 from loadstone.targets.local.engine_folders import EngineFolders
@@ -105,3 +106,70 @@ def test_a_folder_of_somebody_else_is_not_used(
     monkeypatch.setenv("HOME", "/proc/version")
     with pytest.raises(WrongInputError, match="belongs to somebody else"):
         state_dir()
+
+
+# -- words of the command line ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["--results=~/x"], ["--results", "~/x"]])
+def test_a_home_behind_an_equals_sign_is_the_home(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "500")
+    assert run_command(["list", *words]) == ExitCode.OK
+    assert f"no results in {tmp_path}/x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("~no-such-user/x", "the home ~no-such-user is not known here"),
+        ("file:~/x", "write the folder itself"),
+        ("file:///x", "write the folder itself"),
+    ],
+)
+def test_what_is_no_folder_is_refused(
+    word: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "noop", "--target", "none", f"--results={word}"]
+    assert run_command(words) == ExitCode.WRONG_INPUT
+    assert told in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["run", "noop", "--target", "none"], ExitCode.WRONG_INPUT),
+        (["list"], ExitCode.OK),
+        (["recover"], ExitCode.OK),
+    ],
+)
+def test_a_state_folder_that_cannot_be_written_is_said_in_a_line(
+    words: list[str],
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "file" / "below"))
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.chdir(tmp_path)
+    assert run_command(words) == code
+    said = capsys.readouterr().err
+    assert code == ExitCode.OK or str(tmp_path / "file") in said
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    assert "error in Loadstone" not in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -11,13 +12,14 @@ import threading
 from pathlib import Path
 from typing import Any, NoReturn
 
+import pymysql
 import pytest
 from rich.console import Console
 
 from loadstone.cli import main
 from loadstone.cli.console import plain_table
 from loadstone.cli.main import run_command
-from loadstone.errors import ExitCode, InterruptedTrialError
+from loadstone.errors import ExitCode, InterruptedTrialError, TargetError
 from loadstone.experiments.interrupts import Interrupts
 
 
@@ -100,3 +102,47 @@ def test_the_handler_of_an_experiment_notes_what_it_raises():
         os.kill(os.getpid(), signal.SIGINT)
         threading.Event().wait(10)
     assert interrupts.requested
+
+
+def _renamed(library: str) -> Exception:
+    """What a library makes of an interrupt while it runs a query."""
+    import duckdb
+    import psycopg
+
+    return {
+        "duckdb": duckdb.InterruptException("INTERRUPT Error: Interrupted!"),
+        "chdb": RuntimeError("Code: 394. DB::Exception: Query was cancelled"),
+        "psycopg": psycopg.errors.QueryCanceled("canceling statement due to user request"),
+        "pymysql": pymysql.err.OperationalError(2013, "Lost connection (interrupted)"),
+        "of the target": TargetError("the query was cancelled"),
+        "operating system": InterruptedError("interrupted"),
+    }[library]
+
+
+@pytest.mark.parametrize(
+    "library", ["duckdb", "chdb", "psycopg", "pymysql", "of the target", "operating system"]
+)
+@pytest.mark.parametrize("place", ["in a trial", "before the trials"])
+def test_an_interrupt_within_an_experiment_is_130_whatever_a_library_makes_of_it(
+    library: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    error = _renamed(library)
+
+    def interrupted(*_: Any) -> NoReturn:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(10)
+        except InterruptedTrialError:
+            raise error from None
+        raise AssertionError("no signal came")
+
+    within = {
+        "in a trial": "loadstone.experiments.trial.machine_speed",
+        "before the trials": "loadstone.targets.none.NoTarget.open",
+    }
+    monkeypatch.setattr(within[place], interrupted)
+    code = run_command(["run", "noop", "--target", "none", "--quiet"])
+    assert code == ExitCode.INTERRUPTED
+    found = [json.loads(each.read_text()) for each in tmp_path.rglob("result.json")]
+    assert [each["status"] for each in found] == ["interrupted"] * (place == "in a trial")
+    assert not list((tmp_path / "state").glob("journals/*"))

@@ -100,6 +100,7 @@ def build_app(called: str = "") -> App:
 
 _NEGATIVE = re.compile(r"-\.?\d")
 _OPTION = re.compile(r"--[\w-]+")
+_HOME = re.compile(r"(?P<option>--[\w-]+=)?(?P<home>~[\w.-]*)(?=/|$)")
 _BARE = re.compile(r"--[\w-]+=")
 _NEEDS_NO_JOURNAL = {"recover", "completion", "schema"}
 
@@ -133,7 +134,7 @@ def run_command(arguments: list[str]) -> int:
 def _run(words: list[str], arguments: list[str], noted: list[int], *, debug: bool) -> int:
     """Runs one command; `noted` has the interrupts that came meanwhile."""
     try:
-        words = _as_values(words)
+        words = [_with_home(each) for each in _as_values(words)]
         _refuse_secrets(words)
         _refuse_empty(words)
         _say_what_is_left_behind(words)
@@ -258,6 +259,23 @@ def _as_values(words: list[str]) -> list[str]:
         else:
             joined.append(word)
     return joined
+
+
+def _with_home(word: str) -> str:
+    """A word with the home it begins with written out: shells do so for a word, not behind `=`.
+
+    Raises:
+        WrongInputError: If there is no such home.
+    """
+    found = _HOME.match(word)
+    if found is None:
+        return word
+    home = os.path.expanduser(found["home"])  # noqa: PTH111 - the user is no path yet
+    if home == found["home"]:
+        raise WrongInputError(
+            f"the home {home} is not known here", advice="write the folder out: /home/me/results"
+        )
+    return f"{found['option'] or ''}{home}{word[found.end() :]}"
 
 
 def _refuse_empty(words: Sequence[str]) -> None:

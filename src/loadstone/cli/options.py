@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -30,6 +31,16 @@ def _whole(_type: Any, tokens: Sequence[Token]) -> int:
 
 Whole = Parameter(converter=_whole)
 """Of every option that takes a whole number."""
+
+
+def _no_reference(_type: Any, value: Any) -> None:
+    """Refuses `file:` and addresses, which belong elsewhere, as the name of a folder."""
+    if isinstance(value, Path) and re.match(r"[a-z]+:(/|~|$)", str(value)):
+        raise ValueError("write the folder itself, without what stands before the colon")
+
+
+Folder = Parameter(validator=_no_reference)
+"""Of an option that takes a folder to write to."""
 
 DEFAULT_RESULTS = Path("results")
 
@@ -134,7 +145,7 @@ class SearchForm:
 class Output:
     """Where results lie, and how the command answers."""
 
-    results: Annotated[Path, Parameter(group=EXECUTION)] = DEFAULT_RESULTS
+    results: Annotated[Path, Parameter(group=EXECUTION), Folder] = DEFAULT_RESULTS
     """Folder of all results."""
     json: Annotated[bool, Parameter(group=EXECUTION), Flag] = False
     """Print one JSON document on standard output and nothing else there."""

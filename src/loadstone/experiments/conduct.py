@@ -34,7 +34,7 @@ from loadstone.experiments.series import Series, write_design
 from loadstone.factors.registry import apply_changes
 from loadstone.factors.target import OTHER_TARGET, level_text
 from loadstone.host.state import HostState
-from loadstone.journal import Journal
+from loadstone.journal import Journal, make_folder_of_pointers
 from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
@@ -74,6 +74,7 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
     """
     examine(experiment, allow_unsafe=options.allow_unsafe)
     stages = stages_of(experiment, allow_unsafe=options.allow_unsafe)
+    make_folder_of_pointers()
     folder = ExperimentFolder.create(options.results, experiment.name)
     experiment = experiment.model_copy(update={"name": folder.name})
     folder.write_experiment(experiment)
