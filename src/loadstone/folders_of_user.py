@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
+from loadstone.secret import HELD, holds_secret
 
 _IN_PLACE_OF_HOME = Path("/var/tmp")  # noqa: S108 - a folder of this user alone, see below
 
@@ -20,15 +21,25 @@ def folder_of_user(variable: str, shared: str, below: str) -> Path:
         variable: Of Loadstone, as `LOADSTONE_STATE`.
         shared: Of the desktop, as `XDG_STATE_HOME`.
         below: Of the home, as `.local/state`.
+
+    Raises:
+        WrongInputError: If a variable holds a password, or the folder belongs to somebody else.
     """
-    if own := os.environ.get(variable):
+    if own := _of_environment(variable):
         return Path(own)
-    named = os.environ.get(shared)
+    named = _of_environment(shared)
     try:
         usual = (Path(named) if named else Path.home() / below) / "loadstone"
     except RuntimeError:  # neither HOME nor an entry of the account
         return _in_place_of_home(below)
     return usual if named or _can_be_written(usual) else _in_place_of_home(below)
+
+
+def _of_environment(variable: str) -> str | None:
+    found = os.environ.get(variable)
+    if found and holds_secret(found):
+        raise WrongInputError(f"{variable} {HELD}", advice="it is the name of a folder")
+    return found
 
 
 def _in_place_of_home(below: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import types
 from collections.abc import Iterator
 from dataclasses import replace
@@ -63,12 +64,12 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def told(words: list[str]) -> str:
+def told(words: list[str], *, fails: bool | None = True) -> str:
     """All that a command says, and leaves behind."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = main.run_command(words)
-    assert code != ExitCode.OK, words
+    assert fails is None or code != ExitCode.OK, words
     kept = [str(path) for path in Path().rglob("*")]
     kept += [path.read_text(errors="replace") for path in Path().rglob("*") if path.is_file()]
     return said.getvalue() + "\n".join(kept)
@@ -219,6 +220,63 @@ def test_an_error_of_loadstone_itself_repeats_no_word(monkeypatch: pytest.Monkey
         assert "please report it" in said
         assert ("Traceback" in said) == bool(more)
         assert SECRET not in said
+
+
+# -- the environment ---------------------------------------------------------------------------
+
+OWN_VARIABLES = {
+    name
+    for file in (Path(main.__file__).parents[1]).rglob("*.py")
+    for name in re.findall(r'"(LOADSTONE_[A-Z]+)"', file.read_text(encoding="utf-8"))
+}
+VARIABLES = OWN_VARIABLES | {
+    *("PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGHOST", "PGUSER", "PGDATABASE", "PGOPTIONS"),
+    *("MYSQL_PWD", "MYSQL_HOST", "MARIADB_PASSWORD", "XDG_STATE_HOME", "XDG_CACHE_HOME"),
+    *("DATABASE_URL", "JAVA_HOME", "TMPDIR", "COLUMNS"),
+}
+VERBS = (
+    ["list"],
+    ["list", "targets"],
+    ["plan", "oltp", "--json"],
+    ["recover"],
+    ["report", "nothing"],
+    pytest.param(
+        ["run", "noop", "--target", "none", "--measure", "50ms", "--warm-up", "0s"],
+        marks=pytest.mark.long,
+    ),
+    ["run", "oltp", "--server", "postgresql://me@127.0.0.1:1/shop"],
+    ["run", "oltp", "--target", "mariadb", "--server", "mysql://me@127.0.0.1:1/shop"],
+    ["doctor", "--server", "postgresql://me@127.0.0.1:1/shop"],
+    ["doctor", "--server", "mysql://me@127.0.0.1:1/shop"],
+)
+
+
+def test_the_variables_are_found_by_the_source() -> None:
+    assert {"LOADSTONE_STATE", "LOADSTONE_CACHE", "LOADSTONE_DRIVER"} <= OWN_VARIABLES
+
+
+@pytest.mark.parametrize("words", VERBS)
+def test_no_verb_tells_or_keeps_what_is_in_the_environment(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passwords = {"PGPASSWORD", "MYSQL_PWD", "MARIADB_PASSWORD"}
+    for name in VARIABLES - {"LOADSTONE_STATE"}:
+        monkeypatch.setenv(name, SECRET if name in passwords else FORMS[0])
+    assert SECRET not in told(words, fails=None)
+    for name in VARIABLES - passwords - {"LOADSTONE_STATE"}:
+        monkeypatch.delenv(name)
+    assert SECRET not in told(words, fails=None)
+
+
+@pytest.mark.parametrize("variable", ["LOADSTONE_STATE", "XDG_STATE_HOME"])
+def test_a_folder_of_the_environment_that_holds_a_password_is_not_made(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOADSTONE_STATE")
+    monkeypatch.setenv(variable, FORMS[0])
+    said = told(["run", "noop", "--target", "none"])
+    assert f"{variable} holds a password" in said
+    assert SECRET not in said
 
 
 # -- files -------------------------------------------------------------------------------------
