@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,12 +16,15 @@ from typing import Any, NoReturn
 
 import pymysql
 import pytest
+from options import options_of
 from rich.console import Console
 
 from loadstone.cli import main
 from loadstone.cli.console import plain_table
 from loadstone.cli.main import run_command
+from loadstone.cli.plain_signs import PLAIN_SIGNS
 from loadstone.errors import ExitCode, InterruptedTrialError, TargetError
+from loadstone.experiments.file import parse_experiment
 from loadstone.experiments.interrupts import Interrupts
 
 
@@ -48,6 +53,80 @@ def test_what_an_encoding_lacks_is_replaced(words: list[str], code: int, said: b
     assert done.returncode == code, done.stderr[-600:]
     assert b"Traceback" not in done.stderr
     assert said in done.stdout + done.stderr
+
+
+VERBS = sorted({option.verb for option in options_of(main.build_app())})
+SHORT = [
+    ["--help"],
+    ["run", "--help"],
+    ["cube", "--help"],
+    ["list", "targets"],
+    ["list", "workloads"],
+    ["plan", "noop", "--target", "none"],
+    ["list", "nonsense"],
+]
+LONG = [
+    *([*verb, "--help"] for verb in VERBS),
+    *(["list", what] for what in ("designs", "factors", "host", "references", "results")),
+    *(["plan", workload] for workload in ("oltp", "dss", "cube", "archive")),
+    ["doctor"],
+    ["doctor", "--rules"],
+]
+
+
+def said_in(encoding: str, words: list[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error on a terminal of an encoding."""
+    raw, raw_err = io.BytesIO(), io.BytesIO()
+    output = io.TextIOWrapper(raw, encoding=encoding, errors=PLAIN_SIGNS)
+    errors = io.TextIOWrapper(raw_err, encoding=encoding, errors="backslashreplace")
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        code = run_command(words)
+    output.flush()
+    errors.flush()
+    return code, raw.getvalue().decode("utf-8"), raw_err.getvalue().decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [*SHORT, *(pytest.param(each, marks=pytest.mark.long) for each in LONG)],
+    ids=" ".join,
+)
+def test_what_people_read_is_whole_on_a_narrow_terminal_without_its_signs(words: list[str]):
+    code, told, said = said_in("ascii", words)
+    assert code in (ExitCode.OK, ExitCode.WRONG_INPUT), said
+    assert "error in Loadstone" not in said
+    for line in told.splitlines():
+        assert len(line) <= 40 or len(line.split()) == 1, line
+        assert not line.lstrip().startswith("?"), line
+    in_utf8 = said_in("utf-8", words)[1]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in in_utf8
+    assert len(told.split()) == len(in_utf8.split())
+
+
+DOCUMENTS = {
+    "schema": ["schema"],
+    "template": ["init", "oltp"],
+    "plan": ["plan", "first.yaml", "--as-file"],
+    "json": ["plan", "first.yaml", "--json"],
+    "targets": ["list", "targets", "--json"],
+}
+TITLE = "Größe \N{GREEK SMALL LETTER PI} \N{BULLET}"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_is_whole_whatever_the_encoding(document: str, encoding: str):
+    Path("first.yaml").write_text(
+        f"version: 1\nname: first\ntitle: {TITLE}\nworkload: {{name: noop}}\n"
+        "target: {engine: none}\n",
+        encoding="utf-8",
+    )
+    code, told, said = said_in(encoding, DOCUMENTS[document])
+    assert (code, said) == (ExitCode.OK, "")
+    free = re.compile(r"\d{7,}")  # bytes of the disk
+    assert free.sub("n", told) == free.sub("n", said_in("utf-8", DOCUMENTS[document])[1])
+    assert document not in ("json", "schema", "targets") or json.loads(told)
+    assert document != "plan" or parse_experiment(told, "first").experiment.title == TITLE
 
 
 def test_a_table_on_a_narrow_terminal_loses_nothing():

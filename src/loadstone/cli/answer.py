@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loadstone.cli.console import out, say
+from loadstone.cli.console import out, say, say_document
 from loadstone.errors import LoadstoneError
 from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument
@@ -28,7 +28,7 @@ def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> ReportDo
     if write_page:
         _write_page(document, folder)
     if as_json:
-        print(document.model_dump_json(indent=2))
+        say_document(document.model_dump_json(indent=2))
     else:
         _print(document, folder)
     return document
@@ -48,7 +48,7 @@ def answer_trial(folder: Path, *, as_json: bool) -> None:
 
     result = read_result(folder)
     if as_json:
-        print(result.model_dump_json(indent=2))
+        say_document(result.model_dump_json(indent=2))
         return
     document = build_document(folder.parent)
     trials = [each for each in document.trials if each.result.trial == result.trial]

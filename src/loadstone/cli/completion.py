@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from loadstone.cli.console import say
+from loadstone.cli.console import say, say_document
 from loadstone.cli.options import Flag, refuse_idle
 from loadstone.errors import WrongInputError
 
@@ -34,7 +34,7 @@ def command(
     app = build_app()
     if not install:
         refuse_idle(["--output"] if output else [], "without --install the text is printed")
-        print(app.generate_completion(prog_name="loadstone", shell=shell))
+        say_document(app.generate_completion(prog_name="loadstone", shell=shell))
         return
     try:
         path = app.install_completion(shell=shell, output=output, add_to_startup=output is None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from loadstone.errors import LoadstoneError
@@ -28,6 +29,16 @@ def say_error(error: LoadstoneError) -> int:
 def say(text: str) -> None:
     """One line for people, on standard error."""
     print(f"loadstone: {text}", file=sys.stderr)
+
+
+def say_document(text: str) -> None:
+    """A document on standard output: whole and in UTF-8, whatever the encoding of the terminal."""
+    text = text if text.endswith("\n") else f"{text}\n"
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", errors="backslashreplace"))
+    else:
+        sys.stdout.write(text)
 
 
 def out() -> Console:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from loadstone.cli.console import say
+from loadstone.cli.console import say, say_document
 from loadstone.cli.options import Flag, Whole
 from loadstone.errors import ExitCode, WrongInputError
 
@@ -408,4 +408,4 @@ def _answer(document: dict[str, Any], rows: Sequence[dict[str, Any]], *, as_json
 def _print_json(document: dict[str, Any]) -> None:
     from json import dumps
 
-    print(dumps({"version": 1, **document}, indent=2))
+    say_document(dumps({"version": 1, **document}, indent=2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from loadstone.cli.console import out, say
+from loadstone.cli.console import out, say, say_document
 from loadstone.cli.options import TARGET, Flag, refuse_idle
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.secret import shown
@@ -68,7 +68,7 @@ def command(
     if json:
         from loadstone.doctor.document import document_of
 
-        print(json_module.dumps(document_of(visit), indent=2))
+        say_document(json_module.dumps(document_of(visit), indent=2))
     else:
         from loadstone.doctor.terminal import print_visit
 
@@ -160,7 +160,7 @@ def _print_rules(*, as_json: bool) -> None:
             }
             for rule in RULES.values()
         ]
-        print(json_module.dumps({"version": 1, "rules": listed}, indent=2))
+        say_document(json_module.dumps({"version": 1, "rules": listed}, indent=2))
         return
     table = plain_table("rule", "severity", "looks for", whole=("rule",))
     for rule in RULES.values():

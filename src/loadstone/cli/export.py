@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadstone.cli.console import say
+from loadstone.cli.console import say, say_document
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Output
 from loadstone.errors import WrongInputError
@@ -53,4 +53,4 @@ def _print_rows(document: ReportDocument) -> None:
 
     from loadstone.report.export import rows
 
-    print(json.dumps({"version": 1, "rows": rows(document)}, indent=2))
+    say_document(json.dumps({"version": 1, "rows": rows(document)}, indent=2))

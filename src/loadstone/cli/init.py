@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.fields import FieldInfo
 
+from loadstone.cli.console import say_document
 from loadstone.cli.init_targets import TargetText, target_text
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
@@ -70,7 +71,7 @@ def command(workload: str = "oltp", /, *, target: str | None = None) -> None:
         workload: What the experiment is about: `loadstone list workloads`.
         target: The engine: `loadstone list targets`; default: what is usual for the workload.
     """
-    print(experiment_template(workload, target), end="")
+    say_document(experiment_template(workload, target))
 
 
 def experiment_template(name: str, target: str | None = None) -> str:

@@ -6,7 +6,7 @@ import json as json_module
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from loadstone.cli.console import out, plain_table, say
+from loadstone.cli.console import out, plain_table, say, say_document
 from loadstone.cli.options import DEFAULT_RESULTS, Output, Whole, refuse_idle
 from loadstone.errors import WrongInputError
 
@@ -57,7 +57,7 @@ def command(
     for reason in _left_out(what):
         say(f"left out: {reason}")
     if output.json:
-        print(json_module.dumps({"version": 1, what: rows}, indent=2))
+        say_document(json_module.dumps({"version": 1, what: rows}, indent=2))
     elif not rows:
         say(f"no {what} in {output.results}" if what == "results" else f"no {what}")
     else:

@@ -22,6 +22,7 @@ from cyclopts import App, CycloptsError, Group
 
 from loadstone import __version__
 from loadstone.cli.console import say_error
+from loadstone.cli.plain_signs import PLAIN_SIGNS
 from loadstone.errors import (
     ExitCode,
     InterruptedTrialError,
@@ -112,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: Without the program's name; default: those of the process.
     """
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # what the terminal's encoding lacks
+        sys.stdout.reconfigure(errors=PLAIN_SIGNS)
     sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
 
 

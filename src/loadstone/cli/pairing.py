@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.cli.console import out
+from loadstone.cli.console import out, say_document
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Output
 from loadstone.errors import ExitCode, WrongInputError
@@ -53,7 +53,7 @@ def compare_results(first: str, second: str, output: Output) -> int:
             "comparison": report.model_dump(),
             "notices": [notice.model_dump() for notice in notices],
         }
-        print(json.dumps(document, indent=2))
+        say_document(json.dumps(document, indent=2))
     else:
         _print(report, metric, notices)
     return ExitCode.OK

@@ -18,7 +18,7 @@ from loadstone.cli.changes import (
     put_search,
     put_sweep,
 )
-from loadstone.cli.console import out, plain_table
+from loadstone.cli.console import out, plain_table, say_document
 from loadstone.cli.draft import Draft, begin
 from loadstone.cli.durations import whole_s
 from loadstone.cli.earlier import Around
@@ -102,12 +102,12 @@ def command(
     written = draft.finish()
     check(written)
     if as_file:
-        print(write_experiment(written.experiment), end="")
+        say_document(write_experiment(written.experiment))
         return
     experiment = written.experiment
     outlook = look_ahead(experiment, Path(experiment.target.data or DEFAULT_DATA), DEFAULT_RESULTS)
     if json:
-        print(json_module.dumps(_document(outlook), indent=2))
+        say_document(json_module.dumps(_document(outlook), indent=2))
     else:
         _print(outlook)
 

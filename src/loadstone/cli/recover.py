@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from loadstone.cli.console import say
+from loadstone.cli.console import say, say_document
 from loadstone.cli.options import Flag
 from loadstone.errors import ExitCode
 from loadstone.journal import Entry, OpenJournal, open_journals
@@ -34,7 +34,9 @@ def command(
     journals = [each for each in open_journals() if not each.alive]
     reports = [_recover(each, dry_run=dry_run, quiet=json) for each in journals]
     if json:
-        print(json_module.dumps({"version": 1, "dry_run": dry_run, "journals": reports}, indent=2))
+        say_document(
+            json_module.dumps({"version": 1, "dry_run": dry_run, "journals": reports}, indent=2)
+        )
     elif not journals:
         say("nothing to recover")
     clean = dry_run or all(report["clean"] for report in reports)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from loadstone.cli.console import say
+from loadstone.cli.console import say, say_document
 from loadstone.cli.options import Output
 from loadstone.errors import WrongInputError
 
@@ -24,7 +24,9 @@ def command(*, output: Output = Output()) -> None:  # noqa: B008
         left_out = store.reindex(finish_interrupted)
         count = len(store.experiments())
     if output.json:
-        print(json.dumps({"version": 1, "experiments": count, "left_out": left_out}, indent=2))
+        say_document(
+            json.dumps({"version": 1, "experiments": count, "left_out": left_out}, indent=2)
+        )
         return
     for line in left_out:
         say(f"left out: {line}")

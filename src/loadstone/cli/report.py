@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from loadstone.cli.console import say
+from loadstone.cli.console import say, say_document
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Flag, Output
 
@@ -39,7 +39,7 @@ def command(
     path = html or folder / "report.html"
     write_html(build_document(folder), path)
     if output.json:
-        print(json_module.dumps({"version": 1, "html": str(path)}))
+        say_document(json_module.dumps({"version": 1, "html": str(path)}))
     else:
         say(f"the report is in {path}")
     if open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from loadstone.cli.console import say_document
 from loadstone.errors import WrongInputError
 from loadstone.experiments.schema import experiment_schema
 from loadstone.results.files import whole_file
@@ -18,7 +19,7 @@ def command(*, output: Path | None = None) -> None:
     """
     text = json.dumps(experiment_schema(), indent=2, ensure_ascii=False)
     if output is None:
-        print(text)
+        say_document(text)
         return
     try:
         with whole_file(output) as draft:
