@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_frames import encoded
 from sample_results import Sample, compare, write_results
 
 from loadstone.cli.main import run_command
@@ -17,6 +18,7 @@ from loadstone.report import export, html
 from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument
 from loadstone.results.files import whole_file, write_atomically
+from loadstone.results.latency import LatencyLog
 from loadstone.results.record import Status
 from loadstone.results.store import INDEX_FILE
 
@@ -183,6 +185,42 @@ def test_a_file_of_a_trial_that_is_missing_or_damaged_is_named(
     assert len(said) == 1, document.notices
     assert str(trial / file) in said[0].message
     assert len(document.trials) == (1 if file in ("plan.json", "result.json") else 2)
+
+
+@pytest.fixture
+def with_lines(results: Path) -> Path:
+    """A trial with the files of lines that a run leaves."""
+    trial = sorted((results / "shared-buffers").glob("b*"))[0]
+    histogram = encoded([1_000_000, 2_000_000])
+    assert histogram is not None
+    with (trial / "latency.hlog").open("w") as file:
+        log = LatencyLog(file, start_unix_s=1.0)
+        for second in range(3):
+            log.append("measure/new-order/response", second, second + 1, histogram)
+    (trial / "journal.jsonl").write_text('{"event": "begin"}\n{"event": "end"}\n')
+    (trial / "target.log").write_bytes(b"LOG:  ready\n\xff")
+    return trial
+
+
+@pytest.mark.parametrize("file", ["latency.hlog", "journal.jsonl"])
+@pytest.mark.parametrize(("harm", "told"), [(cut, "ends early"), (scribble, "is damaged after")])
+def test_a_damaged_file_of_lines_is_named(
+    file: str, harm: Callable[[Path], None], told: str, with_lines: Path
+) -> None:
+    assert not [n for n in build_document(with_lines.parent).notices if n.code == "damaged-file"]
+    harm(with_lines / file)
+    notices = [n for n in build_document(with_lines.parent).notices if n.code == "damaged-file"]
+    assert [f"{with_lines / file} {told}" in each.message for each in notices] == [True]
+
+
+@pytest.mark.parametrize("harm", [remove, scribble])
+def test_what_a_report_does_not_need_never_stops_one(
+    harm: Callable[[Path], None], with_lines: Path
+) -> None:
+    for file in ("latency.hlog", "journal.jsonl", "target.log"):
+        harm(with_lines / file)
+    assert len(build_document(with_lines.parent).trials) == 2
+    assert run_command(["show", str(with_lines.parent)]) == ExitCode.OK
 
 
 def test_a_whole_folder_has_no_such_notice(results: Path) -> None:

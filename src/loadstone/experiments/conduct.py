@@ -40,6 +40,7 @@ from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice
 from loadstone.results.store import index_experiment
+from loadstone.results.trial_files import JOURNAL_FILE
 from loadstone.spec.model import Experiment, TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_for
@@ -143,7 +144,7 @@ def _lab(
     interrupts: Interrupts,
 ) -> Iterator[Lab]:
     """The targets, open, with everything put back at the end."""
-    journal = Journal(folder.path / "journal.jsonl", options.command)
+    journal = Journal(folder.path / JOURNAL_FILE, options.command)
     context = TargetContext(
         journal=journal,
         owner=experiment.name,

@@ -16,6 +16,7 @@ from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import CheckResult, TrialResult, Wait
+from loadstone.results.trial_files import JOURNAL_FILE
 from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload
@@ -30,7 +31,7 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
         DiskFullError: If there was no space for the record.
     """
     outcome = TrialOutcome(plan, workload_of(plan.workload), folder.path, folder.started_at)
-    with folder, lab.journal.copied_to(folder.path / "journal.jsonl"):
+    with folder, lab.journal.copied_to(folder.path / JOURNAL_FILE):
         try:
             _reset(outcome, folder, lab)
             if plan.crash is not None:

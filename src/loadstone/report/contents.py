@@ -1,4 +1,4 @@
-"""The large files of a trial, frames and samples, and what is wrong with them."""
+"""What a report draws of a trial, and what is wrong with its files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from loadstone.report.probe_series import read_samples
 from loadstone.report.reading import RecordedTrial, damaged
 from loadstone.results.frames import FRAMES_FILE, parsed_frames
 from loadstone.results.lines import ENDS_EARLY
+from loadstone.results.plain_lines import damaged_lines
 from loadstone.results.record import Notice, Status
 from loadstone.results.samples import SAMPLES_LINES, SAMPLES_TABLE
 
@@ -37,8 +38,9 @@ def contents_of(trial: RecordedTrial) -> Contents:
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
     cut_off = trial.result.status in (Status.RUNNING, Status.INTERRUPTED)
-    if problem and not (cut_off and problem.startswith(ENDS_EARLY)):
-        found.notices.append(damaged(f"{trial.path / FRAMES_FILE} {problem}"))
+    for path, what in {trial.path / FRAMES_FILE: problem, **damaged_lines(trial.path)}.items():
+        if what and not (cut_off and what.startswith(ENDS_EARLY)):
+            found.notices.append(damaged(f"{path} {what}"))
     table = trial.path / SAMPLES_TABLE
     found.samples = read_samples(table)
     if not table.exists():
