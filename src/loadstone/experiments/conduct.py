@@ -20,11 +20,12 @@ from loadstone.experiments.log_in import refuse_shut_out
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.preflight.cautions import cautions
 from loadstone.experiments.preflight.check import changes_of
-from loadstone.experiments.preflight.crashes import refuse_uncrashable
-from loadstone.experiments.preflight.outages import refuse_impossible_outage
+from loadstone.experiments.preflight.crashes import crash_problems
+from loadstone.experiments.preflight.outages import outage_problems
 from loadstone.experiments.preflight.refusals import (
     refuse_claimed_host,
     refuse_impossible,
+    refuse_problems,
     refuse_unavailable,
     refuse_unfit,
     refuse_unsafe,
@@ -128,8 +129,8 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
         target_for(parts.target).describe(parts.target)
         refuse_unfit(parts, experiment.cache)
     refuse_unavailable(experiment, variants, design.skipped(experiment))
-    refuse_uncrashable(experiment)
-    refuse_impossible_outage(experiment)
+    refuse_problems("crash trials", crash_problems(experiment))
+    refuse_problems("the outage", outage_problems(experiment))
     refuse_overfull(experiment, variants)
     refuse_unsafe(experiment, variants, allowed=allow_unsafe)
     refuse_claimed_host(experiment, variants)

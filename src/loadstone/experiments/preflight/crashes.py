@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.errors import LoadstoneError, RefusedError
+from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.designs.crash import on_volatile_devices
 from loadstone.factors.registry import apply_changes
@@ -36,17 +36,6 @@ def crash_problems(experiment: Experiment) -> list[Problem]:
             return [Problem(("repeats",), "a crash experiment repeats by design: crashes")]
     reasons = [*_general_reasons(experiment), *_storage_reasons(experiment, failure)]
     return [Problem(path, reason) for reason in dict.fromkeys(reasons)]
-
-
-def refuse_uncrashable(experiment: Experiment) -> None:
-    """Stops before crash trials that cannot be made.
-
-    Raises:
-        RefusedError: With every reason.
-    """
-    if problems := crash_problems(experiment):
-        said = "; ".join(problem.message for problem in problems)
-        raise RefusedError(f"crash trials cannot be made: {said}")
 
 
 def _general_reasons(experiment: Experiment) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loadstone.errors import LoadstoneError, RefusedError
+from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
 from loadstone.factors.registry import apply_changes
 from loadstone.host.locality import at_address
@@ -21,17 +21,6 @@ def outage_problems(experiment: Experiment) -> list[Problem]:
     if experiment.outage is None:
         return []
     return [Problem(_FIELD, reason) for reason in dict.fromkeys(_reasons(experiment))]
-
-
-def refuse_impossible_outage(experiment: Experiment) -> None:
-    """Stops before an outage that cannot be made.
-
-    Raises:
-        RefusedError: With every reason.
-    """
-    if problems := outage_problems(experiment):
-        said = "; ".join(problem.message for problem in problems)
-        raise RefusedError(f"the outage cannot be made: {said}")
 
 
 def _reasons(experiment: Experiment) -> Iterator[str]:

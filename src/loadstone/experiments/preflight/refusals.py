@@ -15,9 +15,25 @@ from loadstone.host.state import UNDO
 from loadstone.results.record import SkippedRung
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
+from loadstone.spec.problems import Problem
 from loadstone.targets.capabilities import explained
 from loadstone.targets.connection import NoConnection
 from loadstone.workloads.base import AnyWorkload
+
+
+def refuse_problems(what: str, problems: Sequence[Problem]) -> None:
+    """Stops before what cannot be made here.
+
+    Args:
+        what: Cannot be made: `the outage`.
+        problems: Why; none if it can.
+
+    Raises:
+        RefusedError: With every reason.
+    """
+    if problems:
+        said = "; ".join(problem.message for problem in problems)
+        raise RefusedError(f"{what} cannot be made: {said}")
 
 
 def refuse_unsafe(experiment: Experiment, variants: Sequence[Variant], *, allowed: bool) -> None:
