@@ -14,11 +14,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from loadstone.errors import WrongInputError
 from loadstone.folders_of_user import folder_of_user
 
 MANIFEST = "manifest.json"
 """What is known of the data of a folder."""
+_OF, _HASHES = "of", "sha256"
+"""In a manifest: from what the files were made, and the hash of each."""
 
 
 def cache_folder() -> Path:
@@ -34,8 +38,16 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def made_once(folder: Path, make: Callable[[Path], Mapping[str, object]]) -> tuple[Path, bool]:
-    """A folder that is whole, and whether it was made now."""
+def made_once(
+    folder: Path, make: Callable[[Path], Mapping[str, object]], of: Mapping[str, object]
+) -> tuple[Path, bool]:
+    """A folder that is whole, and whether it was made now.
+
+    Args:
+        folder: Where it is kept.
+        make: Writes its files, and says what its manifest has besides.
+        of: What its files are made from (scale, seed): the manifest has it.
+    """
     if (folder / MANIFEST).is_file():
         return folder, False
     rough = folder.with_name(f".{folder.name}.rough")
@@ -43,7 +55,9 @@ def made_once(folder: Path, make: Callable[[Path], Mapping[str, object]]) -> tup
         shutil.rmtree(left, ignore_errors=True)
     rough.mkdir()
     try:
-        (rough / MANIFEST).write_text(json.dumps(make(rough), indent=1))
+        known = {**make(rough), _OF: of}
+        known[_HASHES] = _hashes(rough)
+        (rough / MANIFEST).write_text(json.dumps(known, indent=1))
         rough.rename(folder)
     except BaseException:
         shutil.rmtree(rough, ignore_errors=True)
@@ -51,22 +65,51 @@ def made_once(folder: Path, make: Callable[[Path], Mapping[str, object]]) -> tup
     return folder, True
 
 
-def hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file of a folder by its name, but not of the manifest."""
-    return {path.name: _hash_of(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
-
-
-def altered(folder: Path, noted: Mapping[str, str]) -> list[Path]:
+def altered(folder: Path) -> list[Path]:
     """The files of a folder that are not as they were written.
 
     A file that has the size and the times of the last look is not read again.
+    """
+    paths = {folder / name: own for name, own in _manifest(folder)[_HASHES].items()}
+    return [path for path, own in paths.items() if not path.is_file() or _hash_of(path) != own]
+
+
+def refuse_altered(folder: Path, of: Mapping[str, object]) -> None:
+    """Stops before files are loaded that somebody has changed, or that are those of another seed.
 
     Args:
-        folder: Of a manifest.
-        noted: Their `hashes` at that time.
+        folder: That `made_once` made.
+        of: What its files must have been made from.
+
+    Raises:
+        WrongInputError: It names the first.
     """
-    paths = {folder / name: own for name, own in noted.items()}
-    return [path for path, own in paths.items() if not path.is_file() or _hash_of(path) != own]
+    advice = f"delete the folder {folder}: the next run makes its files again"
+    made_from = _manifest(folder)[_OF]
+    if made_from != of:
+        raise WrongInputError(
+            f"{folder} holds files of {_told(made_from)}, not of {_told(of)}", advice=advice
+        )
+    for path in altered(folder):
+        raise WrongInputError(
+            f"{path} is not what Loadstone wrote: its SHA-256 is not that of {folder / MANIFEST}",
+            advice=advice,
+        )
+
+
+def _told(of: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in of.items())
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+    return found
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file of a folder, by its path there."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): _hash_of(path) for path in paths}
 
 
 def _hash_of(path: Path) -> str:

@@ -85,7 +85,7 @@ def other_files(patch: pytest.MonkeyPatch, _target: Database) -> None:
     """Files of the cache in which one cell has lost what the next has gained."""
     whole, own = cache_folder(), Path(mkdtemp(prefix="altered-", dir=cache_folder().parent))
     shutil.copytree(whole / "cube", own / "cube")
-    patch.setattr(workload, "refuse_altered", lambda *_: None)
+    patch.setattr(workload, "refuse_altered_files", lambda *_: None)
     patch.setenv("LOADSTONE_CACHE", str(own))
     for path in cache_folder().glob("cube/scale*/native_[13].txt"):
         text = path.read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from test_cube_checks import OUTLINE, Engine
 
 from loadstone.cache import MANIFEST
 from loadstone.errors import ExitCode, WrongInputError
-from loadstone.runner.steps.answer_files import as_text
+from loadstone.protocol.steps import as_text
 from loadstone.workloads.cube import step_checks
 from loadstone.workloads.cube.contents import contents, store, table_of
 from loadstone.workloads.cube.cycle import RESTRUCTURE, Cube
 from loadstone.workloads.cube.data.provide import (
     CubeData,
     provide,
-    refuse_altered,
+    refuse_altered_files,
     split_into,
 )
 from loadstone.workloads.cube.metrics import Answer
@@ -275,16 +275,19 @@ def test_cached_files_that_were_altered_are_refused(tmp_path: Path) -> None:
     """Each file that is loaded, whatever its sum says, before anything is loaded."""
     data = provide(OUTLINE, SCALE, SEED, tmp_path)
     split_into(data, 2)
-    refuse_altered(data, 2)
+    refuse_altered_files(data, 2)
     files = [*data.parts(2), data.cells, data.names, *data.native_files]
     for path in files:
         text = path.read_bytes()
         path.write_bytes(text.swapcase())
         with pytest.raises(WrongInputError, match=f"{path} is not what Loadstone wrote") as raised:
-            refuse_altered(data, 2)
+            refuse_altered_files(data, 2)
         assert raised.value.exit_code is ExitCode.WRONG_INPUT
         assert str(path.parent) in (raised.value.advice or "")
         path.write_bytes(text)
-    refuse_altered(data, 2)
+    refuse_altered_files(data, 2)
+    of_another = replace(data, of={**data.of, "seed": SEED + 1})
+    with pytest.raises(WrongInputError, match=f"holds files of scale {SCALE:g}, seed {SEED}, not"):
+        refuse_altered_files(of_another, 1)
     every = [*data.folder.iterdir(), *data.parts(2)[0].parent.iterdir()]
     assert {path for path in every if path.name != MANIFEST} == {*files}

@@ -9,7 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 
-from loadstone.cache import MANIFEST, altered, cache_folder, hashes, locked, made_once
+from loadstone.cache import (
+    MANIFEST,
+    altered,
+    cache_folder,
+    locked,
+    made_once,
+    refuse_altered,
+)
 from loadstone.errors import WrongInputError
 from loadstone.workloads.cube.data.cells import Injected, write_cells
 from loadstone.workloads.cube.data.native import NativeFile, write_native
@@ -28,12 +35,10 @@ from loadstone.workloads.cube.outline.sparse import (
 )
 
 CELLS, NAMES = "cells.csv", "names.json"
-_HASHES = "sha256"
-"""In a manifest: of each file."""
 KEY_DIMENSIONS = (ENTITY, PRODUCT, YEARS, SCENARIO, VERSION, CURRENCY, ACCOUNT)
 """Of a cell but its period, in the order of a key."""
 _BYTES_AT_1 = 0.7e9
-_EDITION = 2
+_EDITION = 3
 """Of the files of a seed: another one when they are drawn or written otherwise."""
 
 
@@ -42,6 +47,8 @@ class CubeData:
     """The files that a cube is loaded from, and what is in them."""
 
     folder: Path
+    of: Mapping[str, object]
+    """What its files are made from."""
     native: tuple[NativeFile, ...]
     lines: int
     """Of the file of cells, without its header."""
@@ -95,11 +102,13 @@ def provide(outline: Outline, scale: float, seed: int, cache: Path | None = None
     with locked(base / "lock"):
         folder, made = made_once(
             base / f"scale{scale:g}-seed{seed}-{_EDITION}",
-            lambda rough: {**write_files(rough, outline, scale, seed), _HASHES: hashes(rough)},
+            lambda rough: write_files(rough, outline, scale, seed),
+            _of(scale, seed),
         )
     manifest = json.loads((folder / MANIFEST).read_text())
     return CubeData(
         folder=folder,
+        of=_of(scale, seed),
         native=tuple(NativeFile(**own) for own in manifest["native"]),
         lines=manifest["cells"]["lines"],
         injected=tuple(Injected(**own) for own in manifest["cells"]["injected"]),
@@ -117,37 +126,39 @@ def altered_files(data: CubeData, parts: int) -> list[Path]:
         data: The files.
         parts: In which the file of cells is loaded.
     """
-    folders = [data.folder, *([_parts_folder(data.folder, parts)] if parts > 1 else [])]
-    return [
-        path
-        for folder in folders
-        for path in altered(folder, json.loads((folder / MANIFEST).read_text())[_HASHES])
-    ]
+    return [path for folder in _folders(data, parts) for path in altered(folder)]
 
 
-def refuse_altered(data: CubeData, parts: int) -> None:
-    """Stops before files are loaded that somebody has changed.
+def refuse_altered_files(data: CubeData, parts: int) -> None:
+    """Stops before files are loaded that are not what was written.
 
     Raises:
         WrongInputError: It names the first of `altered_files`.
     """
-    for path in altered_files(data, parts):
-        raise WrongInputError(
-            f"{path} is not what Loadstone wrote: its SHA-256 is not that of {MANIFEST} beside it",
-            advice=f"delete the folder {path.parent}: the next run makes its files again",
-        )
+    for folder in _folders(data, parts):
+        refuse_altered(folder, data.of)
+
+
+def _folders(data: CubeData, parts: int) -> list[Path]:
+    return [data.folder, *([_parts_folder(data.folder, parts)] if parts > 1 else [])]
+
+
+def _of(scale: float, seed: int) -> dict[str, object]:
+    return {"scale": scale, "seed": seed}
 
 
 def split_into(data: CubeData, many: int) -> None:
     """Splits the file of cells into parts, which are kept beside it; once."""
     if many > 1:
         with locked(data.folder.parent / "lock"):
-            made_once(_parts_folder(data.folder, many), lambda rough: _split(data, many, rough))
+            made_once(
+                _parts_folder(data.folder, many), lambda rough: _split(data, many, rough), data.of
+            )
 
 
 def _split(data: CubeData, many: int, folder: Path) -> Mapping[str, object]:
     parts = split(data.cells, many, folder)
-    return {"first_lines": [part.first_line for part in parts], _HASHES: hashes(folder)}
+    return {"first_lines": [part.first_line for part in parts]}
 
 
 def first_lines(data: CubeData, many: int) -> list[int]:
