@@ -160,11 +160,15 @@ def _passed(number_of_checks: int) -> str:
 
 
 def _checks(checks: Sequence[CheckResult]) -> RenderableType:
+    """Each check with what it holds, failed ones first with what was found."""
     failed = [check for check in checks if not check.passed]
-    if not failed:
-        return Text(f"Checks of the data: {_passed(len(checks))}", style="green")
-    text = Text(f"Checks of the data: {len(failed)} of {len(checks)} failed", style="bold red")
-    for check in failed:
+    said = f"{len(failed)} of {len(checks)} failed" if failed else _passed(len(checks))
+    text = Text(f"Checks of the data: {said}", style="bold red" if failed else "green")
+    for check in sorted(checks, key=lambda check: check.passed):
         source = f" ({check.source})" if check.source else ""
-        text.append(f"\n {check.name}{source}: {check.detail}", style="not bold")
+        claim = f": {check.claim}" if check.claim else ""
+        text.append(f"\n {check.name}{source}", style="not bold")
+        text.append(claim, style="not bold dim")
+        if not check.passed:
+            text.append(f"\n   {check.detail}", style="not bold")
     return text

@@ -91,6 +91,9 @@ class CheckResult(Record):
     passed: bool
     detail: str = Field(description="What was compared and what came out.")
     source: str = Field(default="", description="Clause of the specification.")
+    claim: str = Field(
+        default="", description="What it holds, and over what; empty in older results."
+    )
 
 
 class FactorReading(Record):

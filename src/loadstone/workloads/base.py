@@ -19,6 +19,7 @@ from loadstone.targets.connection import Connection
 from loadstone.text import readable
 from loadstone.units import format_duration
 from loadstone.workloads.charts import Charts
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.durability import CommitAudit
 from loadstone.workloads.measured import Measured, MetricSpec
 from loadstone.workloads.search import LoadSearch
@@ -84,6 +85,8 @@ class Workload(ABC, Generic[T]):
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
     """Name of the metric that verdicts are about by default."""
+    checks: ClassVar[tuple[CheckSpec, ...]]
+    """All that `check` and `durability` can make."""
     decides: ClassVar[frozenset[str]] = frozenset()
     """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
     first_factor: ClassVar[tuple[str, str] | None] = ("profile.users", "4, 8")

@@ -20,9 +20,14 @@ from loadstone.spec.model import Spec
 from loadstone.targets.base import Target
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, Workload
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured, MetricSpec
 
 NOTHING = Fingerprint(digest=hashlib.sha256().hexdigest())
+DONE = CheckSpec(
+    "work was done",
+    "the load generator counted an operation that ended well, at least one; there are no data",
+)
 
 
 class NoopParameters(Spec):
@@ -67,6 +72,7 @@ class Noop(Workload[Target]):
         MetricSpec("driver_cpu_us", "driver CPU per operation", "us", False),
     )
     headline = "operations_per_s"
+    checks = (DONE,)
     parameters: NoopParameters
 
     def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
@@ -107,7 +113,7 @@ class Noop(Workload[Target]):
     ) -> list[CheckResult]:
         """Something must have been done."""
         count = sum(measured.total_operations.values())
-        return [CheckResult(name="work was done", passed=count > 0, detail=f"{count} operations")]
+        return [DONE.of(passed=count > 0, detail=f"{count} operations")]
 
     def fingerprint(self, target: Target) -> Fingerprint:
         """Nothing is always the same."""

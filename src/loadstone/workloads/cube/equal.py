@@ -13,6 +13,7 @@ import pyarrow as pa
 from loadstone.results.record import CheckResult
 from loadstone.targets.database import Database
 from loadstone.targets.schema import Column, ColumnType, Table
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.cube.contents import store
 from loadstone.workloads.cube.cycle import grid_name
 from loadstone.workloads.cube.data.volume import SLICE
@@ -39,6 +40,20 @@ LARGEST_SCALE = 0.1
 """Above it the second roll-up would take longer than the trial."""
 _READ = 50
 """Grids that are read a second way: each takes a while."""
+EVERY_CELL = CheckSpec(
+    "every cell equals an independent roll-up",
+    "up to scale 0.1: the files are read a second time, all steps done in memory by another way, "
+    "and each cell of each table compared",
+)
+WAYS = CheckSpec(
+    "stored answers equal hybrid ones",
+    "cell by cell; one cell at least is compared, and how many is said",
+)
+READ = CheckSpec(
+    "answers equal an independent reading",
+    "of the first 50 grids, stored and hybrid: accounts, ratios and periods are worked out in "
+    "memory, up to scale 0.1 from the files, above it from level 0",
+)
 _EXPECTED = Table(
     "cube_expected",
     (
@@ -80,8 +95,7 @@ def check_cells(target: Database, outline: Outline, base: Cells, *, hybrid: bool
     finally:
         target.execute(f"DROP TABLE {_EXPECTED.name};")
     wrong = [int(many or 0) for many in (missing, more, other)]
-    return CheckResult(
-        name="every cell equals an independent roll-up",
+    return EVERY_CELL.of(
         passed=not any(wrong),
         detail=f"{rows.num_rows:,} rows expected: {wrong[0]:,} are missing, {wrong[1]:,} should "
         f"not be there, {wrong[2]:,} have other cells",
@@ -124,7 +138,7 @@ def check_ways(answers: Answers, grids: Sequence[Grid]) -> CheckResult:
     def both(place: int) -> tuple[_Values | None, _Values | None]:
         return _values(answers(place, False)), _values(answers(place, True))
 
-    return _compared_grids("stored answers equal hybrid ones", len(grids), both)
+    return _compared_grids(WAYS, len(grids), both)
 
 
 def check_answers(
@@ -144,7 +158,7 @@ def check_answers(
         reader = Reader(outline, base_of(read[place]))
         return dict(_read(reader, outline, read[place])), _values(answers(place, True))
 
-    return _compared_grids("answers equal an independent reading", len(read), both)
+    return _compared_grids(READ, len(read), both)
 
 
 def below_grid(target: Database, outline: Outline, grid: Grid) -> Cells:
@@ -165,7 +179,7 @@ def below_grid(target: Database, outline: Outline, grid: Grid) -> Cells:
 
 
 def _compared_grids(
-    name: str, many: int, both: Callable[[int], tuple[_Values | None, _Values | None]]
+    spec: CheckSpec, many: int, both: Callable[[int], tuple[_Values | None, _Values | None]]
 ) -> CheckResult:
     """Grids without a cell would be equal whatever the engine does: one cell at least is needed."""
     problems, cells, filled = [], 0, 0
@@ -181,8 +195,7 @@ def _compared_grids(
             problems.append(f"grid {place}: {said}")
     if not cells:
         problems.append(f"no cell was compared: none of {many} grids has one")
-    return CheckResult(
-        name=name,
+    return spec.of(
         passed=not problems,
         detail="; ".join(problems[:3]) or f"{cells:,} cells compared, in {filled} of {many} grids",
     )

@@ -19,6 +19,7 @@ from loadstone.workloads.base import LoadContext, LoadRequest, RunDriver, StepIn
 from loadstone.workloads.charts import Charts
 from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.checks import (
+    CHECKS,
     check_cycles,
     check_files,
     check_held,
@@ -32,7 +33,7 @@ from loadstone.workloads.cube.data.provide import (
     CubeData,
     altered_files,
     provide,
-    refuse_altered,
+    refuse_altered_files,
     split_into,
 )
 from loadstone.workloads.cube.data.volume import Volume, volume_of
@@ -85,6 +86,7 @@ class PlanningCube(SteppedWorkload):
     requires: ClassVar[frozenset[str]] = frozenset({"sql", "files", "cells"})
     Parameters = CubeParameters
     metrics = METRICS
+    checks = CHECKS
     headline = HEADLINE
     Search = CubeSearch
     decides = frozenset(
@@ -163,7 +165,7 @@ class PlanningCube(SteppedWorkload):
         own = self.parameters
         outline, data = _outline(seed), self._data(seed)
         split_into(data, own.csv_parts)
-        refuse_altered(data, own.csv_parts)
+        refuse_altered_files(data, own.csv_parts)
         begin = monotonic()
         rows = contents(outline, rates_of(outline, seed))
         target.create_tables(OUTLINE_TABLES)
@@ -216,7 +218,7 @@ class PlanningCube(SteppedWorkload):
         """The cycles, the retrieval, and what is asked in it."""
         own, outline = self.parameters, _outline(context.data_seed)
         data = self._data(context.data_seed)
-        refuse_altered(data, own.csv_parts)
+        refuse_altered_files(data, own.csv_parts)
         cube = Cube(outline, data, own, context.target.dialect, context.folder)
         retrieval = {"name": RETRIEVE, "steps": [], "asks": RETRIEVE}
         first = cube.stream(self._check_grids(context.data_seed)) if own.cycles else retrieval

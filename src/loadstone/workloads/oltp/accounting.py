@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loadstone.results.record import CheckResult
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.oltp.ledger import Ledger
 from loadstone.workloads.oltp.parameters import DELIVERY, NEW_ORDER, PAYMENT
@@ -17,6 +18,33 @@ from loadstone.workloads.oltp.population import (
     UNDELIVERED_PER_DISTRICT,
 )
 
+NEW_ORDERS = CheckSpec(
+    "new-orders are all there",
+    "driver's new-orders without rollbacks = rise of the district counters = new rows in orders",
+    source="TPC-C 5.11, clause 2.4.2.2",
+)
+PAYMENTS = CheckSpec(
+    "payments are all there",
+    "driver's payments = new rows in history = rise of the customers' payment counters",
+    source="TPC-C 5.11, clause 2.5.2.2",
+)
+AMOUNTS = CheckSpec(
+    "payments add up",
+    "rise of w_ytd = amounts of the new rows in history, each from 1.00 to 5,000.00",
+    source="TPC-C 5.11, clauses 2.5.1.3 and 2.5.2.2",
+)
+DELIVERIES = CheckSpec(
+    "deliveries are all there",
+    "orders delivered = ten for each delivery; 1 % may be skipped (2.7.4.2), and more once "
+    "a district can have run dry",
+    source="TPC-C 5.11, clauses 2.7.4.2 and 3.3.2.11",
+)
+STOCK = CheckSpec(
+    "stock matches the orders",
+    "lines, quantity and remote lines of the new orders = rise of s_order_cnt, s_ytd, s_remote_cnt",
+    source="TPC-C 5.11, clause 2.4.2.2",
+)
+CHECKS = (NEW_ORDERS, PAYMENTS, AMOUNTS, DELIVERIES, STOCK)
 MOST_SKIPPED = 0.01
 """Share of a delivery's districts that may be skipped unreported (clause 2.7.4.2)."""
 
@@ -34,12 +62,10 @@ def check_new_orders(
     counted = done(measured, NEW_ORDER)
     risen = round(after["next_order_ids"] - before["next_order_ids"])
     fits = counted <= risen <= counted + measured.total_errors
-    return CheckResult(
-        name="new-orders are all there",
+    return NEW_ORDERS.of(
         passed=fits and ledger.orders == risen,
         detail=f"the driver counted {_range(counted, measured.total_errors)}, the district "
         f"counters rose by {risen:,}, orders grew by {ledger.orders:,} rows",
-        source="TPC-C 5.11, clause 2.4.2.2",
     )
 
 
@@ -47,15 +73,13 @@ def check_payments(ledger: Ledger, measured: Measured) -> CheckResult:
     """History and each customer's counter grew by exactly the payments that were done."""
     counted = done(measured, PAYMENT)
     fits = counted <= ledger.payments <= counted + measured.total_errors
-    return CheckResult(
-        name="payments are all there",
+    return PAYMENTS.of(
         passed=fits
         and ledger.payments == ledger.payments_of_customers
         and "payments" not in ledger.misbooked,
         detail=f"the driver counted {_range(counted, measured.total_errors)}, history grew by "
         f"{ledger.payments:,} rows, the customers' payment counters by "
         f"{ledger.payments_of_customers:,}{_by_row(ledger, 'payments', 'customer by customer')}",
-        source="TPC-C 5.11, clause 2.5.2.2",
     )
 
 
@@ -66,12 +90,10 @@ def check_amounts(
     taken_in = round(after["warehouse_ytd"] - before["warehouse_ytd"], 2)
     paid = round(float(ledger.amount_paid) - before["warehouse_ytd"], 2)
     possible = ledger.least_payment >= 1 and ledger.greatest_payment <= 5000
-    return CheckResult(
-        name="payments add up",
+    return AMOUNTS.of(
         passed=taken_in == paid and possible,
         detail=f"w_ytd rose by {taken_in:,.2f}, history holds {paid:,.2f} in new payments, each "
         f"from {ledger.least_payment} to {ledger.greatest_payment} (allowed: 1.00 to 5000.00)",
-        source="TPC-C 5.11, clauses 2.5.1.3 and 2.5.2.2",
     )
 
 
@@ -89,13 +111,11 @@ def check_deliveries(ledger: Ledger, measured: Measured) -> CheckResult:
     asked = counted * DISTRICTS_PER_WAREHOUSE
     least = 0.0 if may_have_run_dry else asked - max(1.0, asked * MOST_SKIPPED)
     bounds = f"{least:,.0f} to {most:,}" + (" as a district may have run dry" * may_have_run_dry)
-    return CheckResult(
-        name="deliveries are all there",
+    return DELIVERIES.of(
         passed=least <= ledger.deliveries <= most and "deliveries" not in ledger.misbooked,
         detail=f"the driver counted {_range(counted, measured.total_errors)}, of "
         f"{DISTRICTS_PER_WAREHOUSE} districts each; {ledger.deliveries:,} orders were delivered "
         f"(allowed: {bounds}){_by_row(ledger, 'deliveries', 'customer by customer')}",
-        source="TPC-C 5.11, clauses 2.7.4.2 and 3.3.2.11",
     )
 
 
@@ -105,13 +125,11 @@ def check_stock(ledger: Ledger) -> CheckResult:
     An item may stand on two lines of one order: an update that takes it once shows here.
     """
     ordered, taken = ledger.ordered, ledger.taken
-    return CheckResult(
-        name="stock matches the orders",
+    return STOCK.of(
         passed=ordered == taken and "stock" not in ledger.misbooked,
         detail=f"order lines: {ordered.lines:,} with quantity {ordered.quantity:,}, "
         f"{ordered.remote:,} of them remote; stock counters: {taken.lines:,}, "
         f"{taken.quantity:,} and {taken.remote:,}{_by_row(ledger, 'stock', 'item by item')}",
-        source="TPC-C 5.11, clause 2.4.2.2",
     )
 
 

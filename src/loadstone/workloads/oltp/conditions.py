@@ -18,6 +18,7 @@ from typing import Any
 
 from loadstone.results.record import CheckResult
 from loadstone.targets.dialect import Dialect
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.oltp.population import DELIVERED_PER_DISTRICT, Query
 from loadstone.workloads.oltp.sums import Sums
 
@@ -53,6 +54,12 @@ class Condition:
     violations: str
     equal: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def spec(self) -> CheckSpec:
+        """What it holds: every row of the tables that it names."""
+        source = f"TPC-C 5.11, clause {self.clause}"
+        return CheckSpec(f"consistency {self.clause}", self.holds, source)
+
     def sql(self, dialect: Dialect) -> str:
         """One row: how many rows violate the condition, then the first of them; or no row."""
         columns = (
@@ -72,12 +79,7 @@ class Condition:
         holds = bool(self.equal) and not any(sums.differ(*each) for each in self.equal)
         rows = [] if holds else query(self.sql(dialect))
         detail = f"{self.holds}: 0 violations" if not rows else self._describe(rows[0])
-        return CheckResult(
-            name=f"consistency {self.clause}",
-            passed=not rows,
-            detail=detail,
-            source=f"TPC-C 5.11, clause {self.clause}",
-        )
+        return self.spec.of(passed=not rows, detail=detail)
 
     def _describe(self, row: tuple[Any, ...]) -> str:
         shown = (_shown(*each) for each in zip(self.columns, row[1:], strict=True))

@@ -10,9 +10,27 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
 from loadstone.results.record import CheckResult
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.oltp.parameters import NEW_ORDER, OrderEntryParameters
 
+MIX = CheckSpec(
+    "mix is as asked",
+    "chi-square of the transactions against the weights, from 30 expected of the rarest; "
+    "transactions begun and not counted yet are allowed for",
+    source="TPC-C 5.11, clause 5.2.4",
+)
+ROLLBACKS = CheckSpec(
+    "rollbacks are as specified",
+    "binomial, 1 % of the new-orders, from 1,000",
+    source="TPC-C 5.11, clause 2.4.1.4",
+)
+PACE = CheckSpec(
+    "pace is possible",
+    "with the specified waits: Poisson, new-orders against the most that the waits allow",
+    source="TPC-C 5.11, clause 5.2.5",
+)
+CHECKS = (MIX, ROLLBACKS, PACE)
 ALPHA = 1e-6
 """Level of each test."""
 
@@ -44,11 +62,9 @@ def check_mix(parameters: OrderEntryParameters, measured: Measured) -> CheckResu
     verdict = f"p = {p_value:.2g}" if enough else "too few to judge"
     if strangers:
         verdict = f"not asked for: {', '.join(sorted(strangers))}"
-    return CheckResult(
-        name="mix is as asked",
+    return MIX.of(
         passed=not strangers and p_value >= ALPHA,
         detail=f"{total:,} transactions: {found} (asked: {wanted}); {verdict}",
-        source="TPC-C 5.11, clause 5.2.4",
     )
 
 
@@ -105,12 +121,10 @@ def check_rollbacks(measured: Measured) -> CheckResult:
     enough = orders >= LEAST_NEW_ORDERS
     others = sum(measured.total_rolled_back.values()) - rolled_back
     bounds = f"allowed: {max(least, 0):,} to {most:,}" if enough else "too few to judge"
-    return CheckResult(
-        name="rollbacks are as specified",
+    return ROLLBACKS.of(
         passed=not others and (not enough or least <= rolled_back <= most),
         detail=f"{rolled_back:,} of {orders:,} new-orders rolled back ({bounds}), "
         f"{others:,} other transactions",
-        source="TPC-C 5.11, clause 2.4.1.4",
     )
 
 
@@ -129,13 +143,11 @@ def check_pace(parameters: OrderEntryParameters, measured: Measured) -> CheckRes
     expected = per_min * measured.duration_s / 60
     far = 2 * int(expected) + 100
     most = measured.users + _first(lambda many: pdtrc(many, expected) <= ALPHA, far)
-    return CheckResult(
-        name="pace is possible",
+    return PACE.of(
         passed=made <= most,
         detail=f"{made:,} new-orders by {measured.users:,} terminals in "
         f"{measured.duration_s:.0f} s (their waits allow {expected:,.0f}, "
         f"with chance {most:,.0f} at most)",
-        source="TPC-C 5.11, clause 5.2.5",
     )
 
 

@@ -8,6 +8,14 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.results.record import CheckResult
+from loadstone.workloads.checked import CheckSpec
+
+FIXED = CheckSpec(
+    "no rows lost or added",
+    "rows of the tables that no transaction adds to",
+    source="TPC-C 5.11, clause 4.3.3.1",
+)
+
 
 Query = Callable[[str], Sequence[tuple[Any, ...]]]
 """Runs one query on the target and returns its rows."""
@@ -76,11 +84,9 @@ def check_fixed_tables(rows: Mapping[str, int], warehouses: int) -> CheckResult:
     """
     expected = {table: expected_rows(warehouses)[table] for table in FIXED_TABLES}
     found = ", ".join(f"{table} {rows[table]:,} (loaded: {expected[table]})" for table in expected)
-    return CheckResult(
-        name="no rows lost or added",
+    return FIXED.of(
         passed=all(rows[table] in expected[table] for table in expected),
         detail=found,
-        source="TPC-C 5.11, clause 4.3.3.1",
     )
 
 

@@ -14,13 +14,14 @@ from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadContext, Load
 from loadstone.workloads.database import DatabaseWorkload
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.oltp import accounting, fairness
-from loadstone.workloads.oltp.conditions import check_conditions
+from loadstone.workloads.oltp.conditions import CONDITIONS, check_conditions
 from loadstone.workloads.oltp.durability import OrderAudit
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.ledger import ledger_of, read_counters
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
 from loadstone.workloads.oltp.parameters import WAITS, OrderEntryParameters
 from loadstone.workloads.oltp.population import (
+    FIXED,
     FIXED_TABLES,
     check_fixed_tables,
     verify_population,
@@ -40,6 +41,12 @@ class OrderEntry(DatabaseWorkload):
     Parameters = OrderEntryParameters
     metrics = METRICS
     headline = HEADLINE
+    checks = (
+        *(condition.spec for condition in CONDITIONS),
+        *accounting.CHECKS,
+        FIXED,
+        *fairness.CHECKS,
+    )
     Durability = OrderAudit
     parameters: OrderEntryParameters
 
