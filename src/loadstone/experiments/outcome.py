@@ -187,7 +187,7 @@ class TrialOutcome:
             specified_waits=profile.load == "closed" and profile.think_time == "specified",
             before=self.start.counters if self.start else {},
             after=self.counters_after,
-            loaded=self.start.fingerprint.rows if self.start else {},
+            loaded=self.start.fingerprint if self.start else found.loaded,
             folder=self.folder,
             data=self.restored.data if self.restored else {},
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from loadstone.protocol.frames import Event
 
@@ -88,3 +89,18 @@ def _step(event: Event) -> StepRun:
         spilled_bytes=count("spilled_bytes"),
         spilled_beside_bytes=count("spilled_beside_bytes"),
     )
+
+
+def as_text(value: object) -> str | None:
+    """A value as text: numbers in full, dates as ISO 8601, `char` without its padding."""
+    match value:
+        case None:
+            return None
+        case datetime():
+            return value.date().isoformat()
+        case date():
+            return value.isoformat()
+        case float():
+            return repr(value)
+        case _:
+            return str(value).rstrip()

@@ -54,6 +54,27 @@ class Dialect:
         """
         return f"octet_length({text})" if self.name == "postgresql" else f"length({text})"
 
+    def wide(self, number: str) -> str:
+        """An integer with 64 bits, so that products of it do not overflow.
+
+        Args:
+            number: SQL expression.
+        """
+        return f"CAST({number} AS {self._wide})"
+
+    def days(self, date: str) -> str:
+        """A `date` as days since 1 January 1992.
+
+        Args:
+            date: SQL expression.
+        """
+        first = "DATE '1992-01-01'"
+        if self.name in {"mariadb", "spark"}:
+            return f"datediff({date}, {first})"
+        if self.name == "clickhouse":
+            return f"dateDiff('day', {first}, {date})"
+        return f"({date} - {first})"
+
     def instant(self, unix_us: int) -> str:
         """An `instant` as a literal.
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadstone.protocol.frames import Event, Tick
-from loadstone.results.record import MetricValue
+from loadstone.results.record import Fingerprint, MetricValue
+
+_UNKNOWN = Fingerprint(digest="")
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,8 @@ class Measured:
     """`observe` before the load began."""
     after: Mapping[str, float] = field(default_factory=dict)
     """`observe` after the load has ended; empty where that could not be read."""
-    loaded: Mapping[str, int] = field(default_factory=dict)
-    """`rows` of the fingerprint, counted before the caches were brought to their state and the load
-    began."""
+    loaded: Fingerprint = _UNKNOWN
+    """Of the data, taken before the caches were brought to their state and the load began."""
     ticks: tuple[Tick, ...] = ()
     """Of the measured phase, in order."""
     events: tuple[Event, ...] = ()

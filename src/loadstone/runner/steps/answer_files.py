@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from loadstone.protocol.steps import as_text
 
 
 def keep_answer(folder: Path, name: str, rows: Sequence[Sequence[object]]) -> None:
@@ -31,18 +32,3 @@ def keep_text(folder: Path, name: str, text: str) -> None:
     """Keeps a text as `NAME.txt`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-
-
-def as_text(value: object) -> str | None:
-    """A value as text: numbers in full, dates as ISO 8601, `char` without its padding."""
-    match value:
-        case None:
-            return None
-        case datetime():
-            return value.date().isoformat()
-        case date():
-            return value.isoformat()
-        case float():
-            return repr(value)
-        case _:
-            return str(value).rstrip()

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import groupby, zip_longest
 
-Row = tuple[str, ...]
-"""A row of an answer, each value as text."""
+Row = tuple[str | None, ...]
+"""A row of an answer, each value as text; None is NULL, which no empty text equals."""
 
 HALF_A_CENT = Decimal("0.005")
 """The most by which two numbers may differ."""
@@ -23,6 +23,8 @@ FIVE_DIGITS = Decimal("1e-5")
 """MariaDB's averages of hundredths have six decimals, and ClickHouse cuts quotients off at four."""
 LAST_DIGITS = Decimal("1e-12")
 """Sums of doubles (ClickHouse's averages, for one) differ in their last digits."""
+MOST_OF_LAST_DIGITS = Decimal("1e-5")
+"""Large sums are decimals, and exact: a cent more or less in 60 billion is another answer."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Difference:
     row: int
     """From 1."""
     column: int
-    """From 1; 0: the row is missing in one of them."""
+    """From 1; 0: the row is missing in one of them, or has more columns."""
     expected: str
     found: str
 
@@ -62,9 +64,11 @@ def difference(
     for number, (wanted, given) in enumerate(zip_longest(expected, found), start=1):
         if wanted is None or given is None:
             return Difference(number, 0, _or_nothing(wanted), _or_nothing(given))
-        for column, (one, other) in enumerate(zip_longest(wanted, given), start=1):
+        if len(wanted) != len(given):
+            return Difference(number, 0, _or_nothing(wanted), _or_nothing(given))
+        for column, (one, other) in enumerate(zip(wanted, given, strict=True), start=1):
             if not same(one, other):
-                return Difference(number, column, str(one), str(other))
+                return Difference(number, column, _shown(one), _shown(other))
     return None
 
 
@@ -82,16 +86,23 @@ def same(one: str | None, other: str | None) -> bool:
         return False
     size = abs(first)
     small = max(FOUR_DECIMALS, FIVE_DIGITS * size)
-    return abs(first - second) <= min(HALF_A_CENT, small) + LAST_DIGITS * size
+    last_digits = min(LAST_DIGITS * size, MOST_OF_LAST_DIGITS)
+    return abs(first - second) <= min(HALF_A_CENT, small) + last_digits
 
 
 def _settled(rows: Sequence[Row], tied: Sequence[int]) -> list[Row]:
     """The rows with those that the query leaves in any order sorted among themselves."""
     groups = groupby(rows, key=lambda row: tuple(_rounded(row[column]) for column in tied))
-    return [row for _, group in groups for row in sorted(group)]
+    return [row for _, group in groups for row in sorted(group, key=_by_text)]
 
 
-def _rounded(value: str) -> str:
+def _by_text(row: Row) -> list[tuple[bool, str]]:
+    return [(value is not None, value or "") for value in row]
+
+
+def _rounded(value: str | None) -> str | None:
+    if value is None:
+        return None
     try:
         return str(Decimal(value).quantize(Decimal("0.01")))
     except InvalidOperation:
@@ -99,4 +110,9 @@ def _rounded(value: str) -> str:
 
 
 def _or_nothing(row: Row | None) -> str:
-    return "no row" if row is None else " | ".join(row)
+    return "no row" if row is None else " | ".join(map(_shown, row))
+
+
+def _shown(value: str | None) -> str:
+    """An empty text is shown as such."""
+    return "NULL" if value is None else value or "''"

@@ -17,18 +17,21 @@ from time import monotonic
 import duckdb
 import pyarrow as pa
 
-from loadstone.cache import MANIFEST, cache_folder, locked, made_once
+from loadstone.cache import MANIFEST, cache_folder, locked, made_once, refuse_altered
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.quoting import quoted, read_by_duckdb
 from loadstone.targets.schema import Table
 from loadstone.workloads.dss import refresh
+from loadstone.workloads.dss.sums import summed
 from loadstone.workloads.dss.tables import LINEITEM, ORDERS, TABLES, rows_of
 
 PROGRAM = "tpchgen-cli"
 _WHOLE = ("region", "nation", "supplier")
 """Tables too small to be cut into parts."""
 _BYTES_OF_PART = 256e6
+_EDITION = 2
+"""Of the files: another one when they are made, or described in their manifest, otherwise."""
 _BYTES_AT_1 = {"parquet": 0.4e9, "csv": 1.1e9}
 
 
@@ -36,28 +39,16 @@ _BYTES_AT_1 = {"parquet": 0.4e9, "csv": 1.1e9}
 class DataSet:
     """Files with the rows of all tables."""
 
+    folders: Mapping[Path, Mapping[str, object]]
+    """Where they lie, and what they are made from."""
     files: Mapping[str, tuple[Path, ...]]
     """Table: its files."""
     rows: Mapping[str, int]
     sums: Mapping[str, str]
-    """Table: sum of `summed` over its rows."""
+    """Table: sum of `sums.summed` over its rows."""
     bytes: int
     generated_s: float
     """How long it took; 0 where it was there."""
-
-
-def summed(dialect: Dialect) -> dict[str, str]:
-    """Table: an integer expression over a row, whose sum tells whether all rows arrived."""
-    return {table.name: _summed(table, dialect) for table in TABLES}
-
-
-def _summed(table: Table, dialect: Dialect) -> str:
-    terms = [
-        dialect.cents(column.name) if column.type.name == "decimal" else column.name
-        for column in table.columns
-        if column.type.name in {"integer", "bigint", "decimal"}
-    ]
-    return " + ".join(terms)
 
 
 def provide(
@@ -79,22 +70,46 @@ def provide(
     base = (cache or cache_folder()) / "dss" / f"sf{scale:g}-{form}"
     base.mkdir(parents=True, exist_ok=True)
     begin = monotonic()
+    of_tables: dict[str, object] = {"scale": scale, "form": form}
+    of_staged: dict[str, object] = {**of_tables, "pairs": pairs, "seed": seed}
     with locked(base / "lock"):
-        tables, made = made_once(base / "tables", lambda folder: _counted_anew(folder, scale, form))
-        name = f"refresh-{pairs}-{seed}"
+        tables, made = made_once(
+            base / f"tables-{_EDITION}",
+            lambda folder: _counted_anew(folder, scale, form),
+            of_tables,
+        )
         staged, also = made_once(
-            base / name, lambda folder: _stage(folder, tables, scale, form, pairs=pairs, seed=seed)
+            base / f"refresh-{pairs}-{seed}-{_EDITION}",
+            lambda folder: _stage(folder, tables, scale, form, pairs=pairs, seed=seed),
+            of_staged,
         )
     manifest = json.loads((tables / MANIFEST).read_text())
     files = {table.name: _files(tables, table.name, form) for table in TABLES}
     files |= {table.name: _files(staged, table.name, form) for table in refresh.STAGED}
     return DataSet(
+        folders={tables: of_tables, staged: of_staged},
         files=files,
         rows=manifest["rows"],
         sums=manifest["sums"],
         bytes=sum(path.stat().st_size for table in TABLES for path in files[table.name]),
         generated_s=monotonic() - begin if made or also else 0.0,
     )
+
+
+def refuse_altered_files(data: DataSet) -> None:
+    """Stops before files are loaded that are not what was written.
+
+    Raises:
+        WrongInputError: It names the first.
+    """
+    for folder, of in data.folders.items():
+        refuse_altered(folder, of)
+
+
+def source_of(table: Table, data: DataSet) -> str:
+    """What DuckDB reads a table from."""
+    files = data.files[table.name]
+    return _source(table, files, files[0].suffix.removeprefix("."))
 
 
 def _files(folder: Path, table: str, form: str) -> tuple[Path, ...]:
@@ -220,13 +235,19 @@ def _stage(
             "((i + 1) >> 3 << 5) | ((i + 1) & 7) AS o_orderkey FROM range(?) AS _(i)",
             [per_pair, pairs * per_pair],
         )
-        source = _source(LINEITEM, _files(tables, LINEITEM.name, form), form)
+        sums = summed(Dialect("duckdb"))
+        orders, lineitem = (
+            _source(table, _files(tables, table.name, form), form) for table in (ORDERS, LINEITEM)
+        )
         connection.execute(
-            f"COPY (SELECT pair, o_orderkey, count(*)::integer AS l_lines FROM deleted "
-            f"JOIN {source} ON l_orderkey = o_orderkey GROUP BY ALL ORDER BY o_orderkey) "
+            f"COPY (SELECT pair, o_orderkey, o_sum, l_lines, l_sum FROM deleted "
+            f"JOIN (SELECT o_orderkey, ({sums['orders']})::bigint AS o_sum FROM {orders}) "
+            f"USING (o_orderkey) JOIN (SELECT l_orderkey, count(*)::integer AS l_lines, "
+            f"sum({sums['lineitem']})::bigint AS l_sum FROM {lineitem} GROUP BY ALL) "
+            f"ON l_orderkey = o_orderkey ORDER BY o_orderkey) "
             f"TO {quoted(folder / f'refresh_delete.{form}')} ({options})"
         )
-    return {"pairs": pairs, "seed": seed}
+    return {}
 
 
 def _but_key(table: Table) -> str:

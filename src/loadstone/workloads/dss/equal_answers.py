@@ -11,16 +11,26 @@ from loadstone.protocol.steps import StepRun
 from loadstone.results.record import CheckResult, Status, TrialResult
 from loadstone.results.trial_files import RESULT_FILE, read_plan, read_result
 from loadstone.spec.plans import TrialPlan
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.dss import refresh
 from loadstone.workloads.dss.answers import difference
-from loadstone.workloads.dss.checks import PUBLISHED, answer_file, answered, read_answer
+from loadstone.workloads.dss.checks import PUBLISHED, REFERENCE, answer_file, answered, read_answer
 from loadstone.workloads.dss.metrics import REFRESHES
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
 from loadstone.workloads.dss.published import TIED
 from loadstone.workloads.dss.queries import NUMBERS, operation
 from loadstone.workloads.dss.rounds import POWER, VALIDATION_STREAM
 
-EQUAL = "answers equal those of other trials"
+EQUAL = CheckSpec(
+    "answers equal those of other trials",
+    "of the same experiment, at any scale and on any engine: each row and value, in order, of the "
+    "validation, and of power runs of the same seed after the same refresh 1. The other trial is "
+    "the first that passed one of the two above, else the first that counts, else the first that "
+    "ended; never one whose answers were refuted",
+)
+_OF_ALL = {PUBLISHED.name, REFERENCE.name}
+"""Checks that hold answers against some that were not made by a trial."""
+_OF_ANSWERS = {*_OF_ALL, EQUAL.name}
 
 
 def check_equal(folder: Path, steps: Sequence[StepRun]) -> CheckResult | None:
@@ -50,8 +60,7 @@ def check_equal(folder: Path, steps: Sequence[StepRun]) -> CheckResult | None:
     if not found:
         return None
     wrong = [one.said for one in found if not one.passed]
-    return CheckResult(
-        name=EQUAL,
+    return EQUAL.of(
         passed=not wrong,
         detail="; ".join(wrong or [one.said for one in found]),
     )
@@ -83,7 +92,7 @@ class _Trial:
         """The earlier trial whose answers of a stream are most to be trusted; None without any.
 
         Whose answers are known to be wrong is none. One that was held against the published ones
-        comes first, then one that counts, then any; of equal ones the first.
+        or a second reading comes first, then one that counts, then any; of equal ones the first.
         """
         others = (_Trial(path) for path in self.folder.parent.iterdir() if path != self.folder)
         fit = [
@@ -99,7 +108,7 @@ class _Trial:
     def has_answers(self, stream: str) -> bool:
         """Whether it has ended, and any query of a stream has an answer that is not refuted."""
         if self.result is None or any(
-            check.name in {PUBLISHED, EQUAL} and not check.passed for check in self.result.checks
+            check.name in _OF_ANSWERS and not check.passed for check in self.result.checks
         ):
             return False
         return any(self.has_answer(stream, operation(query)) for query in NUMBERS)
@@ -127,7 +136,7 @@ class _Trial:
         """The less, the more its answers are to be trusted."""
         if self.result is None:
             return 3
-        if any(check.name == PUBLISHED and check.passed for check in self.result.checks):
+        if any(check.name in _OF_ALL and check.passed for check in self.result.checks):
             return 0
         return 1 if self.result.status in {Status.VALID, Status.DISTURBED} else 2
 

@@ -32,9 +32,18 @@ def _staged(table: Table) -> Table:
 STAGED = (
     _staged(ORDERS),
     _staged(LINEITEM),
-    Table("refresh_delete", (_PAIR, ORDERS.columns[0], Column("l_lines", ColumnType("integer")))),
+    Table(
+        "refresh_delete",
+        (
+            _PAIR,
+            ORDERS.columns[0],
+            Column("o_sum", ColumnType("bigint")),
+            Column("l_lines", ColumnType("integer")),
+            Column("l_sum", ColumnType("bigint")),
+        ),
+    ),
 )
-"""`l_lines`: how many line items an order has that is deleted."""
+"""Of an order that is deleted: `sums.summed` of its row, how many line items it has, and theirs."""
 
 
 def orders_of(scale: float) -> int:

@@ -9,14 +9,24 @@ from typing import Any, ClassVar
 from loadstone.errors import LoadstoneError
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, MetricValue, Notice
+from loadstone.results.trial_files import read_plan
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, RunDriver, StepInfo
 from loadstone.workloads.dss import refresh
-from loadstone.workloads.dss.checks import check_published, check_rows
-from loadstone.workloads.dss.data import DataSet, provide, summed
-from loadstone.workloads.dss.equal_answers import check_equal
+from loadstone.workloads.dss.checks import (
+    LINES_HOLD,
+    ORDERS_HOLD,
+    OTHERS,
+    PUBLISHED,
+    REFERENCE,
+    check_published,
+    check_reference,
+    check_tables,
+)
+from loadstone.workloads.dss.data import DataSet, provide, refuse_altered_files
+from loadstone.workloads.dss.equal_answers import EQUAL, check_equal
 from loadstone.workloads.dss.metrics import (
     GEOMETRIC_MEAN,
     HEADLINE,
@@ -28,8 +38,10 @@ from loadstone.workloads.dss.metrics import (
     missing,
 )
 from loadstone.workloads.dss.parameters import DecisionSupportParameters
+from loadstone.workloads.dss.reference import LARGEST_SCALE
 from loadstone.workloads.dss.rounds import rounds, steps_planned, users
 from loadstone.workloads.dss.steps import PowerRun
+from loadstone.workloads.dss.sums import summed
 from loadstone.workloads.dss.tables import tables
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.stepped import LONGEST_S, SteppedWorkload
@@ -48,6 +60,7 @@ class DecisionSupport(SteppedWorkload):
     Parameters = DecisionSupportParameters
     metrics = METRICS
     headline = HEADLINE
+    checks = (PUBLISHED, REFERENCE, EQUAL, ORDERS_HOLD, LINES_HOLD, OTHERS)
     first_factor = None
     decides = frozenset(
         {
@@ -112,10 +125,12 @@ class DecisionSupport(SteppedWorkload):
             `generate_s`, which is not part of it; `rows`, `raw_bytes`, `size_bytes`.
 
         Raises:
+            WrongInputError: If a file was altered.
             LoadstoneError: If the rows in the target are not those of the files.
         """
         own = self.parameters
-        data = provide(own.scale, target.files_form, pairs=max(own.pairs, 1), seed=seed)
+        data = self._data(target, seed)
+        refuse_altered_files(data)
         indexes = own.indexes
         if indexes == "usual":
             indexes = target.usual_keys
@@ -191,17 +206,18 @@ class DecisionSupport(SteppedWorkload):
     def check(
         self, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
-        """Answers against the published ones and those of other trials, rows after refreshes."""
-        steps = steps_of(measured.events)
+        """Answers against the published ones or a second reading, and other trials; the tables."""
+        own, steps, folder = self.parameters, steps_of(measured.events), measured.folder
         found = []
-        if measured.folder is not None:
-            if self.parameters.scale == 1.0 and self.parameters.warm_up:
-                found.append(check_published(measured.folder, steps))
-            equal = check_equal(measured.folder, steps)
+        if folder is not None:
+            if own.warm_up and own.scale == 1.0:
+                found.append(check_published(folder, steps))
+            elif own.warm_up and own.scale <= LARGEST_SCALE:
+                seed = read_plan(folder).data_seed
+                found.append(check_reference(folder, self._data(target, seed), steps))
+            equal = check_equal(folder, steps)
             found += [] if equal is None else [equal]
-        if self.parameters.refreshes:
-            found += check_rows(target, measured.loaded, steps)
-        return found
+        return [*found, *check_tables(target, measured.loaded, steps)]
 
     def warms(self) -> str | None:
         """The warm-up asks all queries."""
@@ -219,8 +235,12 @@ class DecisionSupport(SteppedWorkload):
         return STEPS
 
     def fingerprint_tables(self, dialect: Dialect) -> dict[str, str]:
-        """All keys and numbers of the eight tables."""
+        """All numbers and dates of the eight tables, by place."""
         return summed(dialect)
+
+    def _data(self, target: Database, seed: int) -> DataSet:
+        own = self.parameters
+        return provide(own.scale, target.files_form, pairs=max(own.pairs, 1), seed=seed)
 
     def _compare(self, target: Database, data: DataSet) -> None:
         """What was loaded is what is in the files."""
