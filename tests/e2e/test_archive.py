@@ -28,7 +28,7 @@ workload:
 profile: {warm_up: 1s, measure: 4s}
 """
 """Of bulk inserts that were longer apart, one more or less would be a large share of all."""
-CHECKS = 7
+CHECKS = 8
 TOGETHER = pytest.mark.xdist_group("archive")
 """Of tests that look at the same trials: one process makes those."""
 MOVE = """\

@@ -11,9 +11,9 @@ from runner_plans import archive_plan, changed, encoded
 
 from loadstone.runner.archive.batch import Batch
 from loadstone.runner.archive.parameters import Parameters, Role, UserRole, part_of, read_parameters
-from loadstone.runner.archive.source import GOOD, EventColumns, EventGenerator
 from loadstone.runner.archive.station_buffer import EventRun, StationBuffer
 from loadstone.runner.plan import RefusalError, parse_plan
+from loadstone.workloads.archive.events import GOOD, EventColumns, EventGenerator
 
 MILLISECOND = 1_000_000
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from loadstone.runner.archive.source import EventColumns, EventSource, Words
 from loadstone.runner.archive.station_buffer import EventRun
+from loadstone.workloads.archive.events import EventColumns, EventSource, Words
 from loadstone.workloads.archive.tables import EVENT_COLUMNS
 
 ROUTES = (

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from loadstone.runner.archive.parameters import PATH
-from loadstone.runner.archive.source import EventColumns, Words
 from loadstone.runner.plan import RefusalError
+from loadstone.workloads.archive.events import EventColumns, Words
 from loadstone.workloads.archive.replay_file import HEADER, MAGIC, ROW
 
 _SECOND_US = 1_000_000

@@ -6,11 +6,11 @@ from loadstone.runner.archive.actor import Actor
 from loadstone.runner.archive.batch import ROUTES, Batch
 from loadstone.runner.archive.common import Acknowledged, Common, damaged, whole
 from loadstone.runner.archive.parameters import INSERT
-from loadstone.runner.archive.source import EventGenerator, EventSource
 from loadstone.runner.archive.station_buffer import StationBuffer
 from loadstone.runner.clock import to_ns
 from loadstone.runner.database import Link
 from loadstone.runner.session import DONE, IDLE, Ending, Outcome
+from loadstone.workloads.archive.events import EventGenerator, EventSource
 
 
 class Station(Actor):

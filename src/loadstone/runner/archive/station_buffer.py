@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from loadstone.runner.archive.source import EventSource
+from loadstone.workloads.archive.events import EventSource
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,50 @@ from loadstone.workloads.archive.contents import (
     read_contents,
     strays,
 )
-from loadstone.workloads.archive.element_windows import check_view
+from loadstone.workloads.archive.element_windows import SEEN, check_view
 from loadstone.workloads.archive.parameters import ArchiveParameters
+from loadstone.workloads.archive.said import sent
 from loadstone.workloads.archive.segments import (
+    INDEXES,
+    MOVED,
+    ORDER,
     Query,
     check_indexes,
     check_moved,
     check_order,
     read_segments,
 )
+from loadstone.workloads.checked import CheckSpec
 
+ONCE = CheckSpec(
+    "every event is stored once",
+    "for each station the numbers of its rows are 1 to n, each once, by their count, least,"
+    " greatest, sum and sum of squares",
+)
+MARKS = CheckSpec(
+    "stations know what is stored",
+    "the mark of each station is its highest number",
+)
+ACCOUNT = CheckSpec(
+    "events add up",
+    "offered = stored + held back + lost, by the counts of the load generator and the rows."
+    " A batch whose commit was sent and not answered when the load ended is stored whole or"
+    " not at all, and the rows tell which",
+)
+PLACES = CheckSpec(
+    "events lie in the segment of their time",
+    "each row: none at or after the begin of the next segment. A row before the begin of "
+    "its own only if the segment before was closed when it came: then no row of that "
+    "station with a higher number lies in an earlier segment",
+)
+SAID = CheckSpec(
+    "events say what was sent",
+    "each row: element, value, text and quality by place, against events that are made again from "
+    "seed, station and number; where none was lost, the earliest and the latest time of each "
+    "station, and of a sample, every 16th event, the times by place. Not with csv, nor of a "
+    "station with gaps",
+)
+CHECKS = (ONCE, MARKS, ACCOUNT, SAID, PLACES, ORDER, INDEXES, SEEN, MOVED)
 _SHOWN = 3
 
 
@@ -67,11 +101,47 @@ def check_account(contents: Sequence[Contents], facts: Mapping[str, float]) -> C
     held_back = told["buffered"] + told["in_doubt"] - in_doubt
     fits = told["offered"] == stored + held_back + told["lost"]
     doubt = f" (and {told['in_doubt']:,} in doubt)" if told["in_doubt"] else ""
-    return CheckResult(
-        name="events add up",
+    return ACCOUNT.of(
         passed=resolved and fits and told["offered"] > 0,
         detail=f"the driver offered {told['offered']:,}: {told['stored']:,} stored{doubt}, "
         f"{told['buffered']:,} held back, {told['lost']:,} lost; the history holds {stored:,}",
+    )
+
+
+def check_said(
+    contents: Sequence[Contents],
+    parameters: ArchiveParameters,
+    seed: int,
+    *,
+    timed: bool,
+) -> CheckResult:
+    """Each row says what its station sent as this number.
+
+    Args:
+        contents: Of all segments.
+        parameters: Of the trial; its events are made up.
+        seed: Of the load.
+        timed: No event was lost: the number of an event says when it was due.
+    """
+    stations = {each: rows for each, rows in by_station(contents).items() if rows.whole}
+    wrong = []
+    for station, rows in sorted(stations.items()):
+        own = sent(station, rows.count, parameters, seed)
+        if rows.said != own.said:
+            wrong.append(f"station {station}: elements, values, texts or qualities")
+        span_us = rows.last_us - rows.first_us
+        if timed and (rows.timed, span_us) != (
+            own.timed_from(rows.first_us),
+            own.last_us - own.first_us,
+        ):
+            wrong.append(f"station {station}: times")
+    events = sum(rows.count for rows in stations.values())
+    of_times = "with their times" if timed else "times are not known: events were lost"
+    return SAID.of(
+        passed=not wrong,
+        detail=f"other than sent: {'; '.join(wrong[:_SHOWN])}"
+        if wrong
+        else f"{events:,} events of {len(stations)} stations, {of_times}",
     )
 
 
@@ -87,8 +157,7 @@ def read_marks(query: Query) -> dict[int, int]:
 def _check_once(stations: Mapping[int, Rows]) -> CheckResult:
     damaged = [station for station, rows in sorted(stations.items()) if not rows.whole]
     shown = "; ".join(f"station {each}: {_described(stations[each])}" for each in damaged[:_SHOWN])
-    return CheckResult(
-        name="every event is stored once",
+    return ONCE.of(
         passed=not damaged,
         detail=f"{len(damaged)} stations have gaps or doubles: {shown}"
         if damaged
@@ -108,8 +177,7 @@ def _check_marks(stations: Mapping[int, Rows], marks: Mapping[int, int]) -> Chec
         f"station {each} notes {marks.get(each, 0):,} and has {reached.get(each, 0):,}"
         for each in wrong[:_SHOWN]
     )
-    return CheckResult(
-        name="stations know what is stored",
+    return MARKS.of(
         passed=not wrong,
         detail=f"{len(wrong)} do not: {shown}" if wrong else f"{len(marks)} marks are right",
     )
@@ -120,8 +188,7 @@ def _check_places(contents: Sequence[Contents]) -> CheckResult:
     early = sum(each.early for part in contents for each in part.misplaced.values())
     late = f"; {early:,} came after the segment of their time was closed" if early else ""
     shown = ", ".join(f"{name}: {count:,} rows" for name, count in found.items())
-    return CheckResult(
-        name="events lie in the segment of their time",
+    return PLACES.of(
         passed=not found,
         detail=f"not so in {shown}" if found else f"{len(contents)} segments{late}",
     )

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loadstone.targets.dialect import Dialect
+from loadstone.workloads.archive.said import said_sql, timed_sql
 from loadstone.workloads.archive.segments import CLOSED, Query, Segment
 
-_HALF_BITS = 32
+HALF_BITS = 32
+"""Products are summed in halves: the sum of an engine may have no more than 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Rows:
     first_us: int
     """Earliest source time, microseconds since 1970."""
     last_us: int
+    said: int = 0
+    """`said.said_sql`, summed: elements, values, texts and qualities by place."""
+    timed: int = 0
+    """`said.timed_sql`, summed: source times of a sample by place."""
 
     def __add__(self, other: Rows) -> Rows:
         return Rows(
@@ -37,6 +43,8 @@ class Rows:
             self.squares + other.squares,
             min(self.first_us, other.first_us),
             max(self.last_us, other.last_us),
+            self.said + other.said,
+            self.timed + other.timed,
         )
 
     @property
@@ -132,27 +140,37 @@ def _read(query: Query, dialect: Dialect, segment: Segment, end_us: int | None) 
     rows: dict[int, Rows] = {}
     misplaced: dict[int, Misplaced] = {}
     for values in query(_sql(dialect, segment, end_us)):
-        station, count, least, greatest, total, high, low, first_us, last_us, *where = (
+        station, count, least, greatest, total, first_us, last_us, *more = (
             int(value or 0) for value in values
         )
-        squares = (high << _HALF_BITS) + low
-        rows[station] = Rows(count, least, greatest, total, squares, first_us, last_us)
+        halves, where = more[: 2 * _PRODUCTS], more[2 * _PRODUCTS :]
+        pairs = zip(halves[::2], halves[1::2], strict=True)
+        squares, said, timed = ((high << HALF_BITS) + low for high, low in pairs)
+        rows[station] = Rows(count, least, greatest, total, squares, first_us, last_us, said, timed)
         if any(where):
             misplaced[station] = Misplaced(*where)
     return Contents(segment, rows, misplaced)
 
 
 def _sql(dialect: Dialect, segment: Segment, end_us: int | None) -> str:
-    """Squares are summed in halves: the sum of an engine may have no more than 64 bits."""
     begin = dialect.instant(segment.begin_us) if segment.begun else None
     end = dialect.instant(end_us) if end_us is not None else None
     early = "0" if begin is None else f"CASE WHEN ts < {begin} THEN 1 ELSE 0 END"
     first_early = "NULL" if begin is None else f"CASE WHEN ts < {begin} THEN seq END"
     beyond = "0" if end is None else f"CASE WHEN ts >= {end} THEN 1 ELSE 0 END"
+    products = ("seq * seq", said_sql(dialect), timed_sql(dialect))
     return f"""
         SELECT station, count(*), min(seq), max(seq), sum(seq),
-            sum((seq * seq) >> {_HALF_BITS}), sum((seq * seq) & {(1 << _HALF_BITS) - 1}),
             {dialect.unix_us("min(ts)")}, {dialect.unix_us("max(ts)")},
+            {", ".join(map(_halves, products))},
             sum({early}), min({first_early}), sum({beyond})
         FROM {segment.name} GROUP BY station
     """
+
+
+_PRODUCTS = 3
+"""Whose sums are read in halves: squares, what events say, and times."""
+
+
+def _halves(product: str) -> str:
+    return f"sum(({product}) >> {HALF_BITS}), sum(({product}) & {(1 << HALF_BITS) - 1})"

@@ -13,7 +13,13 @@ from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.contents import Contents, by_station
 from loadstone.workloads.archive.segments import Query
 from loadstone.workloads.archive.tables import EVENT_COLUMNS, VIEW
+from loadstone.workloads.checked import CheckSpec
 
+SEEN = CheckSpec(
+    "the view is the sum of its segments",
+    "as many rows, and of a sample, eight elements over a minute, drawn at random, exactly "
+    "the same rows",
+)
 _WINDOWS = 8
 _LONGEST_US = 60_000_000
 
@@ -71,8 +77,7 @@ def check_view(
     there: Counter[tuple[Any, ...]] = Counter()
     for each in contents:
         there += _rows(query, dialect, each.segment.name, windows)
-    return CheckResult(
-        name="the view is the sum of its segments",
+    return SEEN.of(
         passed=count == expected and seen == there,
         detail=f"{count:,} rows of {expected:,}; of {len(windows)} elements over a time "
         f"{seen.total():,} rows, {(seen - there).total() + (there - seen).total():,} of which "

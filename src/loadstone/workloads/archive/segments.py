@@ -14,6 +14,21 @@ from loadstone.workloads.archive.tables import (
     index_name,
     segment_name,
 )
+from loadstone.workloads.checked import CheckSpec
+
+ORDER = CheckSpec(
+    "segments are in order",
+    "numbered without gaps, begins rising and no two alike, exactly one current, closed "
+    "ones before open ones; each line of the catalogue",
+)
+INDEXES = CheckSpec(
+    "segments have their index",
+    "every closed one; with index: live every one; by the names that the engine has",
+)
+MOVED = CheckSpec(
+    "closed segments have moved",
+    "with move only: table and index of every closed one lie in the second place",
+)
 
 Query = Callable[[str], Sequence[tuple[Any, ...]]]
 """Runs one query on the target and returns its rows."""
@@ -55,8 +70,7 @@ def check_order(segments: Sequence[Segment]) -> CheckResult:
     wrong = list(_disorder(segments))
     states = [each.state for each in segments]
     counts = ", ".join(f"{states.count(state)} {state}" for state in _AGE if state in states)
-    return CheckResult(
-        name="segments are in order",
+    return ORDER.of(
         passed=not wrong,
         detail="; ".join(wrong[:5]) or f"{len(segments)} segments: {counts}",
     )
@@ -74,8 +88,7 @@ def check_indexes(
     """
     due = [each for each in segments if live or each.state == CLOSED]
     without = [each.name for each in due if index_name(each.name) not in index_names(each.name)]
-    return CheckResult(
-        name="segments have their index",
+    return INDEXES.of(
         passed=not without,
         detail=f"without it: {', '.join(without)}"
         if without
@@ -92,8 +105,7 @@ def check_moved(segments: Sequence[Segment], moved: Callable[[str], set[str]]) -
     """
     closed = [each.name for each in segments if each.state == CLOSED]
     left = [name for name in closed if not {name, index_name(name)} <= moved(name)]
-    return CheckResult(
-        name="closed segments have moved",
+    return MOVED.of(
         passed=not left,
         detail=f"still at the first place, or their index is: {', '.join(left)}"
         if left

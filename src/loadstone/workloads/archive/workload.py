@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
+from loadstone.results.trial_files import read_plan
 from loadstone.spec.model import ProfileSpec
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
-from loadstone.workloads.archive.checks import check_account, check_history
+from loadstone.workloads.archive.checks import CHECKS, check_account, check_history, check_said
 from loadstone.workloads.archive.durability import ArchiveAudit
 from loadstone.workloads.archive.metrics import HEADLINE, METRICS, SWITCHED, metric_values
 from loadstone.workloads.archive.parameters import GROUPS, INSERT, ArchiveParameters
@@ -42,6 +43,7 @@ class EventArchive(DatabaseWorkload):
     Parameters = ArchiveParameters
     metrics = METRICS
     headline = HEADLINE
+    checks = CHECKS
     first_factor = ("workload.preallocate", "true, false")
     decides = frozenset(
         {"load", "users", "rate_per_s", "arrival", "sessions", "queue", "think_time", "backlog"}
@@ -186,9 +188,16 @@ class EventArchive(DatabaseWorkload):
     def check(
         self, target: Database, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
-        """The history in itself, then the driver's counts against it."""
-        checks, contents = check_history(target, self.parameters)
-        return [*checks, check_account(contents, measured.facts)]
+        """The history in itself, then the driver's counts and the events sent against it."""
+        own = self.parameters
+        checks, contents = check_history(target, own)
+        checks.append(check_account(contents, measured.facts))
+        if own.csv is None and measured.folder is not None:
+            plan = read_plan(measured.folder)
+            raised = plan.level is not None and bool(plan.level.raised)
+            timed = not raised and not measured.facts.get("events_lost")
+            checks.append(check_said(contents, own, plan.seed, timed=timed))
+        return checks
 
     def fingerprint(self, target: Database) -> Fingerprint:
         """The tables, and the file that is replayed: a changed one is another start state."""

@@ -14,10 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from loadstone.runner.archive.parameters import Parameters
-from loadstone.runner.clock import SECOND_NS
-
 Words = NDArray[np.uint64]
+_SECOND_NS = 1_000_000_000
 
 GOOD, UNCERTAIN, BAD = 192, 64, 0
 """Quality codes as OPC has them."""
@@ -47,6 +45,30 @@ class EventColumns:
     status: NDArray[np.int32]
 
 
+class EventShape(Protocol):
+    """What of a plan's parameters decides what events say."""
+
+    @property
+    def elements(self) -> int:
+        """Data points of each station."""
+
+    @property
+    def events_per_s(self) -> float:
+        """Of each station."""
+
+    @property
+    def late_share(self) -> float:
+        """Share of events that come late."""
+
+    @property
+    def late_by_s(self) -> float:
+        """How late they come at most."""
+
+    @property
+    def disorder_share(self) -> float:
+        """Share of events whose time lies before that of the event in front of them."""
+
+
 class EventSource(Protocol):
     """Where the events of a station come from."""
 
@@ -64,10 +86,10 @@ class EventSource(Protocol):
 class EventGenerator:
     """Makes up the events of one station."""
 
-    def __init__(self, station: int, parameters: Parameters, seed: int) -> None:
+    def __init__(self, station: int, parameters: EventShape, seed: int) -> None:
         self._seed = _mix_one(seed ^ ((station + 1) * SPREAD & _ALL_64))
         self._elements = parameters.elements
-        self._period_ns = SECOND_NS / parameters.events_per_s
+        self._period_ns = _SECOND_NS / parameters.events_per_s
         self._late_below = int(parameters.late_share * _TWO_32)
         both = parameters.late_share + parameters.disorder_share
         self._disorder_below = int(both * _TWO_32)
@@ -76,7 +98,7 @@ class EventGenerator:
     @property
     def per_s(self) -> float:
         """Events a second."""
-        return SECOND_NS / self._period_ns
+        return _SECOND_NS / self._period_ns
 
     def due_by(self, elapsed_ns: int) -> int:
         """Events that are due so long after the station's begin."""
