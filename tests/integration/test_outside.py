@@ -80,6 +80,7 @@ def test_a_folder_is_measured_and_its_plan_made_again(user: Session) -> None:
     assert metrics["appends_per_s"] > 0
     assert {each["name"] for each in result["operations"]} == {"append", "read"}
     assert [each["passed"] for each in result["checks"]] == [True, True]
+    assert all(each["claim"] for each in result["checks"])
     (again,) = user.trial_results("run", str(user.trial() / "plan.json"))
     assert again["fingerprint"] == result["fingerprint"]
     assert user.run("report", "files-run").returncode == ExitCode.OK
@@ -136,7 +137,7 @@ def test_a_program_of_a_package_makes_load(user: Session) -> None:
 
 
 def test_a_check_of_a_package_can_fail(user: Session, tmp_path: Path) -> None:
-    """A target that drops a line after the load makes the trial invalid."""
+    """A target that lost a line after the load, and has another twice, makes the trial invalid."""
     planted = tmp_path / "planted"
     planted.mkdir()
     (planted / "sitecustomize.py").write_text(
@@ -144,7 +145,8 @@ def test_a_check_of_a_package_can_fail(user: Session, tmp_path: Path) -> None:
         "whole = toy.files.Files.check\n"
         "def check(self, target, before, measured):\n"
         "    path = next(target.data_folder().iterdir())\n"
-        "    path.write_bytes(path.read_bytes()[:-64])\n"
+        "    lines = path.read_bytes()\n"
+        "    path.write_bytes(lines[:-128] + lines[-64:] + lines[-64:])\n"
         "    return whole(self, target, before, measured)\n"
         "toy.files.Files.check = check\n"
     )

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue
 from loadstone.workloads.base import LoadRequest, RunDriver, Workload
+from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.durability import Acknowledgement, CommitAudit
 from loadstone.workloads.measured import Measured, MetricSpec
 from toy.folder import Folder
 from toy.lines import BYTES, path_of, read_lines
+
+LINES = CheckSpec(
+    "lines",
+    "each user's lines are numbered from 1, in rising order in each file, each once, and are as "
+    "many as the load generator counted",
+)
+WHOLE = CheckSpec("whole", "no line of a file but its last is torn")
 
 
 class FilesParameters(BaseModel):
@@ -31,6 +40,14 @@ def lines_of(
     """User and number of each line, by file; None for a torn one."""
     folder = target.data_folder()
     return {number: list(read_lines(path_of(folder, number))) for number in range(parameters.files)}
+
+
+def _next_of_user(lines: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
+    """The numbers of two lines of a user that follow on each other in a file."""
+    last: dict[int, int] = {}
+    for user, number in filter(None, lines):
+        yield last.get(user, -1), number
+        last[user] = number
 
 
 class FilesAudit(CommitAudit[Folder]):
@@ -55,7 +72,7 @@ class FilesAudit(CommitAudit[Folder]):
         torn = [
             file for file, lines in lines_of(target, self.parameters).items() if None in lines[:-1]
         ]
-        return [CheckResult(name="whole", passed=not torn, detail=f"torn lines in files {torn}")]
+        return [WHOLE.of(passed=not torn, detail=f"torn lines in files {torn}")]
 
 
 class Files(Workload[Folder]):
@@ -68,6 +85,7 @@ class Files(Workload[Folder]):
     Parameters = FilesParameters
     metrics = (MetricSpec("appends_per_s", "appended lines", "lines/s", True),)
     headline = "appends_per_s"
+    checks = (LINES, WHOLE)
     Durability = FilesAudit
     parameters: FilesParameters
 
@@ -92,11 +110,16 @@ class Files(Workload[Folder]):
     def check(
         self, target: Folder, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
-        """All lines that were appended are there, and whole."""
-        found = self.observe(target)["lines"] - before["lines"]
+        """All lines that were appended are there once, in their order, and whole."""
         told = measured.total_operations.get("append", 0)
-        counted = CheckResult(
-            name="lines", passed=found == told, detail=f"{found:.0f} of {told} appended lines"
+        files = lines_of(target, self.parameters).values()
+        found = Counter(line for lines in files for line in lines if line and line != (0, 0))
+        last = {user: max(n for other, n in found if other == user) for user, _ in found}
+        once = found == Counter((user, n + 1) for user in last for n in range(last[user]))
+        rises = all(one < other for lines in files for one, other in _next_of_user(lines))
+        counted = LINES.of(
+            passed=once and rises and found.total() == told,
+            detail=f"{found.total()} of {told} appended lines",
         )
         return [counted, *self.durability.consistency(target)]
 
