@@ -148,6 +148,27 @@ def test_what_was_in_doubt_and_is_there_is_no_loss_and_hides_none():
     assert shop.lost([missing]) == [missing]
 
 
+def test_a_line_that_is_lost_is_not_made_up_for_by_one_that_is_there_twice():
+    shop = Shop()
+    draw = random.Random(1)
+    done = [shop.do(draw, float(number)) for number in range(40)]
+    orders = [each for each in done if each.operation == "new-order"]
+    _, d, o = orders[0].keys
+    assert shop.lost(orders) == []
+    shop.query(f"UPDATE order_line SET ol_number = 1 WHERE ol_d_id = {d} AND ol_o_id = {o}")
+    assert shop.lost(orders) == orders[:1]
+
+
+def test_a_payment_that_is_lost_is_not_made_up_for_by_one_that_is_there_twice():
+    shop = Shop()
+    paid = [Acknowledgement(float(c), 0, "payment", (1, 1, 1, 1, c, 700)) for c in (1, 2, 3)]
+    for each in paid:
+        shop._pay(*each.keys)
+    assert shop.lost(paid) == []
+    shop.query("UPDATE history SET h_c_id = 3 WHERE h_c_id = 2 AND h_amount = 700")
+    assert shop.lost(paid) == paid[1:2]
+
+
 class Compared(tuple[object, ...]):
     """Keys that count how often they are compared with others."""
 

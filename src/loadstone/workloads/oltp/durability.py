@@ -30,7 +30,8 @@ from loadstone.workloads.oltp.sums import read_sums
 Key = tuple[int, ...]
 
 _ORDERS = f"SELECT o_w_id, o_d_id, o_id, o_ol_cnt FROM orders WHERE o_id > {ORDERS_PER_DISTRICT}"
-_LINES = f"""SELECT ol_w_id, ol_d_id, ol_o_id, count(*) FROM order_line
+_LINES = f"""SELECT ol_w_id, ol_d_id, ol_o_id,
+    count(*), sum(ol_number), sum(ol_number * ol_number) FROM order_line
     WHERE ol_o_id > {ORDERS_PER_DISTRICT} GROUP BY ol_w_id, ol_d_id, ol_o_id"""
 _DELIVERED = f"""SELECT o_w_id, o_d_id, o_id FROM orders
     WHERE o_id > {DELIVERED_PER_DISTRICT} AND o_carrier_id IS NOT NULL"""
@@ -91,10 +92,15 @@ def _without_rows(
 
 
 def _orders(query: Query) -> set[Key]:
-    """New orders with all of their lines."""
-    lines = {_key(row): int(count) for *row, count in query(_LINES)}
+    """New orders with all of their lines, each once."""
+    lines = {_key(row[:3]): _key(row[3:]) for row in query(_LINES)}
     orders = ((_key(row), int(count)) for *row, count in query(_ORDERS))
-    return {key for key, count in orders if lines.get(key) == count}
+    return {key for key, count in orders if lines.get(key) == _numbered(count)}
+
+
+def _numbered(n: int) -> Key:
+    """Of the numbers 1 to n: how many, their sum, and that of their squares."""
+    return n, n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
 
 
 def _payments_missing(
