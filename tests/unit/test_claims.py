@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from loadstone.report.terminal_trial import _checks
 from loadstone.results.record import CheckResult
@@ -64,17 +66,28 @@ def test_no_result_of_a_check_is_made_without_its_claim() -> None:
         assert {*declared} <= {check.name for check in workload.checks}, name
 
 
-def test_the_terminal_shows_what_each_check_holds_and_failed_ones_first() -> None:
-    for workload in WORKLOADS.values():
-        first, *rest = workload.checks
-        results = [check.of(passed=True, detail="7 rows") for check in rest]
-        shown = str(_checks([*results, first.of(passed=False, detail="8 rows")]))
-        assert f"1 of {len(results) + 1} failed\n {first.name}" in shown
-        assert "8 rows" in shown
-        assert [check.name for check in workload.checks if check.claim not in shown] == []
+def shown(checks: list[CheckResult], *, in_full: bool) -> str:
+    console = Console(width=10_000, record=True, file=io.StringIO())
+    console.print(_checks(checks, in_full=in_full))
+    return "\n".join(line.rstrip() for line in console.export_text().splitlines())
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_the_terminal_shows_what_each_check_holds_and_failed_ones_first(workload: str) -> None:
+    first, *rest = specs = WORKLOADS[workload].checks
+    results = [check.of(passed=True, detail="7 rows") for check in rest]
+    results.append(first.of(passed=False, detail="8 rows"))
+    begin = f"Checks of the data: 1 of {len(results)} failed\n {first.name}"
+    said = shown(results, in_full=True)
+    assert said.startswith(begin)
+    assert ": 8 rows\n" in said
+    assert [check.name for check in specs if f"\n   {check.claim}" not in said] == []
+    said = shown(results, in_full=False)
+    assert said.startswith(begin)
+    assert len(said.splitlines()) == 2
 
 
 def test_an_older_result_has_checks_without_claims() -> None:
     old = CheckResult.model_validate({"name": "lines", "passed": True, "detail": "3 of 3"})
     assert old.claim == ""
-    assert str(_checks([old])) == "Checks of the data: the only one passed\n lines"
+    assert shown([old], in_full=True) == "Checks of the data: the only one passed\n lines"

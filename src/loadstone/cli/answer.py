@@ -30,7 +30,7 @@ def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> ReportDo
     if as_json:
         say_document(document.model_dump_json(indent=2))
     else:
-        _print(document, folder)
+        _print(document, folder, in_full=not write_page)
     return document
 
 
@@ -63,7 +63,7 @@ def answer_trial(folder: Path, *, as_json: bool) -> None:
             "notices": result.notices,
         }
     )
-    _print(only, folder)
+    _print(only, folder, in_full=True)
 
 
 def _write_page(document: ReportDocument, folder: Path) -> None:
@@ -76,7 +76,7 @@ def _write_page(document: ReportDocument, folder: Path) -> None:
         say(f"no report.html: {error.message}")
 
 
-def _print(document: ReportDocument, folder: Path) -> None:
+def _print(document: ReportDocument, folder: Path, *, in_full: bool) -> None:
     from loadstone.report.terminal import print_report
 
-    print_report(document, folder, out())
+    print_report(document, folder, out(), in_full=in_full)

@@ -20,19 +20,24 @@ _STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
 _WORDS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def print_report(document: ReportDocument, folder: Path, console: Console) -> None:
+def print_report(
+    document: ReportDocument, folder: Path, console: Console, *, in_full: bool = False
+) -> None:
     """Prints headline, figures with verdicts, notices with advice, and where the files are.
 
     Args:
         document: What is printed.
         folder: Where its files lie.
         console: Where to print; good from 80 columns on, with colour or without.
+        in_full: With what each check holds, for who has asked for it.
     """
-    for part in report_parts(document, folder):
+    for part in report_parts(document, folder, in_full=in_full):
         console.print(part, highlight=False)
 
 
-def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]:
+def report_parts(
+    document: ReportDocument, folder: Path, *, in_full: bool = False
+) -> list[RenderableType]:
     """The parts of the report, in order."""
     parts: list[RenderableType] = [_head(document)]
     if document.search is not None:
@@ -43,7 +48,7 @@ def report_parts(document: ReportDocument, folder: Path) -> list[RenderableType]
         parts += [variants_table(document), steps_list(document), durability_list(document)]
     if len(document.variants) == 1 and document.search is None:
         parts += crash_tables(document)
-        parts += trial_tables(document)
+        parts += trial_tables(document, in_full=in_full)
     if document.steps is not None and document.steps.moved:
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
     if document.notices:

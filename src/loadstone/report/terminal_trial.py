@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -20,7 +21,7 @@ _MOST_WAITS = 6
 _MOST_TRIALS = 12
 
 
-def trial_tables(document: ReportDocument) -> list[RenderableType]:
+def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableType]:
     """Tables about the trials of a report with a single configuration."""
     results = [trial.result for trial in document.trials]
     measured = [result for result in results if result.durability is None]
@@ -49,7 +50,7 @@ def trial_tables(document: ReportDocument) -> list[RenderableType]:
     if report.around:
         parts += [Text(""), Text(report.around)]
     if shown.checks:
-        parts += [Text(""), _checks(shown.checks)]
+        parts += [Text(""), _checks(shown.checks, in_full=in_full)]
     return parts
 
 
@@ -159,16 +160,20 @@ def _passed(number_of_checks: int) -> str:
     return "the only one passed" if number_of_checks == 1 else f"all {number_of_checks} passed"
 
 
-def _checks(checks: Sequence[CheckResult]) -> RenderableType:
-    """Each check with what it holds, failed ones first with what was found."""
+def _checks(checks: Sequence[CheckResult], *, in_full: bool) -> RenderableType:
+    """How many passed, what failed ones found, and in full what each of them holds."""
     failed = [check for check in checks if not check.passed]
     said = f"{len(failed)} of {len(checks)} failed" if failed else _passed(len(checks))
-    text = Text(f"Checks of the data: {said}", style="bold red" if failed else "green")
-    for check in sorted(checks, key=lambda check: check.passed):
+    parts: list[RenderableType] = [
+        Text(f"Checks of the data: {said}", style="bold red" if failed else "green")
+    ]
+    for check in sorted(checks if in_full else failed, key=lambda check: check.passed):
         source = f" ({check.source})" if check.source else ""
-        claim = f": {check.claim}" if check.claim else ""
-        text.append(f"\n {check.name}{source}", style="not bold")
-        text.append(claim, style="not bold dim")
-        if not check.passed:
-            text.append(f"\n   {check.detail}", style="not bold")
-    return text
+        parts.append(_after(1, f"{check.name}{source}", "" if check.passed else check.detail))
+        if in_full and check.claim:
+            parts.append(_after(3, check.claim, style="dim"))
+    return Group(*parts)
+
+
+def _after(blanks: int, *said: str, style: str = "") -> RenderableType:
+    return Padding(Text(": ".join(filter(None, said)), style=style), (0, 0, 0, blanks))
