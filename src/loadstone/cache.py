@@ -41,14 +41,14 @@ def locked(path: Path) -> Iterator[None]:
 def made_once(
     folder: Path, make: Callable[[Path], Mapping[str, object]], of: Mapping[str, object]
 ) -> tuple[Path, bool]:
-    """A folder that is whole, and whether it was made now.
+    """A folder that is whole, and whether it was made now. One without hashes is made again.
 
     Args:
         folder: Where it is kept.
         make: Writes its files, and says what its manifest has besides.
         of: What its files are made from (scale, seed): the manifest has it.
     """
-    if (folder / MANIFEST).is_file():
+    if (folder / MANIFEST).is_file() and _HASHES in _manifest(folder):
         return folder, False
     rough = folder.with_name(f".{folder.name}.rough")
     for left in (rough, folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from loadstone.targets.connection import NoConnection
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.parameters import ATTENDANTS, MOST_STATIONS, ArchiveParameters
+from loadstone.workloads.archive.replay_file import provide
 from loadstone.workloads.archive.workload import EventArchive
 from loadstone.workloads.base import LoadContext
 
@@ -206,6 +208,23 @@ def test_a_file_that_was_changed_is_another_start_state(
     assert digest(str(copy)) == first
     path.write_text("ts,element,value,status,text\n0,a,2,192,\n")
     assert digest(str(path)) != first
+
+
+def test_what_was_made_of_a_replayed_file_is_refused_once_it_is_altered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two values swapped: rows, times and sums are kept."""
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "events.csv"
+    path.write_text("ts,element,value,status,text\n0,a,1,192,\n1,a,2,192,\n")
+    made = provide(path).path
+    content = bytearray(made.read_bytes())
+    one, two = struct.pack("<d", 1.0), struct.pack("<d", 2.0)
+    at_one, at_two = content.index(one), content.index(two)
+    content[at_one : at_one + 8], content[at_two : at_two + 8] = two, one
+    made.write_bytes(content)
+    with pytest.raises(WrongInputError, match=f"{made} is not what Loadstone wrote"):
+        provide(path)
 
 
 def test_every_operation_belongs_to_one_group() -> None:

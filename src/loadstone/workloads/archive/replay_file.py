@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from loadstone.cache import cache_folder, locked, made_once
+from loadstone.cache import cache_folder, locked, made_once, refuse_altered
 from loadstone.errors import WrongInputError
 from loadstone.limits import MOST_ELEMENTS
 from loadstone.workloads.archive.events_csv import read_events
@@ -58,17 +58,21 @@ def provide(csv: Path) -> ReplayFile:
     """The file of events in the form for generators; made if it is not there.
 
     Raises:
-        WrongInputError: If it cannot be read, with the line that is wrong; or if there is no space.
+        WrongInputError: If it cannot be read, with the line that is wrong; if there is no space; or
+            if what was made of it was altered.
     """
     try:
         known = csv.stat()
-        return _provided(csv, (known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns))
+        state = (known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
+        found = _provided(csv, state)
+        refuse_altered(found.path.parent, _of(found.sha256))
     except OSError as error:
         where = error.filename or csv
         raise WrongInputError(
             f"{where} cannot be read or written: {error.strerror}",
             advice=f"what is replayed of {csv} is kept below {cache_folder()} (LOADSTONE_CACHE)",
         ) from error
+    return found
 
 
 @lru_cache(64)
@@ -78,7 +82,7 @@ def _provided(csv: Path, _state: tuple[int, ...]) -> ReplayFile:
     base = cache_folder() / "archive"
     base.mkdir(parents=True, exist_ok=True)
     with locked(base / "lock"):
-        folder, _ = made_once(base / f"{MAGIC.decode()}-{key}", partial(_made, csv))
+        folder, _ = made_once(base / f"{MAGIC.decode()}-{key}", partial(_made, csv), _of(key))
     path = folder / _NAME
     with path.open("rb") as file:
         _, _, elements = HEADER.unpack(file.read(HEADER.size))
@@ -88,7 +92,11 @@ def _provided(csv: Path, _state: tuple[int, ...]) -> ReplayFile:
 def _made(csv: Path, folder: Path) -> Mapping[str, object]:
     with (folder / _NAME).open("wb") as file:
         rows = write_replay(csv, file, folder)
-    return {"of": str(csv), "rows": rows}
+    return {"from": str(csv), "rows": rows}
+
+
+def _of(sha256: str) -> dict[str, object]:
+    return {"file": sha256}
 
 
 def write_replay(csv: Path, file: BinaryIO, scratch: Path | None = None) -> int:
