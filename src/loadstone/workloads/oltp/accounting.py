@@ -25,7 +25,8 @@ NEW_ORDERS = CheckSpec(
 )
 PAYMENTS = CheckSpec(
     "payments are all there",
-    "driver's payments = new rows in history = rise of the customers' payment counters",
+    "driver's payments = new rows in history = rise of the customers' payment counters, and "
+    "the last two for each customer",
     source="TPC-C 5.11, clause 2.5.2.2",
 )
 AMOUNTS = CheckSpec(
@@ -36,12 +37,14 @@ AMOUNTS = CheckSpec(
 DELIVERIES = CheckSpec(
     "deliveries are all there",
     "orders delivered = ten for each delivery; 1 % may be skipped (2.7.4.2), and more once "
-    "a district can have run dry",
+    "a district can have run dry; each customer's delivery counter = its orders delivered since "
+    "the load",
     source="TPC-C 5.11, clauses 2.7.4.2 and 3.3.2.11",
 )
 STOCK = CheckSpec(
     "stock matches the orders",
-    "lines, quantity and remote lines of the new orders = rise of s_order_cnt, s_ytd, s_remote_cnt",
+    "lines, quantity and remote lines of the new orders = rise of s_order_cnt, s_ytd, "
+    "s_remote_cnt, in all and for each item of each warehouse",
     source="TPC-C 5.11, clause 2.4.2.2",
 )
 CHECKS = (NEW_ORDERS, PAYMENTS, AMOUNTS, DELIVERIES, STOCK)
