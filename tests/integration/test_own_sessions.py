@@ -42,9 +42,6 @@ HOSTILE_POSTGRESQL = {
     "quote_all_identifiers": "on",
     "transform_null_equals": "on",
     "check_function_bodies": "off",
-    "max_parallel_workers_per_gather": "0",
-    "max_parallel_workers": "0",
-    "work_mem": "64kB",
     "datestyle": "SQL, DMY",
     "intervalstyle": "sql_standard",
 }

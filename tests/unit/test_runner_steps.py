@@ -222,7 +222,7 @@ def test_an_executed_plan_that_takes_too_long_is_had_without_an_execution(tmp_pa
     plan = plan_of(tmp_path, [stream("power", explain, query("b"))], time_limit_s=0.05)
     steps, _ = run(plan, FakeEngine())
     assert [(step.kind, step.error_class) for step in steps] == [("explain", None), ("query", None)]
-    assert steps[0].seconds >= 0.05
+    assert steps[0].seconds > 0.04
     assert (tmp_path / "plans" / "wait.txt").read_text() == "plan of wait"
 
 

@@ -138,8 +138,9 @@ def examined(
     checks: list[CheckResult] = []
     problem = ""
     try:
-        lost = workload.durability.lost(target, failed.acknowledged)
-        checks = workload.durability.consistency(target)
+        with target.reading_all():
+            lost = workload.durability.lost(target, failed.acknowledged)
+            checks = workload.durability.consistency(target)
     except InterruptedTrialError:
         raise
     except TargetError as error:

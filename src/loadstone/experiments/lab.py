@@ -80,7 +80,7 @@ class Lab:
     ) -> StartState:
         """Makes the target ready for load, and records what the trial starts from."""
         workload.prepare(self.target)
-        with clock.step("fingerprint"):
+        with clock.step("fingerprint"), self.target.reading_all():
             fingerprint = workload.fingerprint(self.target)
         with clock.step("settle"):
             self.target.settle(plan.cache)

@@ -157,7 +157,8 @@ def _checks(outcome: TrialOutcome, target: Target) -> list[CheckResult]:
     measured = outcome.measured()
     if measured is None:
         return []
-    return outcome.workload.check(target, measured.before, measured)
+    with target.reading_all():
+        return outcome.workload.check(target, measured.before, measured)
 
 
 def _crash(outcome: TrialOutcome, folder: TrialFolder, lab: Lab, plan: CrashPlan) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -251,6 +251,13 @@ class Target:
             TargetError: If the system refuses a setting or reads back another value.
         """
         return []
+
+    def reading_all(self) -> AbstractContextManager[None]:
+        """While it lasts, all the data are read to check them: by all means the system has.
+
+        The settings under test do not slow it down; they are in force again at its end.
+        """
+        return nullcontext()
 
     def settle(self, cache: str) -> None:
         """The last change before load: caches, statistics and checkpoint in their declared state.

@@ -21,10 +21,6 @@ _OWN: tuple[tuple[str, str, int], ...] = (
     ("quote_all_identifiers", "off", 13),
     ("transform_null_equals", "off", 13),
     ("check_function_bodies", "on", 13),
-    # Whole tables are read to check and fingerprint the data: by as many workers as they are worth.
-    ("max_parallel_workers_per_gather", "8", 13),
-    ("max_parallel_workers", "8", 13),
-    ("work_mem", "64MB", 13),
     ("datestyle", "ISO, MDY", 13),
     ("intervalstyle", "postgres", 13),
 )
@@ -32,6 +28,12 @@ _OWN: tuple[tuple[str, str, int], ...] = (
 
 The time limit of statements is first: it holds for the rest of them.
 """
+READING_ALL = {
+    "max_parallel_workers_per_gather": "8",
+    "max_parallel_workers": "8",
+    "work_mem": "64MB",
+}
+"""While whole tables are read: as many workers as they are worth, whatever is under test."""
 NAMES = frozenset(name for name, _, _ in _OWN)
 ENCODING = "UTF8"
 SETTINGS = """

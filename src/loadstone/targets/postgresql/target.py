@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.model import TargetSpec
@@ -21,7 +23,7 @@ from loadstone.targets.postgresql import (
     tablespace,
 )
 from loadstone.targets.postgresql.client import Client
-from loadstone.targets.postgresql.session import SETTINGS
+from loadstone.targets.postgresql.session import READING_ALL, SETTINGS
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
 from loadstone.targets.schema import Table
@@ -76,6 +78,18 @@ class PostgreSQL(ServedDatabase):
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Puts the state back that `open` left."""
         return self.restore(EMPTY, spec)
+
+    @contextmanager
+    def reading_all(self) -> Iterator[None]:
+        """With parallel workers and memory for them."""
+        for name, level in READING_ALL.items():
+            self.query(f"SET {name} = '{level}'")
+        try:
+            yield
+        finally:
+            with suppress(TargetError):  # a session that is gone has no settings
+                for name in READING_ALL:
+                    self.query(f"RESET {name}")
 
     def analyse(self) -> None:
         """Makes the planner's statistics of all tables."""
