@@ -9,7 +9,7 @@ from benchmarks.driving import drive
 from benchmarks.server import SETTINGS, Server, server
 from benchmarks.table import Aim, Report, median, spread
 from loadstone.load.profiles import run_plan
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.database import Database
 from loadstone.targets.schema import Column, Table
 from loadstone.units import format_size

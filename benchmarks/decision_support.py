@@ -22,7 +22,7 @@ from loadstone.journal import Journal
 from loadstone.load.driver import Driver
 from loadstone.protocol.frames import PROTOCOL_VERSION, Event, parse_frame
 from loadstone.protocol.steps import steps_of
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.postgresql import binaries

@@ -13,7 +13,9 @@ from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
 from loadstone.report.reading import read_experiment
 from loadstone.results.record import TrialResult
-from loadstone.spec.model import Experiment, ProfileSpec, RunDesign, WorkloadSpec
+from loadstone.spec.design import RunDesign
+from loadstone.spec.model import Experiment, WorkloadSpec
+from loadstone.spec.profile import ProfileSpec
 
 ROUNDS = 3
 WAREHOUSES = 10

@@ -12,7 +12,8 @@ from typing import Any
 from benchmarks.driving import drive
 from loadstone.journal import Journal
 from loadstone.load.profiles import load_plan
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database

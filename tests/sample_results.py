@@ -33,17 +33,11 @@ from loadstone.results.record import (
     TrialResult,
     Wait,
 )
-from loadstone.spec.model import (
-    CompareDesign,
-    Design,
-    Experiment,
-    LadderDesign,
-    ProfileSpec,
-    Rung,
-    TargetSpec,
-    WorkloadSpec,
-)
+from loadstone.spec.design import CompareDesign, Design, LadderDesign, Rung
+from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 
 MIX = {"new-order": 10, "payment": 10, "order-status": 1, "delivery": 1, "stock-level": 1}
 MEDIAN_MS = {

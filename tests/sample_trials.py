@@ -6,8 +6,10 @@ from pathlib import Path
 
 from loadstone.results.folder import ExperimentFolder, read_result
 from loadstone.results.record import MetricValue, Status
-from loadstone.spec.model import Experiment, ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 
 
 def plan_of(

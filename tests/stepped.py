@@ -15,7 +15,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.frames import parsed_frames
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.registry import target_for
 from loadstone.workloads.cube.cycle import STEPS
 

@@ -25,7 +25,8 @@ from loadstone.host.registry import host_setting
 from loadstone.placements import support
 from loadstone.placements.place import parse
 from loadstone.results.frames import read_frames
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.registry import TARGETS
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]

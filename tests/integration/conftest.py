@@ -14,7 +14,8 @@ from lengths import long_but
 
 from loadstone.errors import TargetError
 from loadstone.journal import Journal, open_journals
-from loadstone.spec.model import Level, TargetSpec, default_server
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec, default_server
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.mariadb import OwnedMariaDB

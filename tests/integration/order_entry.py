@@ -10,7 +10,7 @@ from loadstone.journal import Journal
 from loadstone.load.driver import Driver
 from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.protocol.frames import parse_frame
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect

@@ -9,7 +9,7 @@ from pathlib import Path
 from server_victim import die
 
 from loadstone.journal import Journal
-from loadstone.spec.model import StorageSpec, TargetSpec
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.registry import target_for

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.journal import Entry, Journal
-from loadstone.spec.model import TargetSpec, default_server
+from loadstone.spec.target import TargetSpec, default_server
 from loadstone.targets.base import TargetContext
 from loadstone.targets.registry import target_for
 

@@ -14,7 +14,7 @@ from server_victim import MortalJournal, die
 
 from loadstone.placements import tree
 from loadstone.placements.account import Account
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 from loadstone.targets.local.places import Places
 
 

@@ -18,7 +18,9 @@ from loadstone.placements import support
 from loadstone.placements.place import parse
 from loadstone.results.folder import read_result
 from loadstone.results.record import DurabilityRecord, TrialResult
-from loadstone.spec.model import Experiment, Failure, TargetSpec
+from loadstone.spec.design import Failure
+from loadstone.spec.model import Experiment
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS, target_for
 from loadstone.workloads.durability import Acknowledgement

@@ -18,7 +18,7 @@ from loadstone.doctor.visit import Visit, visit_server
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.experiments.file import parse_experiment
 from loadstone.experiments.preflight.check import check_experiment
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 
 FAULTY = {
     "innodb_buffer_pool_size": "8M",

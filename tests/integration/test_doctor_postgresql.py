@@ -22,7 +22,7 @@ from loadstone.doctor.visit import Visit, visit_server
 from loadstone.errors import TargetError
 from loadstone.experiments.file import parse_experiment
 from loadstone.experiments.preflight.check import check_experiment
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 
 FAULTY = {
     "shared_buffers": "1MB",

@@ -31,7 +31,7 @@ from loadstone.protocol.frames import parse_frame
 from loadstone.protocol.programs import DRIVER
 from loadstone.results.frames import read_frames
 from loadstone.results.latency import merge
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.connection import NoConnection, ServerConnection
 
 PACING = {"default": {"keying_s": 0.0, "think": {"distribution": "none"}}}

@@ -29,7 +29,7 @@ from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import parsed_frames, read_frames
 from loadstone.results.record import Status
 from loadstone.results.samples import read_samples
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.connection import NoConnection
 
 NONE = NoConnection()

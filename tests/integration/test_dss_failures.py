@@ -16,7 +16,7 @@ from stepped import skip_without
 
 from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
-from loadstone.spec.model import StorageSpec, TargetSpec, default_server
+from loadstone.spec.target import StorageSpec, TargetSpec, default_server
 from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
 

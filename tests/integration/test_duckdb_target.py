@@ -11,7 +11,8 @@ import pytest
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements.place import parse
 from loadstone.placements.support import unavailable
-from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.duckdb import DuckDB
 from loadstone.targets.duckdb.database import connect
 from loadstone.targets.schema import Column, ColumnType, Index, Table

@@ -17,7 +17,8 @@ from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
 from loadstone.journal import Journal, open_journals
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 

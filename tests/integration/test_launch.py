@@ -17,7 +17,7 @@ from loadstone.errors import TargetError
 from loadstone.load.driver import Driver
 from loadstone.placements.account import Account, server_account
 from loadstone.protocol.frames import PROTOCOL_VERSION, Hello
-from loadstone.spec.model import ProcessSpec
+from loadstone.spec.target import ProcessSpec
 from loadstone.targets.local.launch import launch, readings
 
 FEWER = 512

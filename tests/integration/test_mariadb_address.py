@@ -11,7 +11,7 @@ from lengths import long_but
 
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.mariadb import OwnedMariaDB, RemoteMariaDB
 from loadstone.targets.mariadb.client import Client
 

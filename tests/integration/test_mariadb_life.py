@@ -10,7 +10,8 @@ from integration.conftest import ROWS, START, TABLES, fill, need_mariadb
 from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.mariadb import OwnedMariaDB, binaries, catalog
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
 

@@ -12,7 +12,7 @@ from order_entry import ENGINES, in_dialect, undone
 from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan, run_plan
 from loadstone.results.record import Fingerprint
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.database import Database
 from loadstone.workloads.base import LoadContext, LoadRequest
 from loadstone.workloads.measured import Measured, Observation

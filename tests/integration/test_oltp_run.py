@@ -14,7 +14,8 @@ from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan, run_plan
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import CheckResult
-from loadstone.spec.model import ProfileSpec, TargetSpec
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.postgresql import OwnedPostgreSQL

@@ -10,7 +10,7 @@ from integration.conftest import ROWS, START
 from machine import need
 
 from loadstone.errors import TargetError
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 from loadstone.targets.database import Database
 
 COUNT = "SELECT count(*) FROM item"

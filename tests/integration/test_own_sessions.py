@@ -251,7 +251,7 @@ CHDB = """
 import sys
 from pathlib import Path
 from loadstone.targets.chdb import ChDB
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 path = Path(sys.argv[1])
 hostile = {"max_result_rows": 1}

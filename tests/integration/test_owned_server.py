@@ -15,7 +15,7 @@ from integration.line_owner import LineServer
 from loadstone.errors import TargetError
 from loadstone.host.processes import signal_all, wait_ended, wait_stopped
 from loadstone.journal import Journal, open_journals
-from loadstone.spec.model import ProcessSpec
+from loadstone.spec.target import ProcessSpec
 
 
 @pytest.fixture(autouse=True)

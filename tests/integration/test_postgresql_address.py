@@ -26,7 +26,7 @@ from lengths import long_but
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode, RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.postgresql import OwnedPostgreSQL, RemotePostgreSQL
 from loadstone.targets.postgresql.client import Client
 

@@ -10,7 +10,7 @@ import pytest
 from integration.conftest import START, TABLES, on_each_version
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.postgresql import OwnedPostgreSQL, binaries, processes
 
 pytestmark = pytest.mark.xdist_group("postgresql")

@@ -9,7 +9,7 @@ from integration.conftest import ROWS, START, on_each_version
 from listing import postgresql_memory, shared_memory
 from machine import need
 
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 from loadstone.targets.postgresql import OwnedPostgreSQL, processes
 
 pytestmark = pytest.mark.xdist_group("postgresql")

@@ -12,7 +12,7 @@ from integration.conftest import ROWS, START, TABLES, MakeTarget, fill
 from lengths import long_but
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.spec.model import ProcessSpec
+from loadstone.spec.target import ProcessSpec
 from loadstone.targets.database import Database, fingerprint_of
 from loadstone.targets.mariadb.instance import Instance
 from loadstone.targets.owned_server import OwnedServer

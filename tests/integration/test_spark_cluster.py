@@ -16,7 +16,7 @@ from loadstone.errors import TargetError, WrongInputError
 from loadstone.journal import Journal
 from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.engines.spark import SparkEngine
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.spark import Spark, jvm, settings
 from loadstone.workloads.dss.data import DataSet, summed

@@ -17,7 +17,7 @@ from loadstone.errors import WrongInputError
 from loadstone.runner.engines.connections import FileConnection
 from loadstone.runner.engines.spark import SparkChannel, SparkEngine, shape_of
 from loadstone.runner.session import FailureError
-from loadstone.spec.model import ProcessSpec, TargetSpec
+from loadstone.spec.target import ProcessSpec, TargetSpec
 from loadstone.targets.schema import Column, ColumnType, Table
 from loadstone.targets.spark import Spark, settings
 from loadstone.targets.spark.database import Database

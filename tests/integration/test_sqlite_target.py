@@ -12,7 +12,8 @@ import pytest
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements.place import parse
 from loadstone.placements.support import unavailable
-from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.schema import Column, ColumnType, ForeignKey, Index, Table
 from loadstone.targets.sqlite import SQLite
 

@@ -29,7 +29,9 @@ from loadstone.results.frames import parsed_frames
 from loadstone.results.record import Status
 from loadstone.results.samples import SAMPLES_TABLE
 from loadstone.results.trial_files import empty_result
-from loadstone.spec.model import ProfileSpec, StorageSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.model import WorkloadSpec
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.happenings import CHECKPOINT
 from loadstone.targets.postgresql import OwnedPostgreSQL

@@ -18,7 +18,7 @@ from loadstone.placements.account import Account, server_account
 from loadstone.placements.device import Changes, LoopDevice
 from loadstone.placements.mounted import MountedPlace
 from loadstone.placements.place import parse
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 from loadstone.targets.local.places import Places
 
 GB = 1 << 30

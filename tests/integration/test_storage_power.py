@@ -23,7 +23,7 @@ from loadstone.placements.device import Changes
 from loadstone.placements.mounted import MountedPlace
 from loadstone.placements.place import parse
 from loadstone.placements.volatile import VolatileDevice
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 from loadstone.targets.local.places import Places
 
 ROUNDS, MORE_ROUNDS = 3, 10

@@ -14,7 +14,8 @@ from machine import apart, assert_as_before, listing, need
 
 from loadstone.errors import TargetError
 from loadstone.journal import Journal
-from loadstone.spec.model import Level, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.registry import target_for

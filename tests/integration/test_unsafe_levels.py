@@ -16,7 +16,7 @@ import pytest
 from lengths import LONG
 
 from loadstone.errors import LoadstoneError, TargetError, WrongInputError
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.chdb import ChDB
 from loadstone.targets.duckdb import DuckDB

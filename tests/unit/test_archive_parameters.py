@@ -18,7 +18,8 @@ from loadstone.experiments.file import parse_experiment, write_experiment
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.load.profiles import run_plan
 from loadstone.results.record import Fingerprint
-from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.model import Experiment
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.connection import NoConnection
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect

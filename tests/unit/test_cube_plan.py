@@ -15,7 +15,8 @@ from not_started import not_started
 from loadstone.errors import WrongInputError
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.protocol.steps import StepRun
-from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.model import Experiment
+from loadstone.spec.profile import ProfileSpec
 from loadstone.workloads.base import LoadContext
 from loadstone.workloads.cube import grids
 from loadstone.workloads.cube.contents import contents

@@ -11,7 +11,8 @@ from loadstone.experiments.data import DataStates
 from loadstone.experiments.observer import Observer
 from loadstone.journal import Journal
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.sqlite import SQLite
 from loadstone.workloads.noop import Noop

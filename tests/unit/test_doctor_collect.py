@@ -29,7 +29,8 @@ from loadstone.doctor.visit import judge, visit_experiment, visit_server
 from loadstone.errors import WrongInputError
 from loadstone.host.locality import is_here
 from loadstone.host.machine import Machine
-from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.model import Experiment
+from loadstone.spec.target import TargetSpec
 
 # -- logs -----------------------------------------------------------------------------------------
 

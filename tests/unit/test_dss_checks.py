@@ -11,8 +11,10 @@ from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, Status
 from loadstone.results.trial_files import PLAN_FILE, empty_result, write_model, write_result
 from loadstone.runner.steps.answer_files import keep_answer
-from loadstone.spec.model import ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.model import WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.workloads.dss.answers import Row
 from loadstone.workloads.dss.checks import check_published, read_answer
 from loadstone.workloads.dss.equal_answers import check_equal

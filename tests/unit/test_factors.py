@@ -25,8 +25,10 @@ from loadstone.factors.registry import (
     factor_kind,
     full_name,
 )
-from loadstone.spec.model import Experiment, ProfileSpec, TargetSpec
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.capabilities import CAPABILITIES
 from loadstone.targets.registry import TARGETS
 from loadstone.targets.risks import Risk, is_unsafe

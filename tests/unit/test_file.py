@@ -20,7 +20,8 @@ from loadstone.experiments.file import (
     write_experiment,
 )
 from loadstone.experiments.schema import experiment_schema
-from loadstone.spec.model import CompareDesign, Experiment, RunDesign
+from loadstone.spec.design import CompareDesign, RunDesign
+from loadstone.spec.model import Experiment
 
 ROOT = Path(__file__).parents[2]
 

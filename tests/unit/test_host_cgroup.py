@@ -19,7 +19,8 @@ from loadstone.host.machine import Machine
 from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.other_runs import OtherRunsProbe
 from loadstone.results.record import Status
-from loadstone.spec.model import Experiment, TargetSpec, WorkloadSpec
+from loadstone.spec.model import Experiment, WorkloadSpec
+from loadstone.spec.target import TargetSpec
 
 NOTHING = Experiment(
     name="nothing", workload=WorkloadSpec(name="noop"), target=TargetSpec(engine="none")

@@ -17,7 +17,8 @@ from loadstone.host.locality import data_folder
 from loadstone.host.machine import Absent, Machine
 from loadstone.host.queue import setting as queue_setting
 from loadstone.host.registry import all_known, host_setting
-from loadstone.spec.model import Level, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import StorageSpec, TargetSpec
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from loadstone.host.machine import Machine
 from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState
 from loadstone.journal import Journal, open_journals
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 
 TARGET = TargetSpec(engine="none")
 
@@ -184,7 +185,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from loadstone.journal import Journal
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.host.machine import Machine
 from loadstone.host.registry import host_setting
 from loadstone.host.state import HostState

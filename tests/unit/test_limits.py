@@ -16,7 +16,9 @@ from loadstone.experiments.preflight.check import check_experiment
 from loadstone.factors.base import Parts
 from loadstone.load.profiles import run_plan
 from loadstone.runner.plan import parse_plan
-from loadstone.spec.model import Experiment, ProfileSpec, SearchDesign
+from loadstone.spec.design import SearchDesign
+from loadstone.spec.model import Experiment
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.connection import NoConnection
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.base import NO_WAITS

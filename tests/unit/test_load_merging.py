@@ -18,7 +18,7 @@ from loadstone.load.merging import BEHIND_S, BehindError, Merger
 from loadstone.load.totals import LoadLog
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.latency import merge
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 
 Frames = list[dict[str, Any]]
 CLOCKS = (100.0, 100.25, 99.5)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loadstone.load.profiles import load_plan, pacing_of, phases_of, run_plan
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.connection import InProcessConnection, ServerConnection
 from loadstone.workloads.base import LoadRequest
 

@@ -16,7 +16,7 @@ from loadstone.load.health import generator_notices
 from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, add_up
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import GeneratorHealth
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.workloads.measured import Observation
 
 OPERATIONS = st.lists(

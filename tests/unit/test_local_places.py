@@ -11,7 +11,7 @@ import pytest
 from loadstone.journal import Journal
 from loadstone.placements import tree
 from loadstone.placements.account import Account
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 from loadstone.targets.local.places import Places
 
 ME = Account("me", os.geteuid(), os.getegid(), switch=False)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.mariadb import settings, values
 from loadstone.targets.mariadb.address import is_address, parse
 from loadstone.targets.mariadb.catalog import Variable, plain_name

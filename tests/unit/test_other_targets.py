@@ -19,8 +19,9 @@ from loadstone.experiments.preflight.check import check_experiment
 from loadstone.factors.base import NEEDS_DATA
 from loadstone.factors.registry import apply_changes, examine, full_name
 from loadstone.report.differences import differences
-from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
+from loadstone.spec.target import TargetSpec
 
 SMALL = {"engine": "postgresql", "settings": {"work_mem": "4MB"}}
 LARGE = {"engine": "postgresql", "settings": {"work_mem": "1GB"}}

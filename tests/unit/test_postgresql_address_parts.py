@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
 from loadstone.targets.postgresql.address import is_address, parse
 

@@ -21,7 +21,8 @@ from loadstone.report.model import ReportDocument
 from loadstone.report.terminal import print_report
 from loadstone.results.record import DurabilityRecord, Status, TrialResult
 from loadstone.results.store import INDEX_FILE, Store
-from loadstone.spec.model import CompareDesign, CrashDesign, Experiment
+from loadstone.spec.design import CompareDesign, CrashDesign
+from loadstone.spec.model import Experiment
 
 SURVIVED = DurabilityRecord(
     failure="power-loss", crashed_at_s=4.2, acknowledged=9000, recovery_s=0.8

@@ -11,7 +11,8 @@ from loadstone.report.reading import DesignRecord, RecordedExperiment, RecordedT
 from loadstone.report.steps import steps_report
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
 from loadstone.results.record import Status, TrialResult
-from loadstone.spec.model import CompareDesign, WorkloadSpec
+from loadstone.spec.design import CompareDesign
+from loadstone.spec.model import WorkloadSpec
 from loadstone.spec.plans import Variant
 
 VARIANTS = ("stored", "hybrid")

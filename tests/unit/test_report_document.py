@@ -10,7 +10,7 @@ from loadstone.errors import WrongInputError
 from loadstone.report.document import build_document
 from loadstone.report.model import ComparisonReport, ReportDocument
 from loadstone.results.record import Status
-from loadstone.spec.model import CompareDesign
+from loadstone.spec.design import CompareDesign
 
 RUNGS = ["baseline", *LADDER_EFFECT]
 

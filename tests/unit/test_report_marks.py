@@ -21,7 +21,9 @@ from loadstone.report.watched import watched
 from loadstone.results.frames import FRAMES_FILE, FramesWriter
 from loadstone.results.record import OutageRecord, Status
 from loadstone.results.trial_files import PLAN_FILE, empty_result
-from loadstone.spec.model import OutageKind, ProfileSpec, RunDesign, WorkloadSpec
+from loadstone.spec.design import RunDesign
+from loadstone.spec.model import OutageKind, WorkloadSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive

@@ -12,7 +12,7 @@ from loadstone.report.document import build_document
 from loadstone.report.model import ReportDocument, StepReport, StepsReport, StepTitle
 from loadstone.report.terminal import print_report
 from loadstone.results.record import Status
-from loadstone.spec.model import RunDesign
+from loadstone.spec.design import RunDesign
 
 
 def printed(document: ReportDocument, folder: Path, **options: object) -> str:

@@ -17,7 +17,7 @@ from loadstone.load.totals import LoadTotals, OperationTotals
 from loadstone.load.windows import LoadInterval, windows_of
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import LevelReason, LevelRecord
-from loadstone.spec.model import LoadedBy
+from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import LevelPlan
 from loadstone.workloads.charts import Flow
 

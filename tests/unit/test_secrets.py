@@ -27,9 +27,10 @@ from loadstone.experiments.file import parse_experiment, validate
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.results.folder import ExperimentFolder
 from loadstone.secret import holds_secret, masked, masked_data, names_secret
-from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path as FieldPath
 from loadstone.spec.problems import dotted
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.registry import TARGETS, target_for
 
 SECRET = "S3cret/9x"

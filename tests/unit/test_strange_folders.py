@@ -11,7 +11,7 @@ from loadstone.cache import cache_folder
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.journal import state_dir
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.local.engine_folders import EngineFolders
 from loadstone.targets.mariadb import values as mariadb
 from loadstone.targets.postgresql import values as postgresql

@@ -18,8 +18,10 @@ from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import load_experiment
 from loadstone.runner.plan import RefusalError
-from loadstone.spec.model import ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.model import WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant, trial_seed
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
 from loadstone.text import NotTextError, decode, encoding_of, read_lines, read_text
 from loadstone.workloads.archive.events_csv import read_events

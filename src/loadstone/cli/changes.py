@@ -13,7 +13,7 @@ from loadstone.errors import WrongInputError
 from loadstone.experiments.designs.scale import SCALED
 from loadstone.experiments.file import parse_level
 from loadstone.factors.registry import FACTORS, factor_kind, full_name
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.workloads.registry import WORKLOADS
 
 _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")

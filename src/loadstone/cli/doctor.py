@@ -104,7 +104,7 @@ def _visit(
                 "which server is missing", advice="add --server with its address or file"
             )
         return visit.visit_host(data)
-    from loadstone.spec.model import TargetSpec
+    from loadstone.spec.target import TargetSpec
 
     engine = target or visit.engine_of(server)
     if engine is None:

@@ -12,7 +12,8 @@ from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import Written, parse_level, read_fields, validate
 from loadstone.experiments.preflight.idle import idle_fields
-from loadstone.spec.model import EXPERIMENT_VERSION, Level
+from loadstone.spec.base import Level
+from loadstone.spec.model import EXPERIMENT_VERSION
 from loadstone.spec.problems import Path, Problem, Source, dotted, refuse
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
-from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
+from loadstone.spec.profile import ProfileSpec
 from loadstone.units import format_duration
 
 AROUND_TRIAL_S = 8.0

@@ -21,7 +21,8 @@ from loadstone.factors.host import HostFactor, present
 from loadstone.factors.in_force import in_force, parts_of, unsafe_in
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
 from loadstone.results.record import SkippedRung
-from loadstone.spec.model import Experiment, Level
+from loadstone.spec.base import Level
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, TrialPlan, Variant
 
 

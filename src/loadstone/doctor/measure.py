@@ -18,8 +18,9 @@ from loadstone.experiments.preflight.check import check_experiment
 from loadstone.experiments.preflight.refusals import refuse_impossible, refuse_unavailable
 from loadstone.factors.in_force import unsafe_in
 from loadstone.factors.registry import apply_changes
+from loadstone.spec.base import Level
 from loadstone.spec.durations import durations_as_text
-from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level, WorkloadSpec
+from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, WorkloadSpec
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.registry import workload_of
 

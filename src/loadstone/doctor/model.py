@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Literal
 
 from loadstone.doctor.facts import Facts
-from loadstone.spec.model import Experiment, Level
+from loadstone.spec.base import Level
+from loadstone.spec.model import Experiment
 
 Subject = Literal["host", "postgresql", "mariadb", "sqlite"]
 """What a rule is about."""

@@ -16,7 +16,8 @@ from loadstone.doctor.rules import RULES
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.host.locality import at_address
-from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.model import Experiment
+from loadstone.spec.target import TargetSpec
 
 DEFAULT_FOLDER = Path("/var/tmp")  # noqa: S108
 ENGINES = ("postgresql", "mariadb", "sqlite")

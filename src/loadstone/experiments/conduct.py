@@ -42,7 +42,8 @@ from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice
 from loadstone.results.store import index_experiment
 from loadstone.results.trial_files import JOURNAL_FILE
-from loadstone.spec.model import Experiment, TargetSpec
+from loadstone.spec.model import Experiment
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_for
 

@@ -19,8 +19,8 @@ from loadstone.load.acknowledgements import read_acknowledgements
 from loadstone.load.driver import DriverFailedError
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import CheckResult, DurabilityRecord
-from loadstone.spec.model import ProfileSpec
 from loadstone.spec.plans import CrashPlan, TrialPlan
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.durability import Acknowledgement

@@ -12,7 +12,8 @@ from loadstone.experiments.observer import Observer
 from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, ProcessSpec, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload, LoadRequest
 

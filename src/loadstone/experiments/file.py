@@ -22,8 +22,9 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from loadstone.errors import WrongInputError
 from loadstone.experiments.secret_fields import secret_problems
 from loadstone.secret import ELSEWHERE, HIDDEN, shown
+from loadstone.spec.base import Level
 from loadstone.spec.durations import durations_as_text
-from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, Level
+from loadstone.spec.model import EXPERIMENT_VERSION, Experiment
 from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
 from loadstone.text import read_text
 

@@ -16,8 +16,8 @@ from loadstone.journal import Journal
 from loadstone.load.locate import version_of
 from loadstone.probes.inventory import host_inventory
 from loadstone.results.folder import TrialFolder
-from loadstone.spec.model import TargetSpec
 from loadstone.spec.plans import TrialPlan
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload
 

@@ -26,7 +26,7 @@ from loadstone.probes.own import OwnProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.protocol.frames import Event, parse_frame
 from loadstone.results.folder import TrialFolder
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.workloads.base import LoadContext
 
 _LOOK_EVERY_S = 1.0

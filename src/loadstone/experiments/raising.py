@@ -13,8 +13,8 @@ from loadstone.experiments.loading import Load
 from loadstone.experiments.outcome import Raised, TrialOutcome
 from loadstone.experiments.searching import amount
 from loadstone.load.driver_group import Generator
-from loadstone.spec.model import ProfileSpec
 from loadstone.spec.plans import TrialPlan
+from loadstone.spec.profile import ProfileSpec
 
 _LAST_TICK_S = 1.5
 """Ticks come each second: so long after its end all of a level are there."""

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from loadstone.spec.model import Experiment, Level, ProfileSpec, TargetSpec, WorkloadSpec
+from loadstone.spec.base import Level
+from loadstone.spec.model import Experiment, WorkloadSpec
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 
 
 @dataclass(frozen=True)

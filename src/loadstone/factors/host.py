@@ -13,7 +13,8 @@ from loadstone.host.locality import at_address, is_here
 from loadstone.host.machine import THIS_MACHINE
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 
 NEEDS_HOST = "the host"
 """Setting it changes the machine, for everything that runs on it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loadstone.factors.base import FactorInfo, Parts
 from loadstone.factors.registry import FACTORS, factor_kind
 from loadstone.factors.target import level_text
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.plans import Change, TrialPlan
 
 

@@ -9,9 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from loadstone.errors import WrongInputError
 from loadstone.factors.base import NEEDS_NOTHING, FactorInfo, FactorKind, Parts
+from loadstone.spec.base import Level
 from loadstone.spec.durations import durations_as_text
-from loadstone.spec.model import Level, ProfileSpec
 from loadstone.spec.problems import dotted, near, problems_of
+from loadstone.spec.profile import ProfileSpec
 
 
 class ProfileFactor(FactorKind):

@@ -12,8 +12,9 @@ from loadstone.factors.profile import ProfileFactor
 from loadstone.factors.storage import StorageFactor
 from loadstone.factors.target import TargetFactor
 from loadstone.factors.workload import WorkloadFactor
-from loadstone.spec.model import Experiment, ProfileSpec
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change
+from loadstone.spec.profile import ProfileSpec
 
 FACTORS: dict[str, FactorKind] = {
     kind.prefix: kind

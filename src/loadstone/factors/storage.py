@@ -11,8 +11,9 @@ from loadstone.factors.base import FactorInfo, FactorKind, Parts
 from loadstone.host.locality import at_address
 from loadstone.placements import support
 from loadstone.placements.place import KINDS, Place, parse
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
 from loadstone.spec.problems import near
+from loadstone.spec.target import TargetSpec
 
 DEFAULT = "default"
 """The level that means: as without the factor (a plain folder; the log with the data)."""

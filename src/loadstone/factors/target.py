@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loadstone.factors.base import NEEDS_DATA, FactorInfo, FactorKind, Parts
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo
 
 _ENGINE = "engine"

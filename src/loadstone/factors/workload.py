@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from loadstone.errors import WrongInputError
 from loadstone.factors.base import NEEDS_DATA, NEEDS_NOTHING, FactorInfo, FactorKind, Parts
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.problems import dotted, near, problems_of
 from loadstone.workloads.base import AnyWorkload
 

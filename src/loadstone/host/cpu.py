@@ -11,7 +11,7 @@ from loadstone.host import cpulist
 from loadstone.host.levels import Cpus, OneOf
 from loadstone.host.machine import THIS_MACHINE, Absent, Denied, Machine, Reading, read, write
 from loadstone.host.settings import EARLY, FIRST, HostSetting
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 
 PREFIX = "cpu"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from loadstone.errors import WrongInputError
 from loadstone.host import cpulist
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _SIZE = re.compile(r"(\d+)\s*(B|kB|KB|MB|GB|TB)")

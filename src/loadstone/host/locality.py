@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 from loadstone.host.machine import Absent
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 
 _DEFAULT = Path("/var/tmp")  # noqa: S108
 _IN_MEMORY = ("tmpfs", "zram")

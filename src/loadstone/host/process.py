@@ -28,7 +28,7 @@ from loadstone.host.machine import (
 )
 from loadstone.host.settings import HostSetting
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 
 SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS = "server.cpus", "server.nofile", "generator.cpus"

@@ -10,7 +10,7 @@ from loadstone.host import cpu, hugepages, process, queue, sysctl
 from loadstone.host.locality import data_folder
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
 from loadstone.host.settings import HostSetting
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 
 FORMS = (
     "host.vm.NAME", "host.kernel.NAME", "host.net.NAME", "host.fs.NAME",

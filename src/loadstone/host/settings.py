@@ -10,7 +10,7 @@ from pathlib import Path
 from loadstone.errors import TargetError
 from loadstone.host.levels import Levels
 from loadstone.host.machine import Absent, Denied, Reading, chosen, denied, read, write
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 FIRST, EARLY, USUAL, LATE = 10, 30, 50, 70
 """Ranks: what moves other settings with it is set before them."""

@@ -14,7 +14,8 @@ from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 
 UNDO = "host-setting"
 _PASSES = 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 
 SATURATED_SHARE = 0.9
 """Of one core per worker thread: above it, waiting for the generator's own CPU is likely."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadstone.protocol.frames import PROTOCOL_VERSION
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadRequest
 

@@ -49,7 +49,8 @@ from loadstone.report.text import around, loading, price
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
 from loadstone.results.record import Status
-from loadstone.spec.model import Experiment, LadderDesign
+from loadstone.spec.design import LadderDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.registry import target_for
 from loadstone.workloads.registry import workload_of

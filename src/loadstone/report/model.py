@@ -15,7 +15,7 @@ from loadstone.results.record import (
     TrialResult,
     WorstFigure,
 )
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 
 class MetricInfo(Record):

@@ -22,7 +22,8 @@ from loadstone.results.trial_files import (
     read_json,
     read_model,
 )
-from loadstone.spec.model import CrashDesign, Experiment, SearchDesign
+from loadstone.spec.design import CrashDesign, SearchDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of

@@ -9,7 +9,7 @@ from loadstone.report.reading import RecordedExperiment
 from loadstone.report.text import number
 from loadstone.results.statistics import summarize
 from loadstone.results.statistics.scalability import Scalability, scalability
-from loadstone.spec.model import ScaleDesign
+from loadstone.spec.design import ScaleDesign
 
 
 def scale_report(folder: RecordedExperiment, metric: MetricInfo) -> ScaleReport | None:

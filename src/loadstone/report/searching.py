@@ -8,7 +8,7 @@ from loadstone.experiments.searching import first_reason, outcome_of, reason_tex
 from loadstone.report.model import LevelReport, SearchReport
 from loadstone.report.reading import RecordedExperiment, RecordedTrial
 from loadstone.results.record import LevelRecord
-from loadstone.spec.model import SearchDesign
+from loadstone.spec.design import SearchDesign
 
 
 def search_report(folder: RecordedExperiment) -> SearchReport | None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import floor, log10
 
 from loadstone.results.record import StepTime
-from loadstone.spec.model import Level, Price
+from loadstone.spec.base import Level
+from loadstone.spec.model import Price
 
 _LOAD, _GENERATED = "load_time_s", "generate_s"
 

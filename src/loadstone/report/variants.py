@@ -9,7 +9,8 @@ from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedExperiment
 from loadstone.results.durability import verdict
-from loadstone.spec.model import Experiment, Level
+from loadstone.spec.base import Level
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
 
 

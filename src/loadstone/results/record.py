@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from loadstone.spec.model import Level, OutageKind
+from loadstone.spec.base import Level
+from loadstone.spec.model import OutageKind
 
 
 class Record(BaseModel):

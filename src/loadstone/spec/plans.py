@@ -7,17 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from loadstone.spec.model import (
-    Failure,
-    Level,
-    LoadedBy,
-    OutageSpec,
-    Price,
-    ProfileSpec,
-    Spec,
-    TargetSpec,
-    WorkloadSpec,
-)
+from loadstone.spec.base import Level, Spec
+from loadstone.spec.design import Failure, LoadedBy
+from loadstone.spec.model import OutageSpec, Price, WorkloadSpec
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 
 SEED_BITS = 48
 """Seeds of trials fit into a number of every JSON reader."""

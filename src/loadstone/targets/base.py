@@ -13,15 +13,11 @@ from loadstone.journal import Journal
 from loadstone.probes.base import Probe
 from loadstone.protocol.programs import DRIVER, Program
 from loadstone.results.record import FactorReading, Notice
-from loadstone.spec.model import (
-    Failure,
-    Level,
-    OutageKind,
-    ProcessSpec,
-    ProfileSpec,
-    TargetSpec,
-    default_server,
-)
+from loadstone.spec.base import Level
+from loadstone.spec.design import Failure
+from loadstone.spec.model import OutageKind
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import ProcessSpec, TargetSpec, default_server
 from loadstone.targets.connection import Connection, NoConnection
 from loadstone.targets.risks import Risks
 

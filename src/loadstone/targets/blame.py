@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from loadstone.errors import TargetError
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 Cures = Sequence[tuple[re.Pattern[str], str]]
 """Words of a system that does not start, and what helps."""

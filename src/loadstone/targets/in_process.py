@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.secret import shown
-from loadstone.spec.model import Failure, Level, ProcessSpec, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.design import Failure
 from loadstone.spec.problems import near
+from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.blame import AskedSettings, not_started
 from loadstone.targets.database import Database

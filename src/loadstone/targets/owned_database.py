@@ -14,7 +14,10 @@ from loadstone.errors import TargetError
 from loadstone.placements import tree
 from loadstone.placements.account import server_account
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Failure, Level, OutageKind, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.design import Failure
+from loadstone.spec.model import OutageKind
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.blame import AskedSettings
 from loadstone.targets.local import copies, full_disk, snapshots

@@ -22,7 +22,8 @@ from loadstone.host.processes import kill_all, signal_all, wait_ended
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.placements.account import Account
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Failure, ProcessSpec
+from loadstone.spec.design import Failure
+from loadstone.spec.target import ProcessSpec
 from loadstone.targets.blame import Cures, not_started
 from loadstone.targets.local.launch import launch, readings
 from loadstone.targets.local.pause import paused

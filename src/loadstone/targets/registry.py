@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from loadstone.errors import WrongInputError
 from loadstone.registered import Registered, unfit_class
-from loadstone.spec.model import TargetSpec
 from loadstone.spec.problems import near
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 
 TARGETS: Registered[type[Target]] = Registered(

@@ -10,7 +10,9 @@ from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.journal import Entry
-from loadstone.spec.model import Failure, OutageKind, TargetSpec
+from loadstone.spec.design import Failure
+from loadstone.spec.model import OutageKind
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import TargetContext
 from loadstone.targets.connection import ServerConnection

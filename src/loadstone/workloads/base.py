@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from loadstone.errors import WrongInputError
 from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.targets.connection import Connection
 from loadstone.text import readable

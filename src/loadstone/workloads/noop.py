@@ -16,7 +16,7 @@ from pydantic import Field
 from loadstone.limits import LONGEST_S, MOST_SERVICE_TIME_US, MOST_SIGMA
 from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue
-from loadstone.spec.model import Spec
+from loadstone.spec.base import Spec
 from loadstone.targets.base import Target
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, Workload

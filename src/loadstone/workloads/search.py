@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
-from loadstone.spec.model import LoadedBy, ProfileSpec
+from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import Change
+from loadstone.spec.profile import ProfileSpec
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 from loadstone.errors import WrongInputError
 from loadstone.protocol.programs import RUNNER
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Failure, Level, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.design import Failure
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.local.file_store import FileStore

@@ -16,7 +16,7 @@ from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError
 from loadstone.host.locality import is_here
 from loadstone.secret import masked_data
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.library import calling, shortened
 from loadstone.targets.mariadb import address

@@ -15,7 +15,9 @@ from loadstone.doctor.facts import (
     SQLiteFacts,
 )
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import Experiment, Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.model import Experiment
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.postgresql import binaries, catalog, settings, values
 
 PLANNED = PostgreSQLFacts | MariaDBFacts | SQLiteFacts | None

@@ -25,7 +25,7 @@ from loadstone.doctor.rules.messages import messages_of
 from loadstone.errors import TargetError
 from loadstone.host.locality import is_here
 from loadstone.secret import masked_data
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.postgresql import address
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.postgresql.session import SETTINGS

@@ -10,7 +10,7 @@ from loadstone.doctor.facts import LogFacts, Settings
 from loadstone.doctor.log_entry import Entry
 from loadstone.doctor.model import Advice, Measure, Severity, Source, Subject
 from loadstone.doctor.rules.base import setting_size
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.results.record import SkippedRung, Status, TrialResult
-from loadstone.spec.model import Experiment, Level
+from loadstone.spec.base import Level
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, TrialPlan, Variant
 from loadstone.spec.problems import Path, Problem
 

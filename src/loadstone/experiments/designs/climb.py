@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import Pair, Stages
 from loadstone.results.record import MetricValue, SkippedRung, Status, TrialResult
-from loadstone.spec.model import Experiment, Rung
+from loadstone.spec.design import Rung
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
 
 OnTop = Callable[[Variant, Rung], Variant]

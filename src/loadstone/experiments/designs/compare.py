@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, against_first, distinct, level_name
-from loadstone.spec.model import CompareDesign, Experiment
+from loadstone.spec.design import CompareDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 
 

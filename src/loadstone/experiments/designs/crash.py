@@ -14,8 +14,10 @@ from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import BASELINE, AllAtOnce, Design, Pair, Stages
 from loadstone.placements import place
 from loadstone.results.record import SkippedRung, TrialResult
-from loadstone.spec.model import CrashDesign, Experiment, Failure, StorageSpec, TargetSpec
+from loadstone.spec.design import CrashDesign, Failure
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import CrashPlan, TrialPlan, Variant
+from loadstone.spec.target import StorageSpec, TargetSpec
 
 LEAST_AFTER_S, MOST_AFTER_S = 2.0, 6.0
 """Seconds of measured load before a failure, drawn uniformly."""

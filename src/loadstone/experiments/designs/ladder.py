@@ -12,7 +12,8 @@ from loadstone.experiments.designs.climb import Climb
 from loadstone.factors.in_force import unavailable_in
 from loadstone.factors.registry import apply_changes
 from loadstone.results.record import SkippedRung
-from loadstone.spec.model import Experiment, LadderDesign, Rung
+from loadstone.spec.design import LadderDesign, Rung
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Problem
 

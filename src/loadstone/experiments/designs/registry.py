@@ -10,7 +10,8 @@ from loadstone.experiments.designs.run import Run
 from loadstone.experiments.designs.scale import Scale
 from loadstone.experiments.designs.search import Search
 from loadstone.experiments.designs.sweep import Sweep
-from loadstone.spec.model import CrashDesign, Experiment
+from loadstone.spec.design import CrashDesign
+from loadstone.spec.model import Experiment
 
 DESIGNS: dict[str, Design] = {
     design.kind: design

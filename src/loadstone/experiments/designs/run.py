@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import BASELINE, Design, Pair
-from loadstone.spec.model import Experiment, RunDesign
+from loadstone.spec.design import RunDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, level_name
-from loadstone.spec.model import Experiment, Level, LevelRange, ProfileSpec, ScaleDesign
+from loadstone.spec.base import Level
+from loadstone.spec.design import LevelRange, ScaleDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Problem
+from loadstone.spec.profile import ProfileSpec
 from loadstone.workloads.base import AnyWorkload
 
 USERS = "profile.users"

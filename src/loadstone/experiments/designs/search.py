@@ -20,7 +20,8 @@ from loadstone.experiments.designs.search_state import (
 )
 from loadstone.load.objective import parse_objective, parse_term
 from loadstone.results.record import TrialResult
-from loadstone.spec.model import Experiment, LoadedBy, SearchDesign
+from loadstone.spec.design import LoadedBy, SearchDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
 from loadstone.spec.problems import Path, Problem
 from loadstone.workloads.base import AnyWorkload

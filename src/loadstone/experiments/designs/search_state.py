@@ -22,7 +22,7 @@ from loadstone.experiments.designs.ascent import (
     share_of,
 )
 from loadstone.results.record import LevelRecord, Status, TrialResult
-from loadstone.spec.model import LoadedBy
+from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import LevelKind
 
 SHARES = (95.0, 100.0, 105.0)

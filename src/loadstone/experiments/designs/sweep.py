@@ -6,7 +6,8 @@ from itertools import product
 from typing import ClassVar
 
 from loadstone.experiments.designs.base import Design, Pair, against_first, distinct, level_name
-from loadstone.spec.model import Experiment, SweepDesign
+from loadstone.spec.design import SweepDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 
 

@@ -21,15 +21,15 @@ from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.storage import check_role
 from loadstone.host import process, sysctl
-from loadstone.spec.model import (
+from loadstone.spec.base import Level
+from loadstone.spec.design import (
     CompareDesign,
-    Experiment,
     LadderDesign,
-    Level,
     ScaleDesign,
     SearchDesign,
     SweepDesign,
 )
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
 from loadstone.targets.capabilities import SECOND_PLACE, explained

@@ -11,8 +11,10 @@ from loadstone.factors.registry import apply_changes
 from loadstone.host.locality import at_address
 from loadstone.placements import support
 from loadstone.placements.place import parse
-from loadstone.spec.model import CrashDesign, Experiment, Failure, TargetSpec
+from loadstone.spec.design import CrashDesign, Failure
+from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path, Problem
+from loadstone.spec.target import TargetSpec
 
 
 def failure_of(experiment: Experiment) -> Failure | None:

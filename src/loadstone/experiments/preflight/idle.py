@@ -8,7 +8,8 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.preflight.spellings import plain_factor
 from loadstone.host.locality import at_address
-from loadstone.spec.model import Experiment, SearchDesign
+from loadstone.spec.design import SearchDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path
 
 

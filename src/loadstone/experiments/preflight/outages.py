@@ -9,8 +9,10 @@ from loadstone.experiments.designs import design_of
 from loadstone.factors.registry import apply_changes
 from loadstone.host.locality import at_address
 from loadstone.placements.place import FILLABLE, parse
-from loadstone.spec.model import CrashDesign, Experiment, TargetSpec
+from loadstone.spec.design import CrashDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path, Problem
+from loadstone.spec.target import TargetSpec
 from loadstone.units import format_duration
 
 _FIELD: Path = ("outage",)

@@ -15,8 +15,10 @@ from loadstone.host.locality import at_address, data_folder
 from loadstone.host.machine import Absent
 from loadstone.host.mounts import mount_of
 from loadstone.placements.place import IN_MEMORY, Place, parse
-from loadstone.spec.model import CrashDesign, Experiment, ProfileSpec, SearchDesign
+from loadstone.spec.design import CrashDesign, SearchDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
+from loadstone.spec.profile import ProfileSpec
 from loadstone.units import format_size
 
 

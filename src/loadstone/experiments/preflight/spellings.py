@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from loadstone.errors import LoadstoneError
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import factor_kind
-from loadstone.spec.model import Experiment, LadderDesign, SweepDesign
+from loadstone.spec.design import LadderDesign, SweepDesign
+from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path, Problem
 
 

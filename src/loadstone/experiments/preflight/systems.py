@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from loadstone.errors import LoadstoneError, WrongInputError
-from loadstone.spec.model import TargetSpec
 from loadstone.spec.problems import Path, Problem
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
 
 

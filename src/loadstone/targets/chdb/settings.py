@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.chdb.database import STANDARD

@@ -11,7 +11,8 @@ from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.record import FactorReading, Fingerprint
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.chdb import ddl, settings
 from loadstone.targets.chdb.database import STANDARD, Database

@@ -13,7 +13,7 @@ from functools import cache
 import duckdb
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.duckdb.database import ALL, connect

@@ -12,7 +12,7 @@ from loadstone.errors import DiskFullError, TargetError
 from loadstone.journal import Entry
 from loadstone.placements import filesystem, tree
 from loadstone.placements.account import Account
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.local.places import Places
 

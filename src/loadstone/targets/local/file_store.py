@@ -11,7 +11,7 @@ from typing import Any
 from loadstone.placements import tree
 from loadstone.placements.account import own_account
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import StorageSpec, TargetSpec
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.local import copies, snapshots
 from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch

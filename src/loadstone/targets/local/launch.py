@@ -15,7 +15,7 @@ from typing import Any
 from loadstone.host.process import SERVER_CPUS, affinity, open_files
 from loadstone.placements.account import Account
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import ProcessSpec
+from loadstone.spec.target import ProcessSpec
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from loadstone.placements.account import Account
 from loadstone.placements.mounted import MountedPlace, size_for
 from loadstone.placements.place import FILLABLE, IN_MEMORY, Place, parse
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import StorageSpec
+from loadstone.spec.target import StorageSpec
 
 _FREE_SHARE = 0.8
 """Of the free space that a placement without a size of its own may take."""

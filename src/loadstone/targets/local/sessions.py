@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import ceil
 
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 MAX_CONNECTIONS = "max_connections"
 """The setting has one name in PostgreSQL and MariaDB."""

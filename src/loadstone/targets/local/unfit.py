@@ -7,7 +7,7 @@ from pathlib import Path
 from loadstone.cache import cache_folder
 from loadstone.errors import WrongInputError
 from loadstone.placements.tree import DEFAULT_PARENT
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 
 
 def refuse_unfit_folders(spec: TargetSpec, title: str, signs: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import Address, check_parts, holds_password, unreadable
 
 _SCHEMES = ("mysql://", "mariadb://")

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from loadstone.cache import cache_folder, locked
 from loadstone.errors import TargetError
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.targets.mariadb import values
 from loadstone.targets.mariadb.binaries import Binaries
 

@@ -7,7 +7,8 @@ import secrets
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.mariadb import rights, safety, settings, state, values, work_database

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.mariadb import catalog, values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.results.record import Fingerprint
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.mariadb import address, bulk, catalog, ddl, fingerprint, settings, state

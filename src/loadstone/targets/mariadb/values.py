@@ -6,7 +6,7 @@ import math
 import re
 from fractions import Fraction
 
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 _SIZES = {
     "": 1,

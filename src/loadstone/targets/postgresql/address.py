@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import Address, check_parts, holds_password, unreadable
 
 _SCHEMES = ("postgresql://", "postgres://")

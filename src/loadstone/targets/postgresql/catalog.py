@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.postgresql import settings, values
 from loadstone.targets.postgresql.binaries import Binaries

@@ -14,7 +14,8 @@ import psutil
 from loadstone.errors import TargetError
 from loadstone.journal import Journal
 from loadstone.placements.account import Account
-from loadstone.spec.model import Failure, Level
+from loadstone.spec.base import Level
+from loadstone.spec.design import Failure
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.owned_server import OwnedServer
 from loadstone.targets.postgresql import processes, values

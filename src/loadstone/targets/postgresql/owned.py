@@ -9,7 +9,9 @@ from typing import Any
 from loadstone.errors import TargetError
 from loadstone.placements import tree
 from loadstone.results.record import FactorReading, Notice
-from loadstone.spec.model import Level, ProfileSpec, StorageSpec, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.local import snapshots

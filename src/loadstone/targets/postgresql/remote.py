@@ -6,7 +6,8 @@ import secrets
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.record import FactorReading
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import Address
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import SECOND_PLACE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loadstone.errors import TargetError
 from loadstone.results.record import FactorReading, Notice
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.targets.local.sessions import FEWEST_CONNECTIONS, MAX_CONNECTIONS
 from loadstone.targets.postgresql import values
 from loadstone.targets.postgresql.client import Client

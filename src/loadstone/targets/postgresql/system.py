@@ -8,7 +8,7 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.journal import Entry, Journal, undoes
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.targets.address import Address
 from loadstone.targets.postgresql import settings, values
 from loadstone.targets.postgresql.client import Client

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
-from loadstone.spec.model import TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.dialect import Dialect

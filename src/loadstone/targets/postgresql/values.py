@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 
 _MEMORY_BYTES = {
     "B": 1,

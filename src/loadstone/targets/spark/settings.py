@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import Level
+from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.risks import Risk, Risks, is_unsafe

@@ -10,7 +10,8 @@ from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.record import FactorReading, Fingerprint
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo
 from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.database import fingerprint_of

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
-from loadstone.spec.model import Level, TargetSpec
+from loadstone.spec.base import Level
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.dialect import Dialect

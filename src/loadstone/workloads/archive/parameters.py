@@ -20,7 +20,7 @@ from loadstone.limits import (
     MOST_STATIONS,
     SHORTEST_INTERVAL_S,
 )
-from loadstone.spec.model import Spec
+from loadstone.spec.base import Spec
 from loadstone.units import Duration
 from loadstone.workloads.base import NO_WAITS
 

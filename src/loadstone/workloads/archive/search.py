@@ -6,8 +6,9 @@ from math import ceil
 from typing import Any
 
 from loadstone.errors import WrongInputError
-from loadstone.spec.model import LoadedBy, ProfileSpec
+from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import Change
+from loadstone.spec.profile import ProfileSpec
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.search import LoadSearch, SearchIncrements
 

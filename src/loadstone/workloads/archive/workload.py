@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.results.trial_files import read_plan
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect

@@ -6,7 +6,7 @@ import os
 
 from pydantic import Field
 
-from loadstone.spec.model import Spec
+from loadstone.spec.base import Spec
 from loadstone.units import Duration
 from loadstone.workloads.cube.data.volume import LARGEST_SCALE, LEAST_SCALE
 

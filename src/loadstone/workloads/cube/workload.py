@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from loadstone.protocol.steps import steps_of
 from loadstone.results.record import CheckResult, MetricValue
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, LoadRequest, RunDriver, StepInfo

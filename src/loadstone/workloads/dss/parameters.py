@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from loadstone.spec.model import Spec
+from loadstone.spec.base import Spec
 from loadstone.units import Duration
 from loadstone.workloads.dss.streams import streams_of
 from loadstone.workloads.dss.tables import Indexes

@@ -10,7 +10,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.protocol.steps import StepRun, steps_of
 from loadstone.results.record import CheckResult, MetricValue, Notice
 from loadstone.results.trial_files import read_plan
-from loadstone.spec.model import ProfileSpec
+from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.database import Database
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.base import LoadContext, RunDriver, StepInfo

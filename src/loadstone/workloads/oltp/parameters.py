@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from loadstone.limits import MOST_CARDS, MOST_WAREHOUSES
-from loadstone.spec.model import Spec
+from loadstone.spec.base import Spec
 
 NEW_ORDER, PAYMENT, ORDER_STATUS = "new-order", "payment", "order-status"
 DELIVERY, STOCK_LEVEL = "delivery", "stock-level"

@@ -16,8 +16,9 @@ from typing import Any
 from loadstone.errors import WrongInputError
 from loadstone.protocol.steps import TOLD
 from loadstone.results.record import MetricValue, Notice, PhaseTiming, Status, TrialResult
-from loadstone.spec.model import Experiment, TargetSpec, WorkloadSpec
+from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant, trial_seed
+from loadstone.spec.target import TargetSpec
 from loadstone.workloads.cube.cycle import CYCLES
 from loadstone.workloads.cube.essbase.log import CycleLog
 from loadstone.workloads.cube.metrics import HEADLINE, METRICS, STEP_METRICS

@@ -1,0 +1,158 @@
+"""The load of a trial, as an experiment file states it."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from loadstone.limits import (
+    MOST_PROCESSES,
+    MOST_QUEUED,
+    MOST_RATE_PER_S,
+    MOST_SESSIONS,
+    MOST_THREADS,
+    SHORTEST_PHASE_S,
+)
+from loadstone.spec.base import Spec
+from loadstone.units import Duration
+
+
+class MeasuredPhase(Spec):
+    """A measured phase of its own, with a share of the load."""
+
+    name: str = Field(min_length=1, max_length=60, description="As reports show it: `80 %`.")
+    share: float = Field(
+        default=1.0, ge=0, le=100, description="Of the users or the rate of the profile; 0: idle."
+    )
+    measure: Duration | None = Field(
+        default=None,
+        ge=SHORTEST_PHASE_S,
+        description="Its length; default: that of the profile.",
+    )
+
+
+class ProfileSpec(Spec):
+    """How load arrives."""
+
+    load: Literal["closed", "open"] = Field(
+        default="closed",
+        description="`closed`: users begin the next operation when the last is done. "
+        "`open`: operations become due by a clock, whatever the server does.",
+    )
+    users: int = Field(default=8, ge=1, le=MOST_SESSIONS, description="Closed: how many users.")
+    rate_per_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=MOST_RATE_PER_S,
+        description="Open: operations that become due each second.",
+    )
+    arrival: Literal["uniform", "poisson"] = Field(default="poisson", description="Open only.")
+    sessions: int = Field(
+        default=64,
+        ge=1,
+        le=MOST_SESSIONS,
+        description="Open: connections that serve the arrivals.",
+    )
+    queue: int = Field(
+        default=10_000, ge=1, le=MOST_QUEUED, description="Open: due operations that may wait."
+    )
+    think_time: Literal["none", "specified"] | Duration = Field(
+        default="none",
+        description="`none`, `specified` (keying and think times of the workload's origin), "
+        "or the mean of a negative-exponential think time.",
+    )
+    warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
+    ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
+    measure: Duration = Field(default=60.0, ge=SHORTEST_PHASE_S, description="The measured phase.")
+    phases: list[MeasuredPhase] = Field(
+        default=[],
+        description="Several measured phases, one after the other, each with its own figures. "
+        "Default: one of `measure` at the whole load.",
+    )
+    backlog: Literal["drain", "discard"] = Field(
+        default="drain", description="Open: what happens to a backlog at a change of phase."
+    )
+    threads: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_THREADS,
+        description="Worker threads of the driver, of each of its processes.",
+    )
+    processes: int | Literal["auto"] = Field(
+        default="auto",
+        description="Driver processes that share the load. `auto`: as many as the limit of open "
+        "files asks for, and one for each 1,000 sessions as far as there are processors to spare. "
+        "An engine within the driver has always one.",
+    )
+    cpus: str | None = Field(
+        default=None, description="Processors that the driver may run on, as a list: `1`."
+    )
+
+    @field_validator("processes")
+    @classmethod
+    def _some(cls, value: int | str) -> int | str:
+        if isinstance(value, int) and not 1 <= value <= MOST_PROCESSES:
+            raise ValueError(f"between 1 and {MOST_PROCESSES}, or auto; given {value}")
+        return value
+
+    @field_validator("warm_up", "ramp")
+    @classmethod
+    def _none_or_long_enough(cls, value: float) -> float:
+        if 0 < value < SHORTEST_PHASE_S:
+            raise ValueError("is too short: write 0s for none, or 1ms or more")
+        return value
+
+    @property
+    def idle(self) -> dict[str, str]:
+        """The fields that have no effect under this load, with the reason."""
+        if self.load == "open":
+            return {"users": "an open load has a rate and sessions, not users"}
+        why = "closed users have no rate (an open load has one)"
+        return dict.fromkeys(("arrival", "sessions", "queue", "backlog"), why)
+
+    @property
+    def measured(self) -> list[MeasuredPhase]:
+        """The measured phases, in order; one at least."""
+        return self.phases or [MeasuredPhase(name="measure")]
+
+    @property
+    def measured_s(self) -> float:
+        """The length of all measured phases together."""
+        return fsum(phase.measure or self.measure for phase in self.measured)
+
+    @property
+    def most_users(self) -> int:
+        """The most users of any phase."""
+        return max(self.users, *(round(self.users * phase.share) for phase in self.measured))
+
+    @field_validator("phases")
+    @classmethod
+    def _named_apart(cls, value: list[MeasuredPhase]) -> list[MeasuredPhase]:
+        names = [phase.name for phase in value]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"two phases have the name {twice[0]!r}: give each its own")
+        return value
+
+    @model_validator(mode="after")
+    def _phases_possible(self) -> ProfileSpec:
+        if self.most_users > MOST_SESSIONS:
+            raise ValueError(
+                f"a phase has {self.most_users:,} users: {MOST_SESSIONS:,} are the most"
+            )
+        rate = (self.rate_per_s or 0.0) * max(phase.share for phase in self.measured)
+        if rate > MOST_RATE_PER_S:
+            raise ValueError(f"a phase has a rate of {rate:g}: {MOST_RATE_PER_S:g} is the highest")
+        return self
+
+    @model_validator(mode="after")
+    def _rate(self) -> ProfileSpec:
+        if self.load == "open" and self.rate_per_s is None:
+            raise ValueError("an open load needs rate_per_s")
+        if self.load == "open" and self.think_time != "none":
+            raise ValueError("think times belong to closed users: an open load has a rate")
+        if self.load == "closed" and self.rate_per_s is not None:
+            raise ValueError("rate_per_s belongs to an open load: write load: open")
+        return self

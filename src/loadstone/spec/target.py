@@ -1,0 +1,125 @@
+"""The system under test, as an experiment file names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from loadstone.spec.base import Level, Spec
+
+
+class StorageSpec(Spec):
+    """Where the data of a system that Loadstone starts lie, as placements by role.
+
+    Which roles there are its target says: `data` of most, `log` and `archive` of servers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, str]
+
+    data: str | None = Field(
+        default=None, description="Placement of the data; default: a plain folder."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_only(cls, value: object) -> object:
+        """A role without a placement is one that is not named."""
+        if not isinstance(value, Mapping):
+            return value
+        return {role: placement for role, placement in value.items() if placement is not None}
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Role: the placement of what has that role."""
+        return {role: text for role, text in self.model_dump().items() if text is not None}
+
+    def placed(self, role: str, placement: str | None) -> StorageSpec:
+        """The same with another placement for a role; None: the default."""
+        return StorageSpec.model_validate(self.named | {role: placement})
+
+
+class ProcessSpec(Spec):
+    """How the processes of a server are started."""
+
+    cpus: str | None = Field(
+        default=None, description="Processors they may run on, as a list: `0`, `0-3,8`."
+    )
+    nofile: int | None = Field(default=None, ge=64, description="Files that each may open.")
+
+
+_INSTALLED = ("mariadb",)
+"""Engines that Loadstone does not bring along."""
+
+
+def default_server(engine: str) -> str:
+    """What `server` is where it is not said."""
+    return "local" if engine in _INSTALLED else "embedded"
+
+
+class TargetSpec(Spec):
+    """The system under test."""
+
+    engine: str = Field(description="Name of an engine: `loadstone list targets`.")
+    server: str = Field(
+        default_factory=lambda known: default_server(known.get("engine", "")),
+        description="`embedded`, `local`, `local:MAJOR`, or an address "
+        "(`postgresql://user@host:port/db`, `spark://host:port`). Default: `embedded`; `local` for "
+        "mariadb.",
+    )
+    password: str | None = Field(
+        default=None, description="Where the password is: `env:NAME` or `file:PATH`, never itself."
+    )
+    data: str | None = Field(
+        default=None, description="Folder for the data of a server that Loadstone starts."
+    )
+    settings: dict[str, Level] = Field(
+        default_factory=dict, description="Settings of the server that all trials share."
+    )
+    storage: StorageSpec = StorageSpec()
+    process: ProcessSpec = ProcessSpec()
+    others: dict[str, TargetSpec] = Field(
+        default_factory=dict,
+        description="Further systems by name, as levels of the factor `target.engine`. A level "
+        "that is not among them is an engine with nothing else said.",
+    )
+
+    def other(self, name: str) -> TargetSpec:
+        """The system that a level of `target.engine` means."""
+        if name in self.others:
+            found = self.others[name]
+        elif name == self.engine:
+            found = self
+        else:
+            found = TargetSpec(engine=name)
+        return found.model_copy(update={"others": self.others})
+
+    @property
+    def site(self) -> tuple[str, str, str | None]:
+        """Specs that are equal in this are about the same server, or file."""
+        return self.engine, self.server, self.data
+
+    @property
+    def alone(self) -> TargetSpec:
+        """This system without the others."""
+        return self.model_copy(update={"others": {}})
+
+    def with_settings(self, settings: Mapping[str, Level]) -> TargetSpec:
+        """The same target with further settings."""
+        return self.model_copy(update={"settings": {**self.settings, **settings}})
+
+    @field_validator("others")
+    @classmethod
+    def _flat(cls, value: dict[str, TargetSpec]) -> dict[str, TargetSpec]:
+        nested = [name for name, spec in value.items() if spec.others]
+        if nested:
+            raise ValueError(f"{nested[0]} has others of its own: name all of them in one place")
+        return value
+
+    @field_validator("password")
+    @classmethod
+    def _reference(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("env:", "file:")):
+            raise ValueError("a password is a reference: write env:NAME or file:PATH")
+        return value
