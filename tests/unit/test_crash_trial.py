@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,9 @@ class FakeTarget:
 
     def check_ready(self) -> None:
         self._story.append("first answer")
+
+    def reading_all(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def connection(self) -> NoConnection:
         return NoConnection()
