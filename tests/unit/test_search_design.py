@@ -13,8 +13,10 @@ from loadstone.experiments.designs.search import SearchStages, rules_of
 from loadstone.experiments.searching import SearchOutcome, outcome_of
 from loadstone.results.record import (
     DriftRecord,
+    LatencySummary,
     LevelReason,
     LevelRecord,
+    OperationSummary,
     Status,
     TrialResult,
 )
@@ -180,6 +182,23 @@ def test_a_level_that_was_not_soaked_is_said_to_be_so(design: dict[str, Any], re
     assert seen.level == 1000
     soaked = [each for each in seen.remarks if "soak" in each]
     assert [remarked in each for each in soaked] == ([True] if remarked else [])
+
+
+@pytest.mark.parametrize(("service_s", "is_told"), [(0.0625, True), (0.005, False)])
+def test_a_limit_that_may_be_the_sessions_is_said_to_be_one(service_s: float, is_told: bool):
+    given = search({**OPEN, "sessions": 64}, confirm=0)
+    _, results = made(given, lambda level: level.level <= 1000)
+    of_each = {"p50_s": 1, "p90_s": 1, "p95_s": 1, "p99_s": 1, "p999_s": 1, "max_s": 1}
+    worked = []
+    for result in results:
+        (record,) = result.levels
+        count = round(record.level * record.duration_s)
+        service = LatencySummary(count=count, mean_s=service_s, **of_each)
+        summary = OperationSummary(name="noop", count=count, service=service)
+        worked.append(result.model_copy(update={"operations": [summary]}))
+    told = [each for each in found(given, worked).remarks if "sessions of the load" in each]
+    assert bool(told) == is_told
+    assert not is_told or "all 64 sessions of the load were at work at 1,0" in told[0]
 
 
 @pytest.mark.parametrize(("longest", "tested"), [("7s", False), ("8s", True)])

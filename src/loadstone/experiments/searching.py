@@ -24,6 +24,9 @@ from loadstone.units import format_duration
 _TICK_S = 1.0
 """The driver tells once a second what was done."""
 
+_ALL_AT_WORK = 0.9
+"""Of the sessions' time. Arrivals come unevenly, so few are free before all are at work."""
+
 SearchStatus = Literal[
     "found", "no limit found", "cut short", "no level holds", "not sustained", "unfinished"
 ]
@@ -63,6 +66,7 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
     barred = _barred(tried, state, level, high)
     status = "cut short" if barred and not unfinished else _status(state, rules)
     failure = barred or _first_failure(judged, high)
+    failed = next((each for each in ended if failure and each.trial == failure[0]), None)
     return SearchOutcome(
         status=status,
         level=level,
@@ -71,7 +75,8 @@ def outcome_of(rules: Rules, results: Sequence[TrialResult]) -> SearchOutcome:
         first_failure=failure,
         remarks=(
             *_remarks(state, judged, rules, level),
-            *_crowded(next((each for each in ended if failure and each.trial == failure[0]), None)),
+            *_crowded(failed),
+            *_all_at_work(failed, rules),
         ),
         text=_text(status, rules, state, (level, low, high), failure),
     )
@@ -224,6 +229,24 @@ def _crowded(failed: TrialResult | None) -> list[str]:
     return [
         "the server let no more sessions in: this is the limit of its max_connections; raise "
         "that, and search again"
+    ]
+
+
+def _all_at_work(failed: TrialResult | None, rules: Rules) -> list[str]:
+    """That the load had no session left, and another number of them may sustain more."""
+    if failed is None or rules.sessions is None or len(failed.levels) != 1:
+        return []
+    (record,) = failed.levels
+    served = [each.service for each in failed.operations if each.service is not None]
+    share = sum(each.count * each.mean_s for each in served) / (
+        rules.sessions * max(record.duration_s, 1e-9)
+    )
+    if share < _ALL_AT_WORK:
+        return []
+    return [
+        f"all {rules.sessions} sessions of the load were at work at "
+        f"{amount(record.level, rules.unit)}: that may be the limit, and not the system's; search "
+        "again with more (--sessions)"
     ]
 
 

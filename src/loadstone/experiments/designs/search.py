@@ -199,7 +199,12 @@ def rules_of(experiment: Experiment) -> Rules:
         soak_s=workload.search.soak_s if design.soak is None else design.soak,
         confirm=design.confirm,
         raises=design.approach == "raise",
+        sessions=profile.sessions if _has_sessions(workload, over) else None,
     )
+
+
+def _has_sessions(workload: AnyWorkload, over: LoadedBy) -> bool:
+    return over == "rate" and workload.charts().flow is None
 
 
 def _soaks_at_most(rules: Rules) -> int:

@@ -52,6 +52,8 @@ class Rules:
     confirm: int
     raises: bool
     """The first levels are approached in one trial whose load is raised."""
+    sessions: int | None = None
+    """That serve the arrivals of every level; None if a level is their number."""
 
 
 @dataclass(frozen=True)
