@@ -220,7 +220,10 @@ def _run_and_look(
     theirs.postgres.query(f"ALTER SYSTEM SET primary_conninfo = 'host=a password={PASSWORD}'")
     theirs.postgres.query("SELECT pg_reload_conf()")
     at = ["--target", "postgresql", "--server", address, "--password", "env:GUEST_PASSWORD"]
-    load = ["noop", "--rate", "100", "--measure", "300ms", "--warm-up", "0s", "--force"]
+    load = [
+        "noop", "--users", "1", "--think-time", "10ms", "--measure", "300ms",
+        "--warm-up", "0s", "--force",
+    ]  # fmt: skip
     capfd.readouterr()
     with process_list() as commands:
         assert run_command(["run", *load, *at]) == ExitCode.OK

@@ -19,7 +19,7 @@ import pytest
 from options import options_of
 from rich.console import Console
 
-from loadstone.cli import main
+from loadstone.cli import cube, import_, main
 from loadstone.cli.console import plain_table
 from loadstone.cli.main import run_command
 from loadstone.cli.plain_signs import PLAIN_SIGNS
@@ -72,6 +72,13 @@ LONG = [
     ["doctor"],
     ["doctor", "--rules"],
 ]
+
+
+@pytest.fixture(autouse=True)
+def _no_terminal_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process runs one command, and its commands of commands keep the terminal of the first."""
+    for command in (cube.command, import_.command):
+        monkeypatch.setattr(command, "_fallback_console", None)
 
 
 def said_in(encoding: str, words: list[str]) -> tuple[int, str, str]:
