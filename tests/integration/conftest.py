@@ -187,6 +187,16 @@ on_each_version = pytest.mark.parametrize("owned_target", POSTGRESQL, indirect=T
 """Of tests about what is not alike in all versions of PostgreSQL: never left out."""
 
 
+@pytest.fixture(scope="module")
+def empty_mariadb(server_of: ServerOf) -> OwnedMariaDB:
+    """The MariaDB of `server_of`, once for a module, started and with nothing in it."""
+    need_mariadb()
+    target = server_of("mariadb", "local")
+    assert isinstance(target, OwnedMariaDB)
+    target.restore(START, target.spec)
+    return target
+
+
 @pytest.fixture
 def mariadb_target(server_of: ServerOf) -> OwnedMariaDB:
     """The MariaDB of `server_of`."""

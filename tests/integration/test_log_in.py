@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from integration.conftest import START, ServerOf, need_mariadb
+from integration.conftest import START, ServerOf
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
@@ -72,19 +72,10 @@ def guest(postgresql: OwnedPostgreSQL) -> Iterator[PostgreSQLClient]:
     client.close()
 
 
-@pytest.fixture(scope="module")
-def mariadb(server_of: ServerOf) -> OwnedMariaDB:
-    need_mariadb()
-    target = server_of("mariadb", "local")
-    assert isinstance(target, OwnedMariaDB)
-    target.restore(START, target.spec)
-    return target
-
-
 @pytest.fixture
-def visitor(mariadb: OwnedMariaDB) -> Iterator[MariaDBClient]:
+def visitor(empty_mariadb: OwnedMariaDB) -> Iterator[MariaDBClient]:
     """A session with all rights; there is an account `guest`, and an empty database."""
-    client = MariaDBClient(mariadb.server.connection(""))
+    client = MariaDBClient(empty_mariadb.server.connection(""))
     client.query("CREATE DATABASE guests COMMENT 'precious'")
     client.query(
         "GRANT SUPER, RELOAD, PROCESS ON *.* TO guest@localhost IDENTIFIED BY %s", (PASSWORD,)
@@ -134,10 +125,10 @@ def test_who_is_not_let_in_by_postgresql(
     ],
 )
 def test_who_is_not_let_in_by_mariadb(
-    mariadb: OwnedMariaDB, visitor: MariaDBClient, run: Run, spoilt: str, named: str
+    empty_mariadb: OwnedMariaDB, visitor: MariaDBClient, run: Run, spoilt: str, named: str
 ) -> None:
     visitor.query(spoilt)
-    socket = mariadb.server.connection("").host
+    socket = empty_mariadb.server.connection("").host
     said = run("mariadb", f"mysql://guest@/guests?socket={socket}", OLTP)
     assert (said.code, len(said.lines)) == (ExitCode.TARGET, 1), said
     assert named in said.lines[0]
@@ -145,13 +136,13 @@ def test_who_is_not_let_in_by_mariadb(
 
 @pytest.mark.xdist_group("mariadb")
 def test_a_log_in_that_no_client_here_has(
-    mariadb: OwnedMariaDB, visitor: MariaDBClient, run: Run
+    empty_mariadb: OwnedMariaDB, visitor: MariaDBClient, run: Run
 ) -> None:
     visitor.query("INSTALL SONAME 'auth_ed25519'")
     visitor.query(
         "ALTER USER guest@localhost IDENTIFIED VIA ed25519 USING PASSWORD(%s)", (PASSWORD,)
     )
-    socket = mariadb.server.connection("").host
+    socket = empty_mariadb.server.connection("").host
     said = run("mariadb", f"mysql://guest@/guests?socket={socket}", OLTP)
     visitor.query("UNINSTALL SONAME 'auth_ed25519'")
     assert (said.code, len(said.lines)) == (ExitCode.TARGET, 1), said
@@ -161,7 +152,7 @@ def test_a_log_in_that_no_client_here_has(
 @pytest.mark.long
 @pytest.mark.xdist_group("mariadb")
 @pytest.mark.usefixtures("visitor")
-def test_the_rights_that_are_asked_for_suffice(mariadb: OwnedMariaDB, run: Run) -> None:
-    socket = mariadb.server.connection("").host
+def test_the_rights_that_are_asked_for_suffice(empty_mariadb: OwnedMariaDB, run: Run) -> None:
+    socket = empty_mariadb.server.connection("").host
     at = f"mysql://guest@/guests?socket={socket}"
     assert run("mariadb", at, OLTP, "--set", "sort_buffer_size=3MB") == (ExitCode.OK, [])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from integration.conftest import ROWS, START, TABLES, MakeTarget, ServerOf, fill, need_mariadb
+from integration.conftest import ROWS, TABLES, MakeTarget, fill
 from integration.test_postgresql_recover import LEFT, recover, run_victim
 from lengths import long_but
 
@@ -30,18 +30,9 @@ class Theirs:
     database: Client
 
 
-@pytest.fixture(scope="module")
-def running(server_of: ServerOf) -> OwnedMariaDB:
-    need_mariadb()
-    target = server_of("mariadb", "local")
-    assert isinstance(target, OwnedMariaDB)
-    target.restore(START, target.spec)
-    return target
-
-
 @pytest.fixture
-def theirs(running: OwnedMariaDB) -> Iterator[Theirs]:
-    instance = running.server
+def theirs(empty_mariadb: OwnedMariaDB) -> Iterator[Theirs]:
+    instance = empty_mariadb.server
     server = Client(instance.connection(""))
     server.query("CREATE DATABASE `theirs-``x` CHARACTER SET latin1 COMMENT 'precious'")
     database = Client(instance.connection(DATABASE))

@@ -64,7 +64,7 @@ def test_a_layout_is_loaded_once_in_a_plain_folder(target: Recording) -> None:
     states = DataStates(target, Observer())
     larger_cache = BASE.with_settings({"cache_size": "64MB"})
     for spec in (BASE, larger_cache, BASE):
-        states.restored(Noop({}), 1, spec)
+        states.restored(states.keep(Noop({}), 1, spec), spec)
     assert len(target.kept) == len(target.emptied) == 1
     assert target.emptied[0].storage == StorageSpec()
     assert [spec for _, spec in target.restored] == [BASE, larger_cache, BASE]
@@ -76,8 +76,8 @@ def test_the_default_block_over_a_base_that_has_another_is_loaded_as_the_default
 ) -> None:
     default = BASE.model_copy(update={"settings": {"cache_size": "2MB"}})
     states = DataStates(target, Observer())
-    states.restored(Noop({}), 1, default)
-    states.restored(Noop({}), 1, BASE)
+    states.restored(states.keep(Noop({}), 1, default), default)
+    states.restored(states.keep(Noop({}), 1, BASE), BASE)
     sizes = [str(spec.settings.get("page_size", "4096")) for spec in target.emptied]
     assert sizes == ["4096", "1024"]
     assert {spec.settings["cache_size"] for spec in target.emptied} == {"2MB"}

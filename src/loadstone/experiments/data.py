@@ -26,23 +26,23 @@ class DataStates:
         self._observer = observer
         self._facts: dict[str, dict[str, float]] = {}
 
-    def restored(
-        self, workload: AnyWorkload, seed: int, spec: TargetSpec
-    ) -> tuple[list[FactorReading], dict[str, float]]:
-        """Puts the workload's data back as it was loaded, with the target as a trial wants it.
+    def restored(self, key: str, spec: TargetSpec) -> tuple[list[FactorReading], dict[str, float]]:
+        """Puts data back as they were loaded, with the target as a trial wants it.
 
-        The first time data of this kind and layout is asked for it is loaded, in a plain folder and
-        under the settings that all trials share.
+        Args:
+            key: Under which `keep` has them.
+            spec: Of the trial.
 
         Returns:
             What was read back of the target, and the facts of the load.
         """
-        key = self.keep(workload, seed, spec)
         self._observer.activity("restoring the data")
         return self._target.restore(key, spec), self._facts[key]
 
     def keep(self, workload: AnyWorkload, seed: int, spec: TargetSpec) -> str:
         """Loads data of this kind and layout and keeps them, unless they are kept.
+
+        They are loaded in a plain folder and under the settings that all trials share.
 
         Returns:
             The name under which they are.

@@ -71,9 +71,9 @@ class Lab:
             with clock.step("load the data"):
                 return RestoredTarget(*self.data.reloaded(*of_trial))
         with clock.step("load the data"):
-            self.data.keep(*of_trial)
+            key = self.data.keep(*of_trial)
         with clock.step("restore"):
-            return RestoredTarget(*self.data.restored(*of_trial))
+            return RestoredTarget(*self.data.restored(key, plan.target))
 
     def start_state(
         self, plan: TrialPlan, workload: AnyWorkload, folder: TrialFolder, clock: StepClock

@@ -100,9 +100,7 @@ class Store:
         Raises:
             WrongInputError: If the folder holds no experiment.
         """
-        experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
-        results = _read_trials(folder, finish)
-        row, metrics = _rows(folder, experiment, results)
+        row, metrics = _rows(folder, finish)
         with _said(self.results), Session(self._engine) as session, session.begin():
             _one_at_a_time(session)
             _forget(session, [row.name])
@@ -253,8 +251,7 @@ def entry_of(folder: Path, finish: Finish) -> ExperimentEntry:
     Raises:
         WrongInputError: If the folder holds no experiment.
     """
-    experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
-    return _entry(_rows(folder, experiment, _read_trials(folder, finish))[0])
+    return _entry(_rows(folder, finish)[0])
 
 
 def indexed(results: Path) -> dict[str, ExperimentEntry]:
@@ -291,9 +288,10 @@ def _read_trials(folder: Path, finish: Finish) -> list[TrialResult]:
     return results
 
 
-def _rows(
-    folder: Path, experiment: Experiment, results: list[TrialResult]
-) -> tuple[ExperimentRow, list[MetricRow]]:
+def _rows(folder: Path, finish: Finish) -> tuple[ExperimentRow, list[MetricRow]]:
+    """What the index has of an experiment."""
+    experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
+    results = _read_trials(folder, finish)
     started = [result.started_at for result in results]
     row = ExperimentRow(
         name=folder.name,
