@@ -6,7 +6,7 @@ from typing import Literal
 
 from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.probes.base import Probe
-from loadstone.probes.host import STEAL_WINDOW_S
+from loadstone.probes.host import windows
 from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
 
@@ -69,10 +69,8 @@ class BoundsProbe(Probe):
             to_s: Likewise; a shorter time is one window.
         """
         found = [(count, hit) for t_s, count, hit in self._periods if from_s <= t_s <= to_s]
-        width = min(STEAL_WINDOW_S, len(found))
-        windows = [found[at : at + width] for at in range(len(found) - width + 1 if width else 0)]
         return max(
-            (_percent(sum(h for _, h in each), sum(c for c, _ in each)) for each in windows),
+            (_percent(sum(h for _, h in each), sum(c for c, _ in each)) for each in windows(found)),
             default=0.0,
         )
 

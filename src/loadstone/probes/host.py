@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import TypeVar
 
 from loadstone.host.mounts import block_device, whole_disks
 from loadstone.host.proc import (
@@ -29,6 +31,7 @@ STEAL_WINDOW_S = 30
 """Samples are a second apart: other guests that take much for so long count as a disturbance."""
 MEMORY_PRESSURE_WARNING_PERCENT = 1.0
 _PRESSURES = ("cpu", "io", "memory")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,7 @@ class HostProbe(Probe):
             to_s: Likewise; a shorter time is one window.
         """
         values = [stolen for t_s, stolen in self._stolen if from_s <= t_s <= to_s]
-        width = min(STEAL_WINDOW_S, len(values))
-        begins = range(len(values) - width + 1 if width else 0)
-        return max((fmean(values[begin : begin + width]) for begin in begins), default=0.0)
+        return max(map(fmean, windows(values)), default=0.0)
 
     def notices(self) -> list[Notice]:
         """CPU time that went to other guests, and memory that ran short."""
@@ -229,3 +230,14 @@ def _stalls(before: _Reading, now: _Reading, passed_s: float) -> dict[str, float
             name = f"pressure_{kind}_{'full_' if level == 'full' else ''}percent"
             values[name] = min(100.0, (total_us - was_us) / passed_s / 1e4)
     return values
+
+
+def windows(readings: Sequence[_Value]) -> list[Sequence[_Value]]:
+    """Every `STEAL_WINDOW_S` readings in a row; all of them as one if they are fewer.
+
+    Args:
+        readings: One a second, in order.
+    """
+    width = min(STEAL_WINDOW_S, len(readings))
+    begins = range(len(readings) - width + 1 if width else 0)
+    return [readings[begin : begin + width] for begin in begins]
