@@ -256,10 +256,20 @@ pub fn told<'a>(run: &'a Finished, name: &'a str) -> Vec<&'a Value> {
 pub fn check_switches(store: &Store, run: &Finished, preallocated: u8) {
     let switches = told(run, "segment-switch");
     assert!(switches.len() >= 2, "{} switches", switches.len());
+    // A machine that stands still for a moment can make the keeper too late for a segment: it is then made at
+    // the switch, which says so and takes the longer.
+    let count = |kind: u8| {
+        switches
+            .iter()
+            .filter(|data| data["preallocated"] == kind)
+            .count()
+    };
+    assert!(count(preallocated) > 0, "{switches:?}");
+    assert!(preallocated == 1 || count(1) == 0, "{switches:?}");
     assert!(
         switches
             .iter()
-            .all(|data| data["preallocated"] == preallocated),
+            .all(|data| (data["preallocated"] == 0) == (data["create_s"].as_f64() > Some(0.0))),
         "{switches:?}"
     );
     assert!(
