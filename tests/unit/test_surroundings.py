@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -160,6 +161,15 @@ def test_a_table_of_names_alone_is_not_cut():
     assert len(shown) == len("nameparent" + "".join(names))
 
 
+@pytest.fixture
+def heeds_ctrl_c() -> Iterator[None]:
+    """A shell lets what it starts in the background ignore Ctrl-C, tests too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_an_interrupt_that_a_library_renames_is_an_interrupt(monkeypatch: pytest.MonkeyPatch):
     def library(*_: Any) -> NoReturn:
         try:
