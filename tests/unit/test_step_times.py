@@ -15,7 +15,7 @@ from loadstone.report.text import around
 from loadstone.results.record import StepTime
 from loadstone.spec.model import Experiment
 
-NOOP = ["noop", "--measure", "0.2s", "--warm-up", "0s"]
+NOOP = ["noop", "--measure", "0.2s", "--warm-up", "0s", "--param", "service_time_us=5000"]
 
 
 def test_a_step_adds_up_and_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
