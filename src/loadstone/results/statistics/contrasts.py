@@ -1,0 +1,201 @@
+"""How far apart two levels are: the difference of their log figures, and how sure it is.
+
+An experiment is made in blocks: each has every level once, in drawn order, under one drawn load.
+What drifts from block to block falls on all levels of a block alike, so levels are compared
+within blocks (Fisher 1935, The Design of Experiments, ch. IV):
+
+    log y_ij = block_i + level_j + e_ij
+
+The scatter is that of the residuals e. Two levels give the paired t test; more levels share one
+scatter, with (blocks - 1) (levels - 1) degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+Logs = NDArray[np.float64]
+Blocks = Mapping[int, float]
+"""Block: the figure of a level in it, above 0."""
+
+LEVELS_FOR_GUARD = 4
+"""Of fewer levels, none can be told to scatter more than the others."""
+WIDE = 3.0
+"""A level whose residual variance is so many times the median of all does not share its scatter."""
+
+
+class Method(StrEnum):
+    """Which scatter a difference is held against.
+
+    ``BLOCKS``: the residuals of all levels of the blocks. ``PAIRED``: the differences of these two
+    alone. ``UNPAIRED``: each level's own, without blocks (Welch 1947, Biometrika 34:28).
+    """
+
+    BLOCKS = "t within blocks"
+    PAIRED = "paired t"
+    UNPAIRED = "unpaired t"
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Candidate against baseline, in natural logarithms.
+
+    Attributes:
+        shift: Mean difference candidate - baseline.
+        error: Its standard error; None if the trials are too few to tell.
+        freedom: Degrees of freedom of the error.
+        method: What the error was made of.
+        n_baseline: Trials of the baseline.
+        n_candidate: Trials of the candidate; within blocks as many.
+        differences: Within blocks: candidate - baseline of each, shape (blocks,).
+        fewest: Fewest trials of each with which a verdict is given.
+    """
+
+    shift: float
+    error: float | None
+    freedom: float
+    method: Method
+    n_baseline: int
+    n_candidate: int
+    differences: tuple[float, ...]
+    fewest: int
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation of a single trial (within its block, if there are blocks)."""
+        if self.error is None:
+            return None
+        return self.error / sqrt(1.0 / self.n_baseline + 1.0 / self.n_candidate)
+
+
+def log_figures(values: Sequence[float], what: str) -> Logs:
+    """The natural logarithms of a level's figures.
+
+    Args:
+        values: One figure per trial, any unit.
+        what: The name of the level, for the message.
+
+    Returns:
+        Array of shape (n,).
+
+    Raises:
+        ValueError: There is none, or one that is not finite and above 0.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{what}: expected one figure per trial, got an array of {array.shape}")
+    if not np.all(np.isfinite(array)) or np.any(array <= 0):
+        raise ValueError(f"{what}: every figure must be finite and above 0, got {array.tolist()}")
+    logs: Logs = np.log(array)
+    return logs
+
+
+def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -> Contrast:
+    """Compare two levels within the blocks that have both; the others leave this pair.
+
+    The error comes from all levels in those blocks. With `LEVELS_FOR_GUARD` levels or more, a pair
+    of which one scatters far more than the others (`WIDE`) is held against its own differences.
+
+    Args:
+        levels: Name: its figures by block. Names that share no block with the two do not matter.
+        candidate: Which of them is compared.
+        baseline: With which.
+
+    Raises:
+        ValueError: The two share no block, or a figure is not finite and above 0.
+    """
+    shared = sorted(levels[candidate].keys() & levels[baseline].keys())
+    if not shared:
+        raise ValueError(f"{candidate} and {baseline} have no block in common")
+    names = [candidate, baseline]
+    names += [each for each in levels if each not in names and levels[each].keys() & set(shared)]
+    logs = np.full((len(shared), len(names)), np.nan)
+    for column, name in enumerate(names):
+        rows = [row for row, block in enumerate(shared) if block in levels[name]]
+        logs[rows, column] = log_figures([levels[name][shared[row]] for row in rows], name)
+    residuals = _residuals(logs)
+    differences = logs[:, 0] - logs[:, 1]
+    pooled = len(names) > 2 and not _is_wide(residuals)
+    if pooled:
+        freedom = int(np.isfinite(logs).sum()) - len(shared) - len(names) + 1
+        squares = 2.0 * float(np.nansum(residuals**2))
+    else:
+        freedom = len(shared) - 1
+        squares = float(((differences - differences.mean()) ** 2).sum())
+    return Contrast(
+        shift=float(differences.mean()),
+        error=sqrt(squares / freedom / len(shared)) if freedom > 0 else None,
+        freedom=freedom,
+        method=Method.BLOCKS if pooled else Method.PAIRED,
+        n_baseline=len(shared),
+        n_candidate=len(shared),
+        differences=tuple(float(each) for each in differences),
+        fewest=fewest_blocks(len(names) if pooled else 2),
+    )
+
+
+def fewest_blocks(levels: int) -> int:
+    """Fewest blocks of which a verdict is given: less would find next to nothing."""
+    return 4 if levels == 2 else 3
+
+
+def unpaired(baseline: Sequence[float], candidate: Sequence[float]) -> Contrast:
+    """Compare two levels that were not made in common blocks.
+
+    Args:
+        baseline: One figure per trial, above 0.
+        candidate: One figure per trial, same unit.
+
+    Raises:
+        ValueError: An empty level, or a figure that is not finite and above 0.
+    """
+    a, b = log_figures(baseline, "baseline"), log_figures(candidate, "candidate")
+    error, freedom = None, 0.0
+    if min(a.size, b.size) > 1:
+        of_a, of_b = float(a.var(ddof=1)) / a.size, float(b.var(ddof=1)) / b.size
+        error = sqrt(of_a + of_b)
+        weight = of_a**2 / (a.size - 1) + of_b**2 / (b.size - 1)
+        freedom = (of_a + of_b) ** 2 / weight if weight > 0 else float(a.size + b.size - 2)
+    return Contrast(
+        shift=float(b.mean() - a.mean()),
+        error=error,
+        freedom=freedom,
+        method=Method.UNPAIRED,
+        n_baseline=int(a.size),
+        n_candidate=int(b.size),
+        differences=(),
+        fewest=3,
+    )
+
+
+def _residuals(logs: Logs) -> Logs:
+    """What blocks and levels together do not explain; NaN where a trial is missing.
+
+    Args:
+        logs: Of shape (blocks, levels).
+    """
+    rows, columns = logs.shape
+    block, level = np.nonzero(np.isfinite(logs))
+    design = np.zeros((block.size, rows + columns))
+    design[np.arange(block.size), block] = 1.0
+    design[np.arange(block.size), rows + level] = 1.0
+    # Near 0 the fit is exact to the last digit, whatever the unit of the figures was.
+    values = logs[block, level] - np.nanmean(logs)
+    fitted = design @ np.linalg.lstsq(design, values)[0]
+    residuals = np.full_like(logs, np.nan)
+    residuals[block, level] = values - fitted
+    return residuals
+
+
+def _is_wide(residuals: Logs) -> bool:
+    """Whether one of the first two levels scatters far more than all levels do."""
+    if residuals.shape[1] < LEVELS_FOR_GUARD:
+        return False
+    variances = np.nanmean(residuals**2, axis=0)
+    return bool(np.any(variances[:2] > WIDE * np.median(variances)))

@@ -1,0 +1,216 @@
+"""Is the candidate better than the baseline? A ratio, its interval, a p-value and a verdict.
+
+All four, and what could have been found, come from one statistic: Student's t of the difference
+of log figures. So p <= 5 % and "the interval excludes 1" always agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import exp, expm1, inf, log
+from sys import float_info
+
+from loadstone.results.statistics.contrasts import Contrast, Method
+from loadstone.results.statistics.power import Detectable, least_detectable, student_beyond, tails
+from loadstone.results.statistics.sign_flip import FEWEST_TO_FLIP, MOST_TO_FLIP, sign_flip_p
+
+EQUAL = 1e-12
+"""Mean logs that differ by less are equal: it is a rounding error of their sum."""
+_LARGEST_LOG = log(float_info.max)
+
+
+class Verdict(StrEnum):
+    """What a comparison says."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DETECTABLE_CHANGE = "no detectable change"
+    TOO_FEW_REPEATS = "too few repeats"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Candidate against baseline.
+
+    Attributes:
+        ratio: Candidate / baseline, of geometric means.
+        low: Lower end of the interval of the ratio; None where the trials are too few for one.
+        high: Upper end of it.
+        interval_confidence: Confidence of this interval by itself. Holm judged the pair at 1 minus
+            that, so the interval excludes 1 exactly where the verdict claims a change.
+        effect_percent: 100 (ratio - 1), signed; whether up is good is told by ``higher_is_better``.
+        higher_is_better: True for rates, False for times.
+        p_value: Two-sided p-value of this comparison alone.
+        adjusted_p: The same after Holm's correction over the comparisons judged together.
+        flip_p: Exact p-value of the differences with their signs dealt anew, a check that needs
+            no normal distribution; None without blocks, or with fewer than `FEWEST_TO_FLIP`.
+        test: What the difference was held against.
+        freedom: Degrees of freedom.
+        n_baseline: Trials of the baseline; within blocks, the blocks.
+        n_candidate: Trials of the candidate.
+        spread: Standard deviation of the log figure of a trial (within its block, if there are
+            blocks); None if unknown.
+        detectable: The smallest true difference found with a power of 80 %; None if unknown.
+        repeats_needed: The fewest trials per level with which a verdict is given.
+        comparisons: How many comparisons were judged together.
+        verdict: The answer.
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    interval_confidence: float
+    effect_percent: float
+    higher_is_better: bool
+    p_value: float
+    adjusted_p: float
+    flip_p: float | None
+    test: Method
+    freedom: float
+    n_baseline: int
+    n_candidate: int
+    spread: float | None
+    detectable: Detectable | None
+    repeats_needed: int
+    comparisons: int
+    verdict: Verdict
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for the number of comparisons made together.
+
+    Step-down Bonferroni: the i-th smallest of m is multiplied by m - i + 1, and none may be
+    smaller than the one before it (Holm 1979, Scand. J. Stat. 6:65). The chance that any of them
+    claims a difference that is not there stays below alpha, however they depend on each other.
+
+    Returns:
+        Adjusted p-values in the order given, each at least its own p and at most 1.
+    """
+    adjusted = [1.0] * len(p_values)
+    largest = 0.0
+    for step, at in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        largest = max(largest, min(1.0, p_values[at] * (len(p_values) - step)))
+        adjusted[at] = largest
+    return adjusted
+
+
+def judge(
+    contrasts: Sequence[Contrast], *, higher_is_better: Sequence[bool], alpha: float = 0.05
+) -> list[Comparison]:
+    """Judge the comparisons of one family together.
+
+    The interval of a pair is taken at the level at which Holm's procedure judged it: alpha / m for
+    the smallest p-value of m, alpha / (m - 1) for the next, and for all that follow the first one
+    that claims nothing, the level of that one.
+
+    Args:
+        contrasts: All that could have claimed a difference, in any order.
+        higher_is_better: True for rates, False for times, of each.
+        alpha: The chance of any false claim that is accepted.
+
+    Returns:
+        A comparison for each, in the order given.
+    """
+    raw = [_p_value(contrast) for contrast in contrasts]
+    adjusted = holm(raw)
+    levels = _levels(raw, alpha)
+    together = zip(contrasts, higher_is_better, raw, adjusted, levels, strict=True)
+    return [
+        _comparison(contrast, up_is_good, p, corrected, level, len(contrasts), alpha)
+        for contrast, up_is_good, p, corrected, level in together
+    ]
+
+
+def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
+    """The level at which Holm's procedure judged each."""
+    levels = [alpha] * len(p_values)
+    stopped_at: float | None = None
+    for step, at in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        level = alpha / (len(p_values) - step) if stopped_at is None else stopped_at
+        levels[at] = level
+        if stopped_at is None and not _at_most(p_values[at], level):
+            stopped_at = level
+    return levels
+
+
+def _at_most(p: float, level: float) -> bool:
+    """1 - 0.95 is a little more than 0.05, and so may be a product: equal must count as equal."""
+    return p <= level * (1.0 + 1e-9)
+
+
+def _p_value(contrast: Contrast) -> float:
+    """Two-sided, of Student's t; 1 where nothing can be said."""
+    if contrast.error is None or abs(contrast.shift) <= EQUAL:
+        return 1.0
+    if contrast.error <= EQUAL * abs(contrast.shift):
+        return 0.0
+    return 2.0 * tails(abs(contrast.shift) / contrast.error, contrast.freedom)
+
+
+def _comparison(
+    contrast: Contrast,
+    up_is_good: bool,
+    p: float,
+    corrected: float,
+    level: float,
+    count: int,
+    alpha: float,
+) -> Comparison:
+    shift, enough = contrast.shift, _is_enough(contrast)
+    low = high = None
+    if enough and contrast.error is not None:
+        reach = student_beyond(level / 2.0, contrast.freedom) * contrast.error
+        low, high = shift - reach, shift + reach
+    blocks = len(contrast.differences)
+    return Comparison(
+        ratio=ratio_of(shift),
+        low=None if low is None else ratio_of(low),
+        high=None if high is None else ratio_of(high),
+        interval_confidence=1.0 - level,
+        effect_percent=percent_of(shift),
+        higher_is_better=up_is_good,
+        p_value=p,
+        adjusted_p=corrected,
+        flip_p=(
+            sign_flip_p(contrast.differences) if FEWEST_TO_FLIP <= blocks <= MOST_TO_FLIP else None
+        ),
+        test=contrast.method,
+        freedom=contrast.freedom,
+        n_baseline=contrast.n_baseline,
+        n_candidate=contrast.n_candidate,
+        spread=contrast.spread,
+        detectable=(
+            least_detectable(contrast.error, contrast.freedom, level)
+            if enough and contrast.error is not None and contrast.error > EQUAL
+            else None
+        ),
+        repeats_needed=contrast.fewest,
+        comparisons=count,
+        verdict=_verdict(shift, corrected, alpha, enough=enough, up_is_good=up_is_good),
+    )
+
+
+def _is_enough(contrast: Contrast) -> bool:
+    return min(contrast.n_baseline, contrast.n_candidate) >= contrast.fewest
+
+
+def _verdict(
+    shift: float, p: float, alpha: float, *, enough: bool, up_is_good: bool
+) -> Verdict:
+    if not enough:
+        return Verdict.TOO_FEW_REPEATS
+    if not _at_most(p, alpha):
+        return Verdict.NO_DETECTABLE_CHANGE
+    return Verdict.BETTER if (shift > 0.0) == up_is_good else Verdict.WORSE
+
+
+def ratio_of(shift: float) -> float:
+    """The ratio that a difference of logarithms is; the largest number if it is beyond all."""
+    return exp(min(shift, _LARGEST_LOG))
+
+
+def percent_of(shift: float) -> float:
+    """The change in per cent that a difference of logarithms is."""
+    return 100.0 * expm1(min(shift, _LARGEST_LOG - 5.0)) if shift < inf else inf
