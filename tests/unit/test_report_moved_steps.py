@@ -24,13 +24,17 @@ def comparison(
         ratio=ratio,
         low=None,
         high=None,
+        interval_confidence=0.95,
         effect_percent=100 * (ratio - 1),
         p_value=0.01,
         p_adjusted=0.01,
-        test="exact",
+        p_by_signs=None,
+        test="paired t",
+        freedom=5,
         n_baseline=6,
         n_candidate=6,
         least_detectable_percent=None,
+        least_detectable_range=None,
         verdict=verdict,
     )
 

@@ -17,7 +17,7 @@ describe("figures", () => {
   it("gives changes a sign", () => {
     expect(percent(12.34)).toBe("+12\u202f%");
     expect(percent(-1.26)).toBe("\u22121.3\u202f%");
-    expect(percent(0.01)).toBe("±0.0\u202f%");
+    expect(percent(0.001)).toBe("±0.00\u202f%");
   });
   it("chooses units", () => {
     expect(seconds(7e-8)).toBe("70.0 ns");

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,18 +127,16 @@ def too_few_repeats(experiment: Experiment) -> str | None:
 
     It is better known before an hour of trials than after it.
     """
-    pairs = design_of(experiment).pairs(experiment)
-    if not pairs:
+    design = design_of(experiment)
+    if not design.pairs(experiment):
         return None
-    from loadstone.results.statistics import repeats_needed
+    from loadstone.results.statistics import fewest_blocks
 
-    most = max(Counter(pair.role for pair in pairs).values())
-    needed = repeats_needed(1.0 - experiment.confidence, most)
+    needed = fewest_blocks(design.levels_per_block(experiment))
     if experiment.repeats >= needed:
         return None
-    among = f" among {most} comparisons" if most > 1 else ""
     return (
-        f"repeats: {experiment.repeats} can show no difference{among}, however large it is; "
+        f"repeats: {experiment.repeats} can show no difference, however large it is; "
         f"{needed} is the least"
     )
 

@@ -15,8 +15,9 @@ from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, metric_infos, to_compare
 from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
+from loadstone.report.text import percent, ratio, ratio_interval
 from loadstone.results.record import Notice
-from loadstone.results.statistics import compare
+from loadstone.results.statistics import judge, unpaired, within_blocks
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
 from loadstone.spec.problems import near
@@ -91,12 +92,16 @@ def _compare(baseline: Side, candidate: Side) -> tuple[ComparisonReport, MetricI
         )
     except NotComparableError as error:
         raise WrongInputError(f"{metric.label} cannot be compared: {error}") from error
-    comparison = compare(
-        before,
-        after,
-        higher_is_better=metric.higher_is_better is not False,
-        confidence=baseline.folder.experiment.confidence,
-        rng=baseline.folder.experiment.seed,
+    together = baseline.folder.path == candidate.folder.path and before.keys() & after.keys()
+    levels = {"baseline": before, "candidate": after}
+    (comparison,) = judge(
+        [
+            within_blocks(levels, "candidate", "baseline")
+            if together
+            else unpaired(list(before.values()), list(after.values()))
+        ],
+        higher_is_better=[metric.higher_is_better is not False],
+        alpha=1.0 - baseline.folder.experiment.confidence,
     )
     nothing = Variant(name="", changes=[], step=[])
     pair = PairRecord(candidate=candidate.label, baseline=baseline.label, role="pair")
@@ -166,11 +171,12 @@ def _print(report: ComparisonReport, metric: MetricInfo, notices: Sequence[Notic
     console = out()
     console.print(f"{metric.label} ({metric.unit})", style="bold")
     console.print(f"  {report.candidate} against {report.baseline}")
-    interval = f" [{report.low:.3f}, {report.high:.3f}]" if report.low and report.high else ""
+    interval = f" ({span})" if (span := ratio_interval(report.low, report.high)) else ""
     p = f"p {report.p_adjusted:.3g}" if report.p_adjusted is not None else ""
     console.print(
-        f"  ratio {report.ratio:.3f}{interval}, {report.effect_percent:+.1f} %, {p}, "
-        f"{report.n_candidate} and {report.n_baseline} trials",
+        f"  ratio {ratio(report.ratio, report.low, report.high)}{interval}, "
+        f"{percent(report.effect_percent)}, {p}, "
+        f"{report.n_candidate} and {report.n_baseline} trials, {report.test}",
         markup=False,
     )
     console.print(f"  {report.verdict}", style="bold")

@@ -52,7 +52,7 @@ class Series:
                     self._extra -= 1
                     self._planned += 1
                     self.lab.observer.notice(_disturbed(result))
-                    waiting.append(self._again(plan))
+                    waiting.insert(_rest_of_block(waiting, plan), self._again(plan))
         write_design(self.folder, self.stages, self.command)
 
     def _trial(self, plan: TrialPlan) -> TrialResult:
@@ -79,13 +79,22 @@ class Series:
             ) from None
 
     def _again(self, plan: TrialPlan) -> TrialPlan:
-        """The same trial once more, after all others of its stage."""
+        """The same trial once more, with the load of its block."""
         made = [
             result
             for result in self.results
             if (result.variant, result.block) == (plan.variant.name, plan.block)
         ]
         return repeated(plan, len(made) + 1, len(self.results) + 1)
+
+
+def _rest_of_block(waiting: Sequence[TrialPlan], plan: TrialPlan) -> int:
+    """How many trials of a block are still waiting: next after them comes what is made again.
+
+    So soon, the machine is as it was for the others of the block; at the end of a stage, what
+    drifts would fall on the variant that was disturbed.
+    """
+    return next((at for at, other in enumerate(waiting) if other.block != plan.block), len(waiting))
 
 
 def _hopeless(results: Sequence[TrialResult]) -> bool:

@@ -10,10 +10,10 @@ from loadstone.report.figures import NotComparableError, to_compare
 from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
-from loadstone.results.statistics import Comparison, compare, judge
+from loadstone.results.statistics import Comparison, Contrast, judge, within_blocks
 from loadstone.spec.plans import Variant
 
-Compared = tuple[PairRecord, Comparison]
+Compared = tuple[PairRecord, Contrast]
 
 
 def comparisons(
@@ -24,20 +24,23 @@ def comparisons(
     Returns:
         Reports of the pairs that could be compared, and a notice for each that could not.
     """
-    done: list[Compared] = []
+    families: dict[tuple[str, int | None], list[Compared]] = {}
     notices: list[Notice] = []
-    for position, pair in enumerate(folder.design.pairs):
+    for pair in folder.design.pairs:
         try:
-            done.append((pair, _compare(folder, pair, metric, position)))
+            contrast = _contrast(folder, pair, metric)
         except NotComparableError as error:
             notices.append(_not_compared(pair, str(error)))
-    by_role: dict[str, list[Compared]] = {}
-    for pair, comparison in done:
-        by_role.setdefault(pair.role, []).append((pair, comparison))
-    alpha = 1.0 - folder.experiment.confidence
+        else:
+            families.setdefault((pair.role, pair.decided_among), []).append((pair, contrast))
     reports: list[ComparisonReport] = []
-    for compared in by_role.values():
-        judged = judge([comparison for _, comparison in compared], alpha)
+    for (_, decided_among), compared in families.items():
+        judged = judge(
+            [contrast for _, contrast in compared],
+            higher_is_better=[metric.higher_is_better is not False] * len(compared),
+            alpha=1.0 - folder.experiment.confidence,
+            decided_among=decided_among,
+        )
         for (pair, _), comparison in zip(compared, judged, strict=True):
             reports.append(_report(folder, pair, comparison, metric))
     return reports, notices
@@ -54,14 +57,17 @@ def comparisons_of_pairs(
         folder: Of the experiment.
         metrics: In the order in which they are reported.
     """
-    alpha = 1.0 - folder.experiment.confidence
     reports: list[ComparisonReport] = []
-    for position, pair in enumerate(folder.design.pairs):
-        done: list[tuple[MetricInfo, Comparison]] = []
+    for pair in folder.design.pairs:
+        done: list[tuple[MetricInfo, Contrast]] = []
         for metric in metrics:
             with suppress(NotComparableError):
-                done.append((metric, _compare(folder, pair, metric, position)))
-        judged = judge([comparison for _, comparison in done], alpha)
+                done.append((metric, _contrast(folder, pair, metric)))
+        judged = judge(
+            [contrast for _, contrast in done],
+            higher_is_better=[metric.higher_is_better is not False for metric, _ in done],
+            alpha=1.0 - folder.experiment.confidence,
+        )
         reports += [
             comparison_report(comparison, pair, metric, [])
             for (metric, _), comparison in zip(done, judged, strict=True)
@@ -69,20 +75,19 @@ def comparisons_of_pairs(
     return reports
 
 
-def _compare(
-    folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo, position: int
-) -> Comparison:
-    baseline, candidate = (
-        to_compare(folder.valid_trials_of(name), metric, name)
+def _contrast(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) -> Contrast:
+    levels = {
+        name: to_compare(folder.valid_trials_of(name), metric, name)
         for name in (pair.baseline, pair.candidate)
-    )
-    return compare(
-        baseline,
-        candidate,
-        higher_is_better=metric.higher_is_better is not False,
-        confidence=folder.experiment.confidence,
-        rng=folder.experiment.seed + position,
-    )
+    }
+    for variant in folder.design.variants:
+        if variant.name not in levels:
+            with suppress(NotComparableError):
+                trials = folder.valid_trials_of(variant.name)
+                levels[variant.name] = to_compare(trials, metric, variant.name)
+    if not levels[pair.baseline].keys() & levels[pair.candidate].keys():
+        raise NotComparableError("no block has a valid trial of both")
+    return within_blocks(levels, pair.candidate, pair.baseline)
 
 
 def _report(
@@ -109,6 +114,7 @@ def comparison_report(
         metric: On which metric.
         found: What differs between the two besides the factor.
     """
+    found_at = comparison.detectable
     return ComparisonReport(
         metric=metric.name,
         candidate=pair.candidate,
@@ -117,13 +123,17 @@ def comparison_report(
         ratio=comparison.ratio,
         low=comparison.low,
         high=comparison.high,
+        interval_confidence=comparison.interval_confidence,
         effect_percent=comparison.effect_percent,
         p_value=comparison.p_value,
         p_adjusted=comparison.adjusted_p,
+        p_by_signs=comparison.flip_p,
         test=str(comparison.test),
+        freedom=comparison.freedom,
         n_baseline=comparison.n_baseline,
         n_candidate=comparison.n_candidate,
-        least_detectable_percent=comparison.least_detectable_percent,
+        least_detectable_percent=found_at.percent if found_at else None,
+        least_detectable_range=(found_at.low, found_at.high) if found_at else None,
         verdict=comparison.verdict.value,
         repeats_needed=comparison.repeats_needed,
         differences=found,

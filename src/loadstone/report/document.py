@@ -12,7 +12,7 @@ from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Tick
 from loadstone.report.comparisons import comparisons
 from loadstone.report.contents import Contents, contents_of
-from loadstone.report.figures import metric_infos
+from loadstone.report.figures import metric_infos, with_compared
 from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
 from loadstone.report.load_series import (
@@ -69,8 +69,8 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     experiment = folder.experiment
     metrics = metric_infos(folder.trials)
     metric = _headline_metric(experiment, metrics)
-    variants = variant_reports(folder, metrics)
     compared, uncompared = comparisons(folder, metric)
+    variants = with_compared(variant_reports(folder, metrics), compared, metric.name)
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
     search, scale = search_report(folder), scale_report(folder, metric)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from loadstone.report.model import Figure, MetricInfo
+from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedTrial
 from loadstone.results.metrics import all_metrics
 from loadstone.results.statistics import outliers, summarize
@@ -44,8 +44,8 @@ class NotComparableError(Exception):
     """Trials have no figures that a ratio can be made of; the message says so to people."""
 
 
-def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> list[float]:
-    """The metric's values, for a comparison by ratio.
+def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> dict[int, float]:
+    """Block: the metric's value in it, for a comparison by ratio.
 
     Args:
         trials: Those that count.
@@ -56,6 +56,7 @@ def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> 
         NotComparableError: If there is no value, or one that is not above 0.
     """
     values, names = values_of(trials, metric.name)
+    blocks = {trial.result.trial: trial.result.block for trial in trials}
     if not trials:
         raise NotComparableError(f"{of} has no valid trial")
     if not values:
@@ -66,7 +67,45 @@ def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> 
                 f"{metric.label} of {name} is {value:g} {metric.unit}".rstrip()
                 + ": a ratio needs figures above 0"
             )
-    return values
+    return {blocks[name]: value for value, name in zip(values, names, strict=True)}
+
+
+def with_compared(
+    variants: Sequence[VariantReport], comparisons: Sequence[ComparisonReport], metric: str
+) -> list[VariantReport]:
+    """The variants with what verdicts are about, so that it agrees with each change beside it.
+
+    That of the first is the geometric mean of its trials. That of another is its baseline's times
+    the ratio of the two, which is of their common blocks only.
+
+    Args:
+        variants: In the design's order.
+        comparisons: On this metric; of a ladder, those with the rung before come first.
+        metric: The metric that verdicts are about.
+    """
+    if not comparisons:
+        return list(variants)
+    means: dict[str, float] = {}
+    for variant in variants:
+        own = next((each for each in comparisons if each.candidate == variant.name), None)
+        figure = next((each for each in variant.figures if each.metric == metric), None)
+        if own is not None and own.baseline in means:
+            means[variant.name] = means[own.baseline] * own.ratio
+        elif figure is not None and min(figure.values) > 0:
+            means[variant.name] = math.exp(math.fsum(map(math.log, figure.values)) / figure.n)
+    return [
+        variant.model_copy(
+            update={
+                "figures": [
+                    each.model_copy(update={"compared": means.get(variant.name)})
+                    if each.metric == metric
+                    else each
+                    for each in variant.figures
+                ]
+            }
+        )
+        for variant in variants
+    ]
 
 
 def figures(

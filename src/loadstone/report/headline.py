@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
-from loadstone.report.text import interval, number, ratio_interval
+from loadstone.report.text import interval, number, ratio, ratio_interval
 
 _MOST_NAMES = 5
 _NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
@@ -65,6 +65,11 @@ def figure_of(variant: VariantReport, metric: str) -> Figure | None:
     return next((figure for figure in variant.figures if figure.metric == metric), None)
 
 
+def mean_of(figure: Figure) -> float:
+    """What verdicts are about; the median of figures that no ratio can be made of."""
+    return figure.median if figure.compared is None else figure.compared
+
+
 def _single(variant: VariantReport, metric: MetricInfo) -> str:
     figure = figure_of(variant, metric.name)
     if figure is None:
@@ -122,12 +127,13 @@ def _ratio_sentence(
     best: VariantReport, baseline: VariantReport, metric: MetricInfo, comparison: ComparisonReport
 ) -> str:
     figure = figure_of(best, metric.name)
-    median = "" if figure is None else f"{number(figure.median)} {metric.unit}, "
+    mean = "" if figure is None else f"{number(mean_of(figure))} {metric.unit}, "
     span = ""
     if comparison.low is not None and comparison.high is not None:
         span = f" (interval {ratio_interval(comparison.low, comparison.high)})"
     return (
-        f"{_quoted(best.name)} is best: {median}{comparison.ratio:.2f} times "
+        f"{_quoted(best.name)} is best: {mean}"
+        f"{ratio(comparison.ratio, comparison.low, comparison.high)} times "
         f"{_quoted(baseline.name)}{span}{_unsafe(best)}."
     )
 

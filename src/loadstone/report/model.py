@@ -36,6 +36,11 @@ class Figure(Record):
     low: float | None
     high: float | None
     interval_is_range: bool = False
+    compared: float | None = Field(
+        default=None,
+        description="What verdicts are about: the geometric mean; of a variant that is compared, "
+        "that of its baseline times the ratio of the two.",
+    )
     values: list[float]
     trials: list[str] = Field(description="Trial of each value, same order.")
     outliers: list[str] = Field(default=[], description="Trials that stand apart; not dropped.")
@@ -63,6 +68,7 @@ class VariantReport(Record):
     unsafe: list[str] = []
     kept: bool | None = Field(default=None, description="Ladder with `keep: better`: its fate.")
     trials: list[str]
+    disturbed: int = Field(description="Trials that the machine disturbed; they do not count.")
     figures: list[Figure]
     durability: DurabilityVerdict | None = Field(
         default=None, description="What its crash trials showed, if it had any."
@@ -79,13 +85,23 @@ class ComparisonReport(Record):
     ratio: float
     low: float | None
     high: float | None
+    interval_confidence: float = Field(
+        description="Of this interval by itself: 1 minus the level at which the pair was judged."
+    )
     effect_percent: float
     p_value: float | None
     p_adjusted: float | None
-    test: str
+    p_by_signs: float | None = Field(
+        description="Exact p of the differences within blocks with their signs dealt anew: a check."
+    )
+    test: str = Field(description="What the difference was held against.")
+    freedom: float = Field(description="Degrees of freedom of its scatter.")
     n_baseline: int
     n_candidate: int
     least_detectable_percent: float | None
+    least_detectable_range: tuple[float, float] | None = Field(
+        description="Where the true one lies, as the scatter is known from few trials only: 90 %."
+    )
     verdict: Literal["better", "worse", "no detectable change", "too few repeats"]
     repeats_needed: int | None = None
     differences: list[str] = Field(

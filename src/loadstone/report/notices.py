@@ -180,8 +180,8 @@ def _few_repeats(comparisons: Sequence[ComparisonReport]) -> list[Notice]:
         Notice(
             code="too-few-repeats",
             severity="warning",
-            message=f"with {_valid(have)} of a variant no difference can be shown among this "
-            "many comparisons, however large it is",
+            message=f"with {_valid(have)} of a variant no difference can be shown, however large "
+            "it is",
             advice=f"write repeats: {needed} or more",
         )
     ]

@@ -40,6 +40,7 @@ class PairRecord(BaseModel):
     candidate: str
     baseline: str
     role: Literal["previous", "baseline", "pair"]
+    decided_among: int | None = None
 
 
 class DesignRecord(BaseModel):

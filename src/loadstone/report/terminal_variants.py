@@ -5,15 +5,23 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.report.headline import figure_of
-from loadstone.report.model import ChangeText, ComparisonReport, ReportDocument, VariantReport
+from loadstone.report.headline import figure_of, mean_of
+from loadstone.report.model import (
+    ChangeText,
+    ComparisonReport,
+    Figure,
+    ReportDocument,
+    VariantReport,
+)
 from loadstone.report.text import (
+    detectable,
     interval,
     level,
     number,
     p_value,
     percent,
     percent_interval,
+    ratio,
     ratio_interval,
 )
 
@@ -81,12 +89,20 @@ def _figure(document: ReportDocument, variant: VariantReport) -> Text:
     figure = figure_of(variant, document.metric)
     if figure is None:
         return Text("no valid trial", style="red")
+    if document.comparisons:
+        text = Text(number(mean_of(figure)))
+        text.append(f"\nmedian {number(figure.median)}", style="dim")
+        return text.append(f"\n{_trials(variant, figure)}", style="dim")
     text = Text(number(figure.median))
     if span := interval(figure.low, figure.high):
         text.append(f"\n{span}", style="dim")
     kind = ", range" if figure.interval_is_range else ""
-    text.append(f"\nn {figure.n}{kind}", style="dim")
-    return text
+    return text.append(f"\n{_trials(variant, figure)}{kind}", style="dim")
+
+
+def _trials(variant: VariantReport, figure: Figure) -> str:
+    disturbed = f", {variant.disturbed} disturbed" if variant.disturbed else ""
+    return f"n {figure.n}{disturbed}"
 
 
 def _comparison_cells(
@@ -109,7 +125,7 @@ def _step(comparison: ComparisonReport | None) -> Text:
 def _total(comparison: ComparisonReport | None) -> Text:
     if comparison is None:
         return Text("")
-    text = Text(f"{comparison.ratio:.2f}")
+    text = Text(ratio(comparison.ratio, comparison.low, comparison.high))
     return text.append(f"\n{ratio_interval(comparison.low, comparison.high)}", style="dim")
 
 
@@ -119,8 +135,10 @@ def _verdict(comparison: ComparisonReport | None) -> Text:
     verdict = comparison.verdict
     text = Text(f"{_SYMBOLS[verdict]} {verdict}", style=_STYLES.get(verdict, ""))
     text.append(f"\n{p_value(comparison.p_adjusted)}", style="not bold dim")
-    if verdict == "no detectable change" and comparison.least_detectable_percent is not None:
-        text.append(f"\ndetects {comparison.least_detectable_percent:.2g} %", style="dim")
+    found = comparison.least_detectable_percent
+    if verdict == "no detectable change" and found is not None:
+        span = comparison.least_detectable_range
+        text.append(f"\ndetects {detectable(found, span)}", style="dim")
     if verdict == "too few repeats" and comparison.repeats_needed:
         text.append(f"\nneeds {comparison.repeats_needed}", style="dim")
     return text

@@ -23,9 +23,10 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A signed change: `+12 %`, `-0.8 %`."""
-    text = f"{value:+.1f}" if abs(value) < 9.95 else f"{value:+.0f}"
-    return f"{text} %"
+    """A signed change: `+12 %`, `-0.8 %`, `+0.03 %`."""
+    size = abs(value)
+    decimals = 0 if size >= 9.95 else 1 if size >= 0.095 else 2
+    return f"{value:+.{decimals}f} %"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -40,9 +41,27 @@ def percent_interval(low: float | None, high: float | None) -> str:
     return f"{percent(100 * (low - 1)).removesuffix(' %')} to {percent(100 * (high - 1))}"
 
 
+def ratio(value: float, low: float | None = None, high: float | None = None) -> str:
+    """A ratio, with digits as far as its interval has any meaning: `1.25`, `1.0042`."""
+    return f"{value:.{_decimals(low, high)}f}"
+
+
 def ratio_interval(low: float | None, high: float | None) -> str:
-    """An interval of a ratio: `1.14 to 1.25`."""
-    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    """An interval of a ratio: `1.14 to 1.25`, `1.0031 to 1.0053`."""
+    if low is None or high is None:
+        return ""
+    return f"{ratio(low, low, high)} to {ratio(high, low, high)}"
+
+
+def _decimals(low: float | None, high: float | None) -> int:
+    width = 1.0 if low is None or high is None else high - low
+    return 2 if width > 0.05 else 3 if width > 0.005 else 4
+
+
+def detectable(percent: float, span: tuple[float, float] | None) -> str:
+    """What a comparison could have found, and where that lies: `5.2 % (3.4 to 12)`."""
+    likely = f" ({span[0]:.2g} to {span[1]:.2g})" if span else ""
+    return f"{percent:.2g} %{likely}"
 
 
 def p_value(value: float | None) -> str:

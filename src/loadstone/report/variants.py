@@ -9,6 +9,7 @@ from loadstone.report.figures import figures
 from loadstone.report.model import ChangeText, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedExperiment
 from loadstone.results.durability import verdict
+from loadstone.results.record import Status
 from loadstone.spec.base import Level
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
@@ -45,6 +46,7 @@ def _report(
         unsafe=list(unsafe),
         kept=(folder.design.kept or {}).get(variant.name),
         trials=[trial.result.trial for trial in trials],
+        disturbed=sum(trial.result.status is Status.DISTURBED for trial in trials),
         figures=figures(
             folder.valid_trials_of(variant.name), metrics, folder.experiment.confidence
         ),

@@ -1,7 +1,7 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { ComparisonReport, Figure, MetricInfo, VariantReport } from "../lib/document";
 import { interval, number, percent, percentInterval } from "../lib/format";
-import { SYMBOL } from "../lib/verdict";
+import { isCompared, meanOf, SYMBOL } from "../lib/verdict";
 import { FONT, safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -21,7 +21,7 @@ export function rowsHeight(rows: number): number {
   return rows * ROW_HEIGHT + 56;
 }
 
-/** Medians as bars from zero, intervals as whiskers, every trial as a dot. */
+/** What verdicts are about as bars from zero (else medians, with whiskers), every trial as a dot. */
 export function figuresChart(rows: Row[], metric: MetricInfo, canvas: Canvas): EChartsCoreOption {
   const { colours } = canvas;
   return {
@@ -36,12 +36,12 @@ export function figuresChart(rows: Row[], metric: MetricInfo, canvas: Canvas): E
         type: "bar",
         barWidth: 20,
         data: rows.map((row) => ({
-          value: row.figure?.median ?? 0,
+          value: meanOf(row.figure) ?? 0,
           itemStyle: barStyle(row, colours),
         })),
       },
       whiskers(
-        rows.map((row) => span(row.figure?.low, row.figure?.high)),
+        rows.map((row) => (isCompared(row.figure) ? null : span(row.figure?.low, row.figure?.high))),
         rows.map(() => colours.text),
       ),
       {
@@ -193,6 +193,7 @@ function figureTip(row: Row | undefined, metric: MetricInfo): string {
   const kind = figure.interval_is_range ? "range" : "interval";
   return [
     `<b>${safe(variant.name)}</b>`,
+    ...(isCompared(figure) ? [`mean ${number(figure.compared)} ${safe(metric.unit)}`] : []),
     `median ${number(figure.median)} ${safe(metric.unit)} of ${figure.n}`,
     `${kind} ${interval(figure.low, figure.high)}`,
     ...(variant.unsafe.length ? [`unsafe: ${safe(variant.unsafe.join(", "))}`] : []),

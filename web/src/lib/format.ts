@@ -31,10 +31,11 @@ export function tick(value: number): string {
   return trim(value);
 }
 
-/** A signed change: `+12.3 %`. */
+/** A signed change: `+12.3 %`, `+0.03 %`. */
 export function percent(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  const decimals = Math.abs(value) < 10 ? 1 : 0;
+  const size = Math.abs(value);
+  const decimals = size >= 10 ? 0 : size >= 0.095 ? 1 : 2;
   const text = value.toFixed(decimals);
   const zero = Number(text) === 0;
   return `${zero ? "±" : value > 0 ? "+" : MINUS}${text.replace("-", "")}${THIN}%`;
@@ -46,9 +47,10 @@ export function percentInterval(low: number | null, high: number | null): string
   return `${percent(100 * (low - 1))} to ${percent(100 * (high - 1))}`;
 }
 
-/** A ratio: `1.82`. */
-export function ratio(value: number): string {
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+/** A ratio, with digits as far as its interval has any meaning: `1.82`, `1.0042`. */
+export function ratio(value: number, low: number | null = null, high: number | null = null): string {
+  const width = low === null || high === null ? 1 : high - low;
+  return value.toFixed(value >= 10 ? 1 : width > 0.05 ? 2 : width > 0.005 ? 3 : 4);
 }
 
 /** An interval of a figure: `4,980 to 5,120`. */

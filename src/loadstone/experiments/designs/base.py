@@ -25,6 +25,8 @@ class Pair:
     candidate: str
     baseline: str
     role: Literal["previous", "baseline"]
+    decided_among: int | None = None
+    """Of pairs that are decided one by one, before the next is made: how many there are."""
 
 
 class Stages(ABC):
@@ -132,6 +134,10 @@ class Design(ABC):
             allow_unsafe=allow_unsafe,
         )
         return AllAtOnce(variants, self.pairs(experiment), plans, self.skipped(experiment))
+
+    def levels_per_block(self, experiment: Experiment) -> int:
+        """Variants that are made, and compared, within a block."""
+        return len(self.variants(experiment))
 
     def skipped(self, experiment: Experiment) -> list[SkippedRung]:
         """What the file names and this machine cannot do, where a design can go on without."""

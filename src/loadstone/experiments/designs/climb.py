@@ -9,7 +9,7 @@ interleaves the baseline with what was kept, so that the gain of the whole is a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import Pair, Stages
@@ -77,7 +77,9 @@ class Climb(Stages):
         if len(self._kept) < len(self._rungs):
             self._candidate = self._on_top(self._best, self._rungs[len(self._kept)])
             self._variants.append(self._candidate)
-            self._pairs.append(Pair(self._candidate.name, self._best.name, "previous"))
+            self._pairs.append(
+                Pair(self._candidate.name, self._best.name, "previous", len(self._rungs))
+            )
             return self._stage(self._best, self._candidate)
         if self._confirmed or self._best is self._baseline:
             return []
@@ -92,8 +94,8 @@ class Climb(Stages):
         better = is_better(
             _figures(own, self._best.name, self._experiment),
             _figures(own, candidate.name, self._experiment),
-            alpha=(1 - self._experiment.confidence) / len(self._rungs),
-            seed=self._experiment.seed,
+            alpha=1 - self._experiment.confidence,
+            decided_among=len(self._rungs),
         )
         self._kept[candidate.name] = better
         if better:
@@ -113,42 +115,50 @@ class Climb(Stages):
 
 
 def is_better(
-    baseline: Sequence[MetricValue], candidate: Sequence[MetricValue], *, alpha: float, seed: int
+    baseline: Mapping[int, MetricValue],
+    candidate: Mapping[int, MetricValue],
+    *,
+    alpha: float,
+    decided_among: int,
 ) -> bool:
     """Whether the candidate's trials are better by verdict.
 
     Args:
-        baseline: The figure of each valid trial.
+        baseline: Block: the figure of its valid trial.
         candidate: As `baseline`.
-        alpha: Level of this decision.
-        seed: Of the sampled permutations.
+        alpha: Chance of a false claim over all decisions.
+        decided_among: How many there are.
     """
-    from loadstone.results.statistics import Verdict, compare, judge
+    from loadstone.results.statistics import Verdict, judge, within_blocks
 
-    figures = [*baseline, *candidate]
-    if not baseline or not candidate or not all(figure.value > 0 for figure in figures):
+    figures = [*baseline.values(), *candidate.values()]
+    if not baseline.keys() & candidate.keys() or not all(each.value > 0 for each in figures):
         return False  # a verdict is about a ratio
-    comparison = compare(
-        [figure.value for figure in baseline],
-        [figure.value for figure in candidate],
-        higher_is_better=baseline[0].higher_is_better is not False,
-        rng=seed,
-        confidence=1 - alpha,
+    levels = {
+        name: {block: figure.value for block, figure in own.items()}
+        for name, own in (("baseline", baseline), ("candidate", candidate))
+    }
+    (comparison,) = judge(
+        [within_blocks(levels, "candidate", "baseline")],
+        higher_is_better=[figures[0].higher_is_better is not False],
+        alpha=alpha,
+        decided_among=decided_among,
     )
-    return judge([comparison], alpha)[0].verdict is Verdict.BETTER
+    return comparison.verdict is Verdict.BETTER
 
 
 def _figures(
     results: Sequence[TrialResult], variant: str, experiment: Experiment
-) -> list[MetricValue]:
-    """The deciding metric of the valid trials of a variant."""
+) -> dict[int, MetricValue]:
+    """Block: the deciding metric of the valid trial of a variant."""
     from loadstone.results.metrics import all_metrics
     from loadstone.workloads.registry import workload_of
 
     name = experiment.metric or workload_of(experiment.workload).judged_metric()
-    own = [
-        all_metrics(result)
+    return {
+        result.block: figure
         for result in results
         if result.variant == variant and result.status is Status.VALID
-    ]
-    return [figure for figures in own for figure in figures if figure.name == name]
+        for figure in all_metrics(result)
+        if figure.name == name
+    }

@@ -59,6 +59,12 @@ class Ladder(Design):
             experiment, _first(), rungs, on_top, allow_unsafe=allow_unsafe, skipped=skipped
         )
 
+    def levels_per_block(self, experiment: Experiment) -> int:
+        """Of `keep: better` a rung and the best before it."""
+        if _ladder(experiment).keep == "all":
+            return super().levels_per_block(experiment)
+        return 2
+
     def trials_planned(self, experiment: Experiment) -> int:
         """Of `keep: better`: a pair per rung and, at last, the baseline against what was kept."""
         ladder = _ladder(experiment)

@@ -5,8 +5,6 @@ The model has checked the types before; this asks the workload, the target and t
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
@@ -64,7 +62,6 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     return [
         *problems,
         *_metric_problems(experiment),
-        *_confidence_problems(experiment),
         *_reference_problems(experiment),
     ]
 
@@ -244,30 +241,6 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
     if figure in PERCENTILES or (scope in phases and figure in known):
         return []
     return [Problem(("metric",), f"there is no metric {name!r}; {near(name, known)}")]
-
-
-def _confidence_problems(experiment: Experiment) -> list[Problem]:
-    """Of a confidence that its comparisons could not reach with any number of repeats."""
-    from loadstone.results.statistics import least_alpha
-    from loadstone.workloads.registry import workload_of
-
-    try:
-        pairs = design_of(experiment).pairs(experiment)
-        steps = workload_of(experiment.workload).steps()
-    except LoadstoneError:
-        return []  # said already, in its place
-    of_roles = Counter(pair.role for pair in pairs).values()
-    comparisons = max([*of_roles, len(steps) if pairs else 0], default=0)
-    most = 1.0 - least_alpha(comparisons)
-    if experiment.confidence <= most:
-        return []
-    return [
-        Problem(
-            ("confidence",),
-            f"{experiment.confidence} is out of reach among {comparisons} comparisons, however "
-            f"many trials there are: give at most {math.floor(most * 1e5) / 1e5:g}",
-        )
-    ]
 
 
 def _reference_problems(experiment: Experiment) -> list[Problem]:

@@ -1,0 +1,47 @@
+"""The statistics of Loadstone: pure functions of figures, explained in ``docs/method.md``.
+
+The unit is the trial. Nothing here reads a file or a clock. Figures are plain numbers of any one
+unit, above 0 where they are compared.
+"""
+
+from loadstone.results.statistics.contrasts import (
+    Blocks,
+    Contrast,
+    Method,
+    fewest_blocks,
+    unpaired,
+    within_blocks,
+)
+from loadstone.results.statistics.drift import Drift, ProbeShift, drift, usual
+from loadstone.results.statistics.power import Detectable, least_detectable, power_of
+from loadstone.results.statistics.sequential import Looks, looks_of
+from loadstone.results.statistics.steady import SteadyState, steady_state
+from loadstone.results.statistics.summary import Summary, outliers, summarize
+from loadstone.results.statistics.verdicts import Comparison, Verdict, holm, judge
+
+__all__ = [
+    "Blocks",
+    "Comparison",
+    "Contrast",
+    "Detectable",
+    "Drift",
+    "Looks",
+    "Method",
+    "ProbeShift",
+    "SteadyState",
+    "Summary",
+    "Verdict",
+    "drift",
+    "fewest_blocks",
+    "holm",
+    "judge",
+    "least_detectable",
+    "looks_of",
+    "outliers",
+    "power_of",
+    "steady_state",
+    "summarize",
+    "unpaired",
+    "usual",
+    "within_blocks",
+]

@@ -31,7 +31,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from loadstone.results.statistics.compare import holm
+from loadstone.results.statistics.verdicts import holm
 
 Flags = NDArray[np.bool_]
 Figures = NDArray[np.float64]

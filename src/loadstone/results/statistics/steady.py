@@ -12,8 +12,6 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from loadstone.results.statistics.permutation import mid_ranks
-
 Series = NDArray[np.float64]
 
 MSER_BATCH = 5
@@ -239,10 +237,17 @@ def mann_kendall_p(values: Series) -> float:
 
 def _variance_inflation(values: Series) -> float:
     n = values.size
-    ranks = mid_ranks(values - theil_sen(values) * np.arange(n))
+    ranks = _mid_ranks(values - theil_sen(values) * np.arange(n))
     correlations = _autocorrelations(ranks)[1:]
     lags = np.arange(1, n)
     weights = (n - lags) * (n - lags - 1) * (n - lags - 2)
     counted = np.abs(correlations) > NormalDist().inv_cdf(0.975) / sqrt(n)
     extra = float((weights * correlations)[counted].sum())
     return max(1.0, 1.0 + 2.0 * extra / (n * (n - 1) * (n - 2)))
+
+
+def _mid_ranks(values: Series) -> Series:
+    """Rank values from 1 on; equal ones share the mean of their ranks."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Series = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks

@@ -97,7 +97,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def judge(
-    contrasts: Sequence[Contrast], *, higher_is_better: Sequence[bool], alpha: float = 0.05
+    contrasts: Sequence[Contrast],
+    *,
+    higher_is_better: Sequence[bool],
+    alpha: float = 0.05,
+    decided_among: int | None = None,
 ) -> list[Comparison]:
     """Judge the comparisons of one family together.
 
@@ -109,18 +113,33 @@ def judge(
         contrasts: All that could have claimed a difference, in any order.
         higher_is_better: True for rates, False for times, of each.
         alpha: The chance of any false claim that is accepted.
+        decided_among: Of comparisons that are decided one by one, before the next is made: how
+            many there are at most. Each is judged at alpha by this number (Bonferroni).
 
     Returns:
         A comparison for each, in the order given.
     """
     raw = [_p_value(contrast) for contrast in contrasts]
-    adjusted = holm(raw)
-    levels = _levels(raw, alpha)
-    together = zip(contrasts, higher_is_better, raw, adjusted, levels, strict=True)
+    if decided_among is None:
+        adjusted, levels, count = holm(raw), _levels(raw, alpha), len(contrasts)
+    else:
+        adjusted = [min(1.0, decided_among * p) for p in raw]
+        levels, count = [alpha / decided_among] * len(raw), decided_among
+    tested = [_Tested(*each, alpha) for each in zip(raw, adjusted, levels, strict=True)]
     return [
-        _comparison(contrast, up_is_good, p, corrected, level, len(contrasts), alpha)
-        for contrast, up_is_good, p, corrected, level in together
+        _comparison(contrast, test, count, up_is_good=up_is_good)
+        for contrast, test, up_is_good in zip(contrasts, tested, higher_is_better, strict=True)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """How a comparison was judged among the others of its family."""
+
+    p: float
+    adjusted: float
+    level: float
+    alpha: float
 
 
 def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
@@ -149,30 +168,22 @@ def _p_value(contrast: Contrast) -> float:
     return 2.0 * tails(abs(contrast.shift) / contrast.error, contrast.freedom)
 
 
-def _comparison(
-    contrast: Contrast,
-    up_is_good: bool,
-    p: float,
-    corrected: float,
-    level: float,
-    count: int,
-    alpha: float,
-) -> Comparison:
+def _comparison(contrast: Contrast, test: _Tested, count: int, *, up_is_good: bool) -> Comparison:
     shift, enough = contrast.shift, _is_enough(contrast)
     low = high = None
     if enough and contrast.error is not None:
-        reach = student_beyond(level / 2.0, contrast.freedom) * contrast.error
+        reach = student_beyond(test.level / 2.0, contrast.freedom) * contrast.error
         low, high = shift - reach, shift + reach
     blocks = len(contrast.differences)
     return Comparison(
         ratio=ratio_of(shift),
         low=None if low is None else ratio_of(low),
         high=None if high is None else ratio_of(high),
-        interval_confidence=1.0 - level,
+        interval_confidence=1.0 - test.level,
         effect_percent=percent_of(shift),
         higher_is_better=up_is_good,
-        p_value=p,
-        adjusted_p=corrected,
+        p_value=test.p,
+        adjusted_p=test.adjusted,
         flip_p=(
             sign_flip_p(contrast.differences) if FEWEST_TO_FLIP <= blocks <= MOST_TO_FLIP else None
         ),
@@ -182,13 +193,13 @@ def _comparison(
         n_candidate=contrast.n_candidate,
         spread=contrast.spread,
         detectable=(
-            least_detectable(contrast.error, contrast.freedom, level)
+            least_detectable(contrast.error, contrast.freedom, test.level)
             if enough and contrast.error is not None and contrast.error > EQUAL
             else None
         ),
         repeats_needed=contrast.fewest,
         comparisons=count,
-        verdict=_verdict(shift, corrected, alpha, enough=enough, up_is_good=up_is_good),
+        verdict=_verdict(shift, test, enough=enough, up_is_good=up_is_good),
     )
 
 
@@ -196,12 +207,10 @@ def _is_enough(contrast: Contrast) -> bool:
     return min(contrast.n_baseline, contrast.n_candidate) >= contrast.fewest
 
 
-def _verdict(
-    shift: float, p: float, alpha: float, *, enough: bool, up_is_good: bool
-) -> Verdict:
+def _verdict(shift: float, test: _Tested, *, enough: bool, up_is_good: bool) -> Verdict:
     if not enough:
         return Verdict.TOO_FEW_REPEATS
-    if not _at_most(p, alpha):
+    if not _at_most(test.adjusted, test.alpha):
         return Verdict.NO_DETECTABLE_CHANGE
     return Verdict.BETTER if (shift > 0.0) == up_is_good else Verdict.WORSE
 
