@@ -60,8 +60,12 @@ def _decimals(low: float | None, high: float | None) -> int:
 
 def detectable(percent: float, span: tuple[float, float] | None) -> str:
     """What a comparison could have found, and where that lies: `5.2 % (3.4 to 12)`."""
-    likely = f" ({span[0]:.2g} to {span[1]:.2g})" if span else ""
-    return f"{percent:.2g} %{likely}"
+    likely = f" ({_two_digits(span[0])} to {_two_digits(span[1])})" if span else ""
+    return f"{_two_digits(percent)} %{likely}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
 
 
 def p_value(value: float | None) -> str:
