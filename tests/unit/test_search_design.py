@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from loadstone.experiments.designs import DESIGNS, design_of
+from loadstone.experiments.designs import DESIGNS, design_of, stages_of
 from loadstone.experiments.designs.search import SearchStages, rules_of
 from loadstone.experiments.searching import SearchOutcome, outcome_of
 from loadstone.results.record import (
@@ -132,6 +132,7 @@ def test_no_level_holds():
     assert "At 1: p99 < 50 ms" in seen.text
 
 
+@pytest.mark.parametrize("crashes", [{}, {"durability": "kill"}])
 @pytest.mark.parametrize(
     ("status", "holds", "moved_percent", "again"),
     [
@@ -142,9 +143,9 @@ def test_no_level_holds():
     ],
 )
 def test_a_level_that_held_on_a_slower_machine_is_not_tried_again(
-    status: Status, holds: bool, moved_percent: float, again: bool
+    status: Status, holds: bool, moved_percent: float, again: bool, crashes: dict[str, str]
 ):
-    stages = design_of(search()).stages(search())
+    stages = stages_of(search().model_copy(update=crashes))
     (plan,) = stages.next([])
     speed = {"cpu_work_us": 1.0}
     drift = DriftRecord(

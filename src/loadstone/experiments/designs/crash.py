@@ -101,6 +101,10 @@ class CrashesAfter(Stages):
             allow_unsafe=self._allow_unsafe,
         )
 
+    def makes_again(self, result: TrialResult) -> bool:
+        """As the design decides."""
+        return self._measured.makes_again(result)
+
 
 def crash_trials(
     experiment: Experiment,
