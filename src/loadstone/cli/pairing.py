@@ -17,7 +17,7 @@ from loadstone.report.model import ComparisonReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
 from loadstone.report.text import percent, ratio, ratio_interval
 from loadstone.results.record import Notice
-from loadstone.results.statistics import judge, unpaired, within_blocks
+from loadstone.results.statistics import Method, judge, unpaired, within_blocks
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
 from loadstone.spec.problems import near
@@ -46,7 +46,7 @@ def compare_results(first: str, second: str, output: Output) -> int:
     """
     baseline, candidate = _side(output, first), _side(output, second)
     report, metric = _compare(baseline, candidate)
-    notices = _notices(baseline, candidate, metric)
+    notices = _notices(baseline, candidate, report, metric)
     if output.json:
         document = {
             "version": 1,
@@ -127,7 +127,9 @@ def _judged_metric(experiment: Experiment) -> str:
     return experiment.metric or workload_of(experiment.workload).judged_metric()
 
 
-def _notices(baseline: Side, candidate: Side, metric: MetricInfo) -> list[Notice]:
+def _notices(
+    baseline: Side, candidate: Side, report: ComparisonReport, metric: MetricInfo
+) -> list[Notice]:
     notices = []
     wanted = _judged_metric(baseline.folder.experiment)
     if metric.name != wanted:
@@ -139,7 +141,7 @@ def _notices(baseline: Side, candidate: Side, metric: MetricInfo) -> list[Notice
                 f"{baseline.label} is judged",
             )
         )
-    if baseline.folder.path != candidate.folder.path:
+    if report.test == Method.UNPAIRED:
         notices.append(
             Notice(
                 code="not-interleaved",

@@ -76,15 +76,22 @@ def comparisons_of_pairs(
 
 
 def _contrast(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) -> Contrast:
-    levels = {
-        name: to_compare(folder.valid_trials_of(name), metric, name)
-        for name in (pair.baseline, pair.candidate)
-    }
+    """Of the blocks that both have; what others of their trials show does not matter."""
+    both = (pair.baseline, pair.candidate)
+    of_each = [{each.result.block for each in folder.valid_trials_of(name)} for name in both]
+    shared = of_each[0] & of_each[1]
+
+    def figures(name: str) -> dict[int, float]:
+        trials = folder.valid_trials_of(name)
+        if shared:
+            trials = [trial for trial in trials if trial.result.block in shared]
+        return to_compare(trials, metric, name)
+
+    levels = {name: figures(name) for name in both}
     for variant in folder.design.variants:
         if variant.name not in levels:
             with suppress(NotComparableError):
-                trials = folder.valid_trials_of(variant.name)
-                levels[variant.name] = to_compare(trials, metric, variant.name)
+                levels[variant.name] = figures(variant.name)
     if not levels[pair.baseline].keys() & levels[pair.candidate].keys():
         raise NotComparableError("no block has a valid trial of both")
     return within_blocks(levels, pair.candidate, pair.baseline)

@@ -10,6 +10,8 @@ interleaves the baseline with what was kept, so that the gain of the whole is a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
 
 from loadstone.experiments.designs.arrange import arrange
 from loadstone.experiments.designs.base import Pair, Stages
@@ -84,9 +86,11 @@ class Climb(Stages):
         if self._confirmed or self._best is self._baseline:
             return []
         self._confirmed = True
-        self._pairs.append(Pair(self._best.name, self._baseline.name, "baseline"))
-        if self._best.previous == self._baseline.name:
-            return []  # its own stage was that comparison already
+        whole = Pair(self._best.name, self._baseline.name, "baseline")
+        if self._best.previous == self._baseline.name:  # its own stage was that comparison already
+            self._pairs.append(replace(whole, decided_among=len(self._rungs)))
+            return []
+        self._pairs.append(whole)
         return self._stage(self._baseline, self._best)
 
     def _decide(self, candidate: Variant, results: Sequence[TrialResult]) -> None:
@@ -131,11 +135,12 @@ def is_better(
     """
     from loadstone.results.statistics import Verdict, judge, within_blocks
 
-    figures = [*baseline.values(), *candidate.values()]
-    if not baseline.keys() & candidate.keys() or not all(each.value > 0 for each in figures):
+    shared = baseline.keys() & candidate.keys()
+    figures = [own[block] for own in (baseline, candidate) for block in shared]
+    if not figures or not all(isfinite(each.value) and each.value > 0 for each in figures):
         return False  # a verdict is about a ratio
     levels = {
-        name: {block: figure.value for block, figure in own.items()}
+        name: {block: own[block].value for block in shared}
         for name, own in (("baseline", baseline), ("candidate", candidate))
     }
     (comparison,) = judge(
