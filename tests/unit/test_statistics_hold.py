@@ -113,3 +113,10 @@ def test_few_ticks_say_nothing(series: list[float]):
 def test_figures_that_are_none_are_refused(series: list[float], least: float):
     with pytest.raises(ValueError, match="expected finite figures"):
         rise_of(series, least)
+
+
+@given(st.lists(st.floats(-1.79e308, 1.79e308), min_size=FEWEST_TICKS, max_size=40))
+def test_a_rise_is_finite_whatever_the_figures(series: list[float]):
+    found = rise_of(series, 1.0)
+    assert np.isfinite(found.rise)
+    assert 0.0 <= found.p <= 1.0

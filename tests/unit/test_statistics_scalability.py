@@ -108,3 +108,26 @@ def test_five_points_are_too_few():
 def test_figures_at_0_are_refused():
     with pytest.raises(ValueError, match="above 0"):
         fit_law([1.0, 2.0, 3.0], [1.0, 0.0, 3.0])
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_the_law_does_not_depend_on_the_unit(unit: float):
+    values = trials(Law(1000.0, 0.05, 0.004), 0.01, 1)
+    one = scalability(values, resamples=20)
+    other = scalability(
+        {n: [unit * each for each in own] for n, own in values.items()}, resamples=20
+    )
+    assert other.law.rate / unit == pytest.approx(one.law.rate, rel=1e-6)
+    assert other.law.contention == pytest.approx(one.law.contention, rel=1e-6)
+    assert other.peak_n == pytest.approx(one.peak_n, rel=1e-6)
+
+
+@pytest.mark.parametrize("figure", [float("nan"), float("inf"), -1.0])
+def test_figures_that_are_none_are_refused(figure: float):
+    with pytest.raises(ValueError, match="above 0"):
+        fit_law([1.0, 2.0, 3.0], [1.0, figure, 3.0])
+
+
+def test_a_size_without_a_trial_is_refused():
+    with pytest.raises(ValueError, match="one trial at least"):
+        scalability({n: [n] if n > 1 else [] for n in SIZES})

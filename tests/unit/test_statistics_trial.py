@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from properties import SLOW
 from scipy import stats
 
 from loadstone.results.statistics import drift, outliers, steady_state, summarize, usual
@@ -98,11 +99,11 @@ def test_a_planted_warm_up_is_found() -> None:
         series[:20] *= np.linspace(0.5, 0.95, 20)
         state = steady_state(list(series), 1.0)
         assert state.steady is False
-        assert state.warm_up_real
-        assert state.warm_up_left_s >= 15.0
-        assert state.warm_up_bias_percent < -1.0
+        assert state.warm_up.real
+        assert state.warm_up.length_s >= 15.0
+        assert state.warm_up.bias_percent < -1.0
         assert "first" in state.detail
-        cuts_s.append(state.warm_up_left_s)
+        cuts_s.append(state.warm_up.length_s)
     assert np.median(cuts_s) == pytest.approx(20.0, abs=5.0)
 
 
@@ -149,7 +150,7 @@ def test_the_interval_scales_times_and_slopes() -> None:
     series = list(noise(60, 0.0, 1) * np.linspace(0.8, 1.0, 60))
     one, half = steady_state(series, 1.0), steady_state(series, 0.5)
     assert half.trend_percent_per_minute == pytest.approx(2 * one.trend_percent_per_minute)
-    assert half.warm_up_left_s == pytest.approx(one.warm_up_left_s / 2)
+    assert half.warm_up.length_s == pytest.approx(one.warm_up.length_s / 2)
     with pytest.raises(ValueError, match="interval_s"):
         steady_state(series, 0.0)
 
@@ -191,3 +192,74 @@ def test_drift_takes_a_limit_for_each_probe() -> None:
     with pytest.raises(ValueError, match="'net'"):
         drift({"net": 1.0}, {}, normal, limits)
     assert drift({}, {}, normal).worst_percent == 0.0
+
+
+def test_drift_takes_no_figure_that_is_none() -> None:
+    """A comparison with NaN is never above a limit: it would count as undisturbed."""
+    for figure in (float("nan"), float("inf"), 0.0, -1.0):
+        with pytest.raises(ValueError, match="'cpu' needs figures above 0"):
+            drift({"cpu": 100.0}, {"cpu": figure}, {"cpu": 100.0})
+    with pytest.raises(ValueError, match="a usual figure"):
+        drift({"cpu": 100.0}, {"cpu": 100.0}, {"cpu": float("nan")})
+    far = drift({"cpu": 1e300}, {"cpu": 1e-300}, {"cpu": 1e-10})
+    assert far.disturbed
+    assert np.isfinite(far.worst_percent)
+
+
+# -- what ends before the load does -----------------------------------------------------------
+@pytest.mark.parametrize("n", [20, 60, 300])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
+def test_a_trial_that_dies_is_not_steady(n: int, share: float) -> None:
+    for seed in range(3):
+        series = noise(n, 0.3, seed)
+        series[round(n * (1.0 - share)) :] = 0.0
+        state = steady_state(list(series), 1.0)
+        assert state.steady is False
+        if share == 0.1:
+            assert state.decline.real
+            assert "the last" in state.detail
+        assert "inf" not in state.detail
+        assert "nan" not in state.detail
+
+
+def test_ticks_whose_median_is_0_are_held_against_their_mean() -> None:
+    growing = [0.0] * 70 + [float(tick) for tick in range(50)]
+    assert steady_state(growing, 1.0).steady is False
+
+
+sizes = st.floats(0, 1.79e308) | st.sampled_from([0.0, 5e-324, 1.79e308])
+
+
+@given(st.lists(sizes, min_size=1, max_size=40))
+@SLOW
+def test_a_state_is_finite_whatever_the_figures(series: list[float]) -> None:
+    state = steady_state(series, 1.0)
+    figures = [state.trend_percent_per_minute, state.trend_p, state.change_percent]
+    for end in (state.warm_up, state.decline):
+        figures += [end.length_s, end.bias_percent]
+    assert np.all(np.isfinite([*figures, state.autocorrelation, state.effective_n]))
+
+
+@given(st.lists(st.floats(1, 1e3), min_size=20, max_size=40), st.sampled_from([1e-290, 1e290]))
+@SLOW
+def test_a_state_does_not_depend_on_the_unit(series: list[float], unit: float) -> None:
+    one, other = steady_state(series, 1.0), steady_state([unit * each for each in series], 1.0)
+    assert other.change_percent == pytest.approx(one.change_percent, rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(st.floats(-1.79e308, 1.79e308), min_size=1, max_size=20))
+def test_a_summary_is_finite_whatever_the_figures(values: list[float]) -> None:
+    summary = summarize(values)
+    assert np.all(np.isfinite([summary.median, summary.mean]))
+    assert summary.minimum <= summary.median <= summary.maximum
+    assert summary.minimum <= summary.mean <= summary.maximum
+    outliers(values)
+
+
+def test_means_near_the_largest_number_are_right() -> None:
+    summary = summarize([1.6e308, 1.7e308, 1.7e308, 1.6e308])
+    assert summary.mean == pytest.approx(1.65e308)
+    assert summary.median == pytest.approx(1.65e308)
+    assert outliers([1.6e308, 1.61e308, 1.59e308, 1.6e308, -1.7e308]) == [4]
+    with pytest.raises(ValueError, match="finite"):
+        outliers([1.0, 2.0, 3.0, float("nan")])

@@ -131,6 +131,11 @@ def _metrics(
                 label="load time of the data",
             )
         )
+    return _finite(found)
+
+
+def _finite(found: Sequence[MetricValue]) -> list[MetricValue]:
+    """A figure that is none is not there: JSON has no word for it."""
     return [each for each in found if math.isfinite(each.value)]
 
 
@@ -141,10 +146,9 @@ def _phases(outcome: TrialOutcome, phases: Sequence[Measured]) -> list[MeasuredP
         MeasuredPhaseRecord(
             name=measured.phase or "",
             duration_s=measured.duration_s,
-            metrics=[
-                *outcome.workload.measure(measured),
-                *_response(outcome, measured.phase),
-            ],
+            metrics=_finite(
+                [*outcome.workload.measure(measured), *_response(outcome, measured.phase)]
+            ),
             operations=log.operations(measured.phase),
             waits=outcome.load.watched.waits.get(measured.phase, []),
             steady_state=_steady_state(outcome, measured.phase),
@@ -207,7 +211,7 @@ def _steady_state(outcome: TrialOutcome, phase: str | None = None) -> SteadyStat
         steady=found.steady,
         trend_percent_per_min=found.trend_percent_per_minute,
         trend_p=found.trend_p,
-        warm_up_left_s=found.warm_up_left_s,
+        warm_up_left_s=found.warm_up.length_s,
         detail=found.detail,
     )
 
@@ -293,7 +297,8 @@ def _not_steady(steady: SteadyStateRecord | None, begin: str = "") -> list[Notic
             code="not-steady",
             severity="warning",
             message=f"{begin}throughput was not steady while it was measured: {steady.detail}",
-            advice="lengthen the warm-up, or measure longer than what makes it move",
+            advice="lengthen the warm-up, or measure longer than what makes it move; look into the "
+            "target's log if it stopped",
         )
     ]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from sys import float_info
 
 from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedTrial
 from loadstone.results.metrics import all_metrics
 from loadstone.results.statistics import outliers, summarize
+from loadstone.results.statistics.verdicts import ratio_of
 
 
 def metric_infos(trials: Iterable[RecordedTrial]) -> list[MetricInfo]:
@@ -85,19 +87,19 @@ def with_compared(
     """
     if not comparisons:
         return list(variants)
-    means: dict[str, float] = {}
+    means: dict[str, float] = {}  # logarithms: their sum is never beyond all numbers
     for variant in variants:
         own = next((each for each in comparisons if each.candidate == variant.name), None)
         figure = next((each for each in variant.figures if each.metric == metric), None)
         if own is not None and own.baseline in means:
-            means[variant.name] = means[own.baseline] * own.ratio
+            means[variant.name] = means[own.baseline] + math.log(max(own.ratio, float_info.min))
         elif figure is not None and min(figure.values) > 0:
-            means[variant.name] = math.exp(math.fsum(map(math.log, figure.values)) / figure.n)
+            means[variant.name] = math.fsum(map(math.log, figure.values)) / figure.n
     return [
         variant.model_copy(
             update={
                 "figures": [
-                    each.model_copy(update={"compared": means.get(variant.name)})
+                    each.model_copy(update={"compared": _compared(means.get(variant.name))})
                     if each.metric == metric
                     else each
                     for each in variant.figures
@@ -106,6 +108,10 @@ def with_compared(
         )
         for variant in variants
     ]
+
+
+def _compared(log: float | None) -> float | None:
+    return None if log is None else ratio_of(log)
 
 
 def figures(

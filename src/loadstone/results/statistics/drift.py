@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, isnan
 from statistics import median
+from sys import float_info
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,19 @@ def drift(
         The deviations. A figure that was probed only once counts with that one.
 
     Raises:
-        ValueError: A figure has no usual value above 0, or no limit.
+        ValueError: A figure is not finite and above 0, has no usual value above 0, or no limit.
     """
+    for name, figure in [*before.items(), *after.items()]:
+        if not (isfinite(figure) and figure > 0.0):
+            raise ValueError(f"probe {name!r} needs figures above 0, got {figure}")
     shifts = []
     for name in sorted(before.keys() | after.keys()):
         centre = usual_figures.get(name, 0.0)
         limit = limit_percent.get(name) if isinstance(limit_percent, Mapping) else limit_percent
-        if not centre > 0.0 or limit is None:
+        if not (isfinite(centre) and centre > 0.0) or limit is None or isnan(limit):
             raise ValueError(f"probe {name!r} needs a usual figure above 0 and a limit")
-        first = 100.0 * (before.get(name, after.get(name, centre)) / centre - 1.0)
-        second = 100.0 * (after.get(name, before.get(name, centre)) / centre - 1.0)
+        first = _percent(before.get(name, after.get(name, centre)), centre)
+        second = _percent(after.get(name, before.get(name, centre)), centre)
         beyond = max(abs(first), abs(second)) > limit
         shifts.append(ProbeShift(name, first, second, limit, beyond))
     deviations = [value for s in shifts for value in (s.before_percent, s.after_percent)]
@@ -86,3 +91,7 @@ def drift(
         disturbed=any(shift.disturbed for shift in shifts),
         worst_percent=max(deviations, key=abs, default=0.0),
     )
+
+
+def _percent(figure: float, centre: float) -> float:
+    return max(-100.0, min(100.0 * (figure / centre - 1.0), float_info.max))

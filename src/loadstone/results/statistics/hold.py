@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from sys import float_info
 
 import numpy as np
 
@@ -62,13 +63,15 @@ def rise_of(series: Sequence[float], least_rise: float, *, alpha: float = ALPHA)
     if values.size < FEWEST_TICKS:
         return Rise(0.0, 1.0, None, False)
     size = -(-values.size // MOST_BATCHES)
-    means = batch_means(values, size)
+    unit = float(np.abs(values).max()) or 1.0  # no sum or difference is beyond all numbers
+    means, least = batch_means(values / unit, size), least_rise / unit
     slope = theil_sen(means)
     rise = slope * means.size
     p_both = mann_kendall_p(means)
     p = p_both / 2 if slope > 0.0 else 1.0 - p_both / 2
-    rising = p < alpha and rise >= least_rise
-    return Rise(rise, p, _leaves(means, size, least_rise) if rising else None, rising)
+    rising = p < alpha and rise >= least
+    in_unit = max(-float_info.max, min(rise * unit, float_info.max))
+    return Rise(in_unit, p, _leaves(means, size, least) if rising else None, rising)
 
 
 def _leaves(means: np.ndarray, size: int, least_rise: float) -> int:

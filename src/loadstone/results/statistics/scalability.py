@@ -18,6 +18,8 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from loadstone.results.statistics.summary import median_of
+
 FEWEST_POINTS = 6
 """Below it three parameters follow the noise."""
 RESAMPLES = 500
@@ -38,7 +40,7 @@ class Law:
         """Throughput at N."""
         many = np.asarray(n, dtype=np.float64)
         waiting = 1.0 + self.contention * (many - 1.0) + self.coherence * many * (many - 1.0)
-        value: Vector = self.rate * many / waiting
+        value: Vector = self.rate * (many / waiting)
         return value
 
     @property
@@ -89,17 +91,19 @@ def fit_law(n: Sequence[float], x: Sequence[float]) -> Law:
         ValueError: Too few sizes, or figures that are not above 0.
     """
     sizes, rates = np.asarray(n, dtype=np.float64), np.asarray(x, dtype=np.float64)
-    if np.unique(sizes).size < 3 or not (np.all(sizes > 0.0) and np.all(rates > 0.0)):
+    figures = np.concatenate([sizes, rates])
+    if np.unique(sizes).size < 3 or not np.all(np.isfinite(figures) & (figures > 0.0)):
         raise ValueError("the law needs throughput above 0 at three different N at least")
     from scipy.optimize import nnls
 
-    weights = rates / sizes
+    unit = float(rates.max())  # nnls takes tiny figures for 0
+    weights = rates / unit / sizes
     columns = np.stack([np.ones_like(sizes), sizes - 1.0, sizes * (sizes - 1.0)], axis=1)
     found, _ = nnls(columns * weights[:, None], np.ones_like(sizes))
     if found[0] <= 0.0:
         raise ValueError("the figures do not follow the law: one alone would be infinitely fast")
     first, second, third = (float(each) for each in found)
-    return Law(1.0 / first, second / first, third / first)
+    return Law(unit / first, second / first, third / first)
 
 
 def scalability(
@@ -123,14 +127,17 @@ def scalability(
         resamples: Number of bootstrap samples.
 
     Raises:
-        ValueError: Fewer than `FEWEST_POINTS` different N, or figures that are not above 0.
+        ValueError: Fewer than `FEWEST_POINTS` different N, one without a trial, or figures that are
+            not above 0.
     """
+    if any(len(each) == 0 for each in values.values()):
+        raise ValueError("every N needs the throughput of one trial at least")
     if len(values) < FEWEST_POINTS:
         raise ValueError(
             f"{len(values)} points are too few for the law: {FEWEST_POINTS} different N at least"
         )
     sizes = np.array(sorted(values), dtype=np.float64)
-    medians = np.array([float(np.median(values[n])) for n in sorted(values)])
+    medians = np.array([median_of(values[n]) for n in sorted(values)])
     law = fit_law(sizes.tolist(), medians.tolist())
     laws = _resampled(law, sizes, values, np.random.default_rng(rng), resamples)
     tails = [50.0 * (1.0 - confidence), 50.0 * (1.0 + confidence)]

@@ -6,7 +6,7 @@ never to compare it with another one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, inf, sqrt
+from math import erfc, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -17,8 +17,8 @@ Series = NDArray[np.float64]
 MSER_BATCH = 5
 """Ticks in a batch of MSER-5."""
 
-WARM_UP_ERRORS = 3.0
-"""A warm-up is more than noise when it is this many standard errors away from the rest."""
+END_ERRORS = 3.0
+"""A beginning or an end is more than noise this many standard errors away from the rest."""
 
 FEWEST_TICKS = 20
 """Below this a trend and a warm-up cannot be told from noise."""
@@ -28,30 +28,53 @@ TREND_BATCHES = 20
 
 
 @dataclass(frozen=True, slots=True)
+class End:
+    """What MSER-5 would cut from one end of a series, at most half of it.
+
+    Noise alone makes it cut something now and then: read the length with what follows.
+
+    Attributes:
+        length_s: How much.
+        bias_percent: By how much it moves the mean of all ticks, relative to that mean.
+        real: It differs from the rest by more than noise does.
+    """
+
+    length_s: float
+    bias_percent: float
+    real: bool
+
+    def said(self, which: str) -> str:
+        """What it does to the mean; empty if it is noise."""
+        if not self.real:
+            return ""
+        return (
+            f"; the {which} {self.length_s:g} s differ from the rest and move the mean by "
+            f"{self.bias_percent:+.1f} %"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SteadyState:
     """Whether the measured phase of a trial was steady.
 
     Attributes:
-        trend_percent_per_minute: Slope (Theil-Sen) relative to the median of the series.
+        trend_percent_per_minute: Slope (Theil-Sen) relative to the mean of the series.
         trend_p: Two-sided p-value of the slope (Mann-Kendall, corrected for autocorrelation).
         change_percent: The slope over the whole series.
-        warm_up_left_s: What MSER-5 would cut from the beginning, at most half. Noise alone makes it
-            cut something now and then: read it with the next two.
-        warm_up_bias_percent: By how much the mean of all ticks differs from the mean after the cut.
-        warm_up_real: The part cut off differs from the rest by more than noise does.
+        warm_up: The beginning.
+        decline: The end: what stops before the measured phase is over.
         autocorrelation: Of neighbouring ticks, in [-1, 1].
         effective_n: How many independent ticks these ticks are worth.
         n: Number of ticks.
-        steady: Neither a trend nor a left-over warm-up moves the figure by more than the limit.
-            None: too few ticks to tell, and the figures before say nothing.
+        steady: No trend, no left-over warm-up and no decline moves the figure by more than the
+            limit. None: too few ticks to tell, and the figures before say nothing.
     """
 
     trend_percent_per_minute: float
     trend_p: float
     change_percent: float
-    warm_up_left_s: float
-    warm_up_bias_percent: float
-    warm_up_real: bool
+    warm_up: End
+    decline: End
     autocorrelation: float
     effective_n: float
     n: int
@@ -63,12 +86,7 @@ class SteadyState:
         if self.steady is None:
             return f"{self.n} ticks are too few to tell (at least {FEWEST_TICKS})"
         trend = f"moves {self.change_percent:+.1f} % over the phase (p {self.trend_p:.2g})"
-        if not self.warm_up_real:
-            return trend
-        return (
-            f"{trend}; the first {self.warm_up_left_s:g} s differ from the rest and move the mean "
-            f"by {self.warm_up_bias_percent:+.1f} %"
-        )
+        return f"{trend}{self.warm_up.said('first')}{self.decline.said('last')}"
 
 
 def steady_state(
@@ -81,10 +99,10 @@ def steady_state(
     """Judge whether a series of ticks of one measured phase is steady.
 
     A trend counts against the trial when it is both significant and moves the figure by more than
-    ``limit_percent`` between the first and the last tick. So does a beginning that MSER-5 cuts off
-    when it differs from the rest by more than three standard errors and moves the mean by more than
-    half the limit. Long series make harmless changes significant and short ones make noise look
-    like a change, so each needs both conditions.
+    ``limit_percent`` between the first and the last tick. So does a beginning or an end that MSER-5
+    cuts off when it differs from the rest by more than three standard errors and moves the mean by
+    more than half the limit. Long series make harmless changes significant and short ones make
+    noise look like a change, so each needs both conditions.
 
     Args:
         series: One figure per tick (a rate or a time), equally spaced, in order.
@@ -99,34 +117,38 @@ def steady_state(
     if values.ndim != 1 or not np.all(np.isfinite(values)) or not interval_s > 0.0:
         raise ValueError(f"expected finite figures every interval_s > 0 s, got {interval_s} s")
     n = int(values.size)
-    level = abs(float(np.median(values))) if n else 0.0
+    if np.any(values):
+        values = values / np.abs(values).max()  # no square or sum is beyond all numbers
     correlations = _autocorrelations(values)
     lag_1 = float(correlations[1]) if correlations.size > 1 else 0.0
     if n < FEWEST_TICKS:
-        worth = effective_size(values)
-        return SteadyState(0.0, 1.0, 0.0, 0.0, 0.0, False, lag_1, worth, n, None)
+        worth, nothing = effective_size(values), End(0.0, 0.0, False)
+        return SteadyState(0.0, 1.0, 0.0, nothing, nothing, lag_1, worth, n, None)
     batch = max(1, n // TREND_BATCHES)
     means = batch_means(values, batch)
-    slope = theil_sen(means) / (batch * interval_s)
+    slope = theil_sen(means) / batch
     trend_p = mann_kendall_p(means)
-    relative = 100.0 * slope / level if level > 0.0 else 0.0
-    change = relative * n * interval_s
-    cut = mser(values)
-    bias, real = _warm_up(values, cut)
+    relative = 100.0 * slope / _level(values)
+    change = relative * n
+    ends = [_end(each, interval_s) for each in (values, values[::-1])]
     trending = trend_p < alpha and abs(change) > limit_percent
-    warming = real and abs(bias) > limit_percent / 2.0
+    ending = any(end.real and abs(end.bias_percent) > limit_percent / 2.0 for end in ends)
     return SteadyState(
-        trend_percent_per_minute=60.0 * relative,
+        trend_percent_per_minute=60.0 * relative / interval_s,
         trend_p=trend_p,
         change_percent=change,
-        warm_up_left_s=cut * interval_s,
-        warm_up_bias_percent=bias,
-        warm_up_real=real,
+        warm_up=ends[0],
+        decline=ends[1],
         autocorrelation=lag_1,
         effective_n=effective_size(values),
         n=n,
-        steady=not trending and not warming,
+        steady=not trending and not ending,
     )
+
+
+def _level(values: Series) -> float:
+    """What changes are held against: the mean size of the ticks. A median can be 0."""
+    return float(np.abs(values).mean()) or 1.0
 
 
 def batch_means(values: Series, size: int) -> Series:
@@ -161,16 +183,18 @@ def mser(values: Series, batch: int = MSER_BATCH) -> int:
     return cut * batch
 
 
-def _warm_up(values: Series, cut: int) -> tuple[float, bool]:
-    """Bias of the mean by the first ``cut`` ticks in per cent, and whether it is beyond noise."""
+def _end(values: Series, interval_s: float) -> End:
+    """What MSER-5 cuts from the beginning of a series; from the end of one that is turned round."""
+    cut = mser(values)
     first, rest = values[:cut], values[cut:]
+    if cut == 0:
+        return End(0.0, 0.0, False)
     mean = float(rest.mean())
-    if cut == 0 or not np.any(values):
-        return 0.0, False
     worth = effective_size(rest) / rest.size
     error = float(rest.std(ddof=1)) * sqrt((1.0 / first.size + 1.0 / rest.size) / worth)
-    real = abs(float(first.mean()) - mean) > WARM_UP_ERRORS * error
-    return (100.0 * (float(values.mean()) / mean - 1.0) if mean != 0.0 else inf), real
+    real = abs(float(first.mean()) - mean) > END_ERRORS * error
+    bias = 100.0 * (float(values.mean()) - mean) / _level(values)
+    return End(cut * interval_s, bias, real)
 
 
 def _autocorrelations(values: Series) -> Series:

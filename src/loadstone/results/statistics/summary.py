@@ -7,6 +7,7 @@ from math import comb, sqrt
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 MODIFIED_Z_LIMIT = 3.5
 """Modified z-score from which a value is called an outlier (Iglewicz & Hoaglin 1993, p. 11)."""
@@ -77,16 +78,23 @@ def summarize(values: Sequence[float], *, confidence: float = 0.95) -> Summary:
     coverage = coverages[rank - 1] if n > 1 else None
     return Summary(
         n=n,
-        median=float(np.median(ordered)),
+        median=median_of(array),
         low=float(ordered[rank - 1]) if n > 1 else None,
         high=float(ordered[n - rank]) if n > 1 else None,
         coverage=coverage,
         interval_is_range=coverage is not None and coverage < confidence,
-        mean=min(max(float(array.mean()), float(ordered[0])), float(ordered[-1])),
+        mean=min(max(float((array / n).sum()), float(ordered[0])), float(ordered[-1])),
         minimum=float(ordered[0]),
         maximum=float(ordered[-1]),
         values=tuple(float(value) for value in array),
     )
+
+
+def median_of(values: Sequence[float] | NDArray[np.float64]) -> float:
+    """The median, also where the sum of the two in the middle is beyond all numbers."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    below, above = float(ordered[(ordered.size - 1) // 2]), float(ordered[ordered.size // 2])
+    return below if below == above else below / 2.0 + above / 2.0
 
 
 def outliers(values: Sequence[float]) -> list[int]:
@@ -102,10 +110,16 @@ def outliers(values: Sequence[float]) -> list[int]:
 
     Returns:
         Positions in ``values``, ascending.
+
+    Raises:
+        ValueError: A value that is not finite.
     """
     array = np.asarray(values, dtype=np.float64)
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"expected finite figures, got {list(values)}")
     if array.size < 4:
         return []
+    array = array / (np.abs(array).max() or 1.0)  # no sum is beyond all numbers
     deviations = np.abs(array - np.median(array))
     scale = float(np.median(deviations)) / NormalDist().inv_cdf(0.75)
     if scale == 0.0:

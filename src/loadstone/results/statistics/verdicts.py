@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import exp, expm1, inf, log
+from math import exp, expm1, log
 from sys import float_info
 
 from loadstone.results.statistics.contrasts import Contrast, Method
@@ -221,5 +221,5 @@ def ratio_of(shift: float) -> float:
 
 
 def percent_of(shift: float) -> float:
-    """The change in per cent that a difference of logarithms is."""
-    return 100.0 * expm1(min(shift, _LARGEST_LOG - 5.0)) if shift < inf else inf
+    """The change in per cent that a difference of logarithms is; the largest number at most."""
+    return 100.0 * expm1(min(shift, _LARGEST_LOG - log(100.0)))
