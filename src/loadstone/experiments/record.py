@@ -13,6 +13,7 @@ from loadstone.experiments.outcome import TrialOutcome
 from loadstone.load.health import generator_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
+from loadstone.results.machine import drift_record
 from loadstone.results.metrics import figures_of
 from loadstone.results.record import (
     DriftRecord,
@@ -24,14 +25,12 @@ from loadstone.results.record import (
     SteadyStateRecord,
     TrialResult,
 )
-from loadstone.results.statistics import drift, steady_state, usual
+from loadstone.results.statistics import steady_state
 from loadstone.targets.registry import target_for
 from loadstone.workloads.measured import Measured
 
 ERROR_SHARE_LIMIT = 0.01
 """More failed operations than this make a trial invalid."""
-PROBES_FOR_DRIFT = 6
-"""Fewer measurements of the machine's speed (three trials) do not show what is usual."""
 
 
 def record_of(
@@ -48,7 +47,7 @@ def record_of(
     measured = outcome.measured()
     by_phase = outcome.measured_phases(measured)
     phases = _phases(outcome, by_phase) if len(outcome.load.begins) > 1 else []
-    moved = _drift(outcome.speeds, speeds, disturbance)
+    moved = drift_record(outcome.speeds, speeds, disturbance)
     steady = _steady_state(outcome) if measured else None
     measures = plan.crash is None
     health = log.health() if measures else None
@@ -214,27 +213,6 @@ def _steady_state(outcome: TrialOutcome, phase: str | None = None) -> SteadyStat
         warm_up_left_s=found.warm_up.length_s,
         detail=found.detail,
     )
-
-
-def _drift(
-    own: Sequence[dict[str, float]], speeds: Sequence[dict[str, float]], limit: float
-) -> DriftRecord | None:
-    """Whether the machine moved between its speeds before and after the load."""
-    if len(own) < 2:
-        return None
-    before, after = own
-    # The disk is reported, not judged: fsync on virtual disks has two speeds (see method.md).
-    found = drift(_without_disk(before), _without_disk(after), usual(speeds), limit)
-    return DriftRecord(
-        before=before,
-        after=after,
-        moved_percent=found.worst_percent,
-        disturbed=found.disturbed and len(speeds) >= PROBES_FOR_DRIFT,
-    )
-
-
-def _without_disk(speed: dict[str, float]) -> dict[str, float]:
-    return {name: figure for name, figure in speed.items() if not name.startswith("disk")}
 
 
 # -- notices -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.model import ComparisonReport, VariantReport
+from loadstone.report.moved import moved_over_all
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
 from loadstone.results.record import Notice, Status
 
@@ -32,6 +33,7 @@ def notices(
         *_unread(folder.trials),
         *(rung.notice() for rung in folder.design.skipped),
         *_left_out(folder),
+        *moved_over_all(folder),
         *uncompared,
         *_unsafe(variants),
         *(_several(variants) if folder.experiment.design.kind == "ladder" else []),
