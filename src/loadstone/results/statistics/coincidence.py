@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,9 +109,10 @@ def usual_limit(
     finite = values[np.isfinite(values)]
     if finite.size < FEWEST_WINDOWS:
         return None
-    quartile, median = (float(value) for value in np.quantile(finite, (0.25, 0.5)))
+    unit = float(np.abs(finite).max()) or 1.0  # no difference is beyond all numbers
+    quartile, median = (float(value) for value in np.quantile(finite / unit, (0.25, 0.5)))
     spread = _SIGMA_OF_QUARTER * (median - quartile)
-    return max(median + deviations * spread, ratio * median)
+    return min(max(median + deviations * spread, ratio * median) * unit, float_info.max)
 
 
 def runs(flags: Flags) -> list[tuple[int, int]]:
@@ -157,13 +159,15 @@ def coincidences(
         seed: Of the shuffles.
 
     Returns:
-        One result for each kind, the clearest first.
+        One result for each kind, the clearest first; none without windows.
 
     Raises:
         ValueError: If `slow` is not one flag for each window.
     """
     if len(slow) != len(edges_s) - 1:
         raise ValueError(f"{len(slow)} flags for {len(edges_s) - 1} windows")
+    if not slow.size:
+        return []
     spikes = runs(slow)
     within: dict[str, list[Span]] = {
         kind: [span for span in spans if span[1] >= edges_s[0] and span[0] <= edges_s[-1]]
