@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loadstone.cli.main import run_command
 from loadstone.experiments import series
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.designs.climb import Climb
@@ -237,6 +238,23 @@ def test_a_design_that_was_written_before_is_judged_as_one_family(
     smallest = min(range(4), key=lambda at: found.decided[at].p_value)
     same(found.decided[smallest], steps[smallest])
     assert [each.p_value for each in steps] == [each.p_value for each in found.decided]
+
+
+@pytest.mark.parametrize(("other", "interleaved"), [("c", True), ("d", False)])
+def test_two_rungs_without_a_common_block_were_not_interleaved(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    other: str,
+    interleaved: bool,
+) -> None:
+    rate = by({"baseline": 100, "a": 150, "b": 100, "c": 200, "d": 100})
+    path = conducted(monkeypatch, tmp_path, ladder(1), rate).path
+    assert run_command(["compare", f"{path}:baseline", f"{path}:{other}", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["comparison"]["test"] == "paired t") is interleaved
+    codes = {notice["code"] for notice in document["notices"]}
+    assert ("not-interleaved" in codes) is not interleaved
 
 
 # -- drift ------------------------------------------------------------------------------------
