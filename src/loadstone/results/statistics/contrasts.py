@@ -47,6 +47,7 @@ class Contrast:
     """Candidate against baseline, in natural logarithms.
 
     Attributes:
+        level: Mean of the baseline in the trials that are compared.
         shift: Mean difference candidate - baseline.
         error: Its standard error; None if the trials are too few to tell.
         freedom: Degrees of freedom of the error.
@@ -57,6 +58,7 @@ class Contrast:
         fewest: Fewest trials of each with which a verdict is given.
     """
 
+    level: float
     shift: float
     error: float | None
     freedom: float
@@ -129,6 +131,7 @@ def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -
         freedom = len(shared) - 1
         squares = float(((differences - differences.mean()) ** 2).sum())
     return Contrast(
+        level=float(logs[:, 1].mean()),
         shift=float(differences.mean()),
         error=sqrt(squares / freedom / len(shared)) if freedom > 0 else None,
         freedom=freedom,
@@ -163,6 +166,7 @@ def unpaired(baseline: Sequence[float], candidate: Sequence[float]) -> Contrast:
         weight = of_a**2 / (a.size - 1) + of_b**2 / (b.size - 1)
         freedom = (of_a + of_b) ** 2 / weight if weight > 0 else float(a.size + b.size - 2)
     return Contrast(
+        level=float(a.mean()),
         shift=float(b.mean() - a.mean()),
         error=error,
         freedom=freedom,

@@ -40,7 +40,7 @@ def student_beyond(tail: float, freedom: float) -> float:
 
 
 def tails(t: float, freedom: float) -> float:
-    """The probability that Student's t exceeds `t`, which is 0 or more."""
+    """The probability that Student's t exceeds `t`."""
     from scipy.special import stdtr
 
     return float(stdtr(freedom, -t))

@@ -13,6 +13,7 @@ from math import exp, expm1, log
 from sys import float_info
 
 from loadstone.results.statistics.contrasts import Contrast, Method
+from loadstone.results.statistics.equivalence import p_beyond
 from loadstone.results.statistics.power import Detectable, least_detectable, student_beyond, tails
 from loadstone.results.statistics.sign_flip import FEWEST_TO_FLIP, MOST_TO_FLIP, sign_flip_p
 
@@ -26,6 +27,8 @@ class Verdict(StrEnum):
 
     BETTER = "better"
     WORSE = "worse"
+    EQUIVALENT = "equivalent"
+    """No change larger than the margin."""
     NO_DETECTABLE_CHANGE = "no detectable change"
     TOO_FEW_REPEATS = "too few repeats"
 
@@ -35,7 +38,9 @@ class Comparison:
     """Candidate against baseline.
 
     Attributes:
-        ratio: Candidate / baseline, of geometric means.
+        baseline: Geometric mean of the baseline in the trials that are compared.
+        candidate: That of the candidate.
+        ratio: Candidate / baseline.
         low: Lower end of the interval of the ratio; None where the trials are too few for one.
         high: Upper end of it.
         interval_confidence: Confidence of this interval by itself. Holm judged the pair at 1 minus
@@ -55,9 +60,15 @@ class Comparison:
         detectable: The smallest true difference found with a power of 80 %; None if unknown.
         repeats_needed: The fewest trials per level with which a verdict is given.
         comparisons: How many comparisons were judged together.
+        p_beyond: Where a margin is given: p-value of the claim that the change is smaller, after
+            the same correction over the comparisons judged together.
+        within: Whether the change is shown to be smaller than the margin. A change can be both
+            real and that small: the verdict is `BETTER` or `WORSE` then.
         verdict: The answer.
     """
 
+    baseline: float
+    candidate: float
     ratio: float
     low: float | None
     high: float | None
@@ -75,6 +86,8 @@ class Comparison:
     detectable: Detectable | None
     repeats_needed: int
     comparisons: int
+    p_beyond: float | None
+    within: bool
     verdict: Verdict
 
 
@@ -102,6 +115,7 @@ def judge(
     higher_is_better: Sequence[bool],
     alpha: float = 0.05,
     decided_among: int | None = None,
+    margin_percent: float | None = None,
 ) -> list[Comparison]:
     """Judge the comparisons of one family together.
 
@@ -109,23 +123,32 @@ def judge(
     the smallest p-value of m, alpha / (m - 1) for the next, and for all that follow the first one
     that claims nothing, the level of that one.
 
+    Claims that a change is smaller than the margin are corrected among themselves in the same way:
+    the chance of any false claim of a change stays below alpha, and so does that of any false claim
+    that there is none of that size.
+
     Args:
         contrasts: All that could have claimed a difference, in any order.
         higher_is_better: True for rates, False for times, of each.
         alpha: The chance of any false claim that is accepted.
         decided_among: Of comparisons that are decided one by one, before the next is made: how
             many there are at most. Each is judged at alpha by this number (Bonferroni).
+        margin_percent: The largest change that does not matter; None: nothing is said of that.
 
     Returns:
         A comparison for each, in the order given.
     """
     raw = [_p_value(contrast) for contrast in contrasts]
-    if decided_among is None:
-        adjusted, levels, count = holm(raw), _levels(raw, alpha), len(contrasts)
-    else:
-        adjusted = [min(1.0, decided_among * p) for p in raw]
-        levels, count = [alpha / decided_among] * len(raw), decided_among
-    tested = [_Tested(*each, alpha) for each in zip(raw, adjusted, levels, strict=True)]
+    count = len(contrasts) if decided_among is None else decided_among
+    levels = _levels(raw, alpha) if decided_among is None else [alpha / count] * len(raw)
+    beyond: list[float | None] = [None] * len(raw)
+    if margin_percent is not None:
+        within = [p_beyond(contrast, margin_percent) for contrast in contrasts]
+        beyond = list(_adjusted(within, decided_among))
+    tested = [
+        _Tested(*each, alpha)
+        for each in zip(raw, _adjusted(raw, decided_among), levels, beyond, strict=True)
+    ]
     return [
         _comparison(contrast, test, count, up_is_good=up_is_good)
         for contrast, test, up_is_good in zip(contrasts, tested, higher_is_better, strict=True)
@@ -139,7 +162,25 @@ class _Tested:
     p: float
     adjusted: float
     level: float
+    beyond: float | None
     alpha: float
+
+    @property
+    def changed(self) -> bool:
+        """Whether a change is claimed."""
+        return _at_most(self.adjusted, self.alpha)
+
+    @property
+    def within(self) -> bool:
+        """Whether it is claimed that no change is larger than the margin."""
+        return self.beyond is not None and _at_most(self.beyond, self.alpha)
+
+
+def _adjusted(p_values: Sequence[float], decided_among: int | None) -> list[float]:
+    """Corrected by Holm, or by Bonferroni where comparisons are decided one by one."""
+    if decided_among is None:
+        return holm(p_values)
+    return [min(1.0, decided_among * p) for p in p_values]
 
 
 def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
@@ -176,6 +217,8 @@ def _comparison(contrast: Contrast, test: _Tested, count: int, *, up_is_good: bo
         low, high = shift - reach, shift + reach
     blocks = len(contrast.differences)
     return Comparison(
+        baseline=ratio_of(contrast.level),
+        candidate=ratio_of(contrast.level + shift),
         ratio=ratio_of(shift),
         low=None if low is None else ratio_of(low),
         high=None if high is None else ratio_of(high),
@@ -199,6 +242,8 @@ def _comparison(contrast: Contrast, test: _Tested, count: int, *, up_is_good: bo
         ),
         repeats_needed=contrast.fewest,
         comparisons=count,
+        p_beyond=test.beyond,
+        within=enough and test.within,
         verdict=_verdict(shift, test, enough=enough, up_is_good=up_is_good),
     )
 
@@ -210,8 +255,8 @@ def _is_enough(contrast: Contrast) -> bool:
 def _verdict(shift: float, test: _Tested, *, enough: bool, up_is_good: bool) -> Verdict:
     if not enough:
         return Verdict.TOO_FEW_REPEATS
-    if not _at_most(test.adjusted, test.alpha):
-        return Verdict.NO_DETECTABLE_CHANGE
+    if not test.changed:
+        return Verdict.EQUIVALENT if test.within else Verdict.NO_DETECTABLE_CHANGE
     return Verdict.BETTER if (shift > 0.0) == up_is_good else Verdict.WORSE
 
 
