@@ -20,6 +20,7 @@ _DURATION_S = {
     "h": 3600.0,
     "d": 86400.0,
 }
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%?\s*")
 _DURATION_PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(us|ms|sec|s|min|m|h|d)")
 
 
@@ -92,6 +93,28 @@ Duration = Annotated[
     WithJsonSchema({"type": "string", "examples": ["30s", "5min", "250ms"]}, mode="validation"),
 ]
 """Seconds, written with a unit in a file, as a number in the JSON that Loadstone writes."""
+
+
+def parse_percent(text: str | float) -> float:
+    """Reads a percentage such as `3%` or `0.5 %`; a plain number is one too.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return float(text)
+    match = _PERCENT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError(f"{text!r} is not a percentage: write for example 3%")
+    return float(match[1])
+
+
+Percent = Annotated[
+    float,
+    BeforeValidator(parse_percent),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["3%", "0.5%"]}, mode="validation"),
+]
+"""Percent, written with its sign or as a plain number."""
 
 
 def is_duration(metadata: Sequence[object]) -> bool:

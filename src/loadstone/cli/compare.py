@@ -45,10 +45,10 @@ def command(
         named += ["--levels"] if levels else []
         named += given(short) + given(execution)
         refuse_idle(
-            [each for each in named if each not in ("--results", "--json")],
+            [each for each in named if each not in ("--results", "--json", "--metric", "--margin")],
             "two results are compared as they are, and nothing is run",
         )
-        return compare_results(what, other, execution)
+        return compare_results(what, other, execution, short.metric, short.margin)
     draft = begin(what, "compare", short)
     put_compare(draft, factor, levels)
     return execute(draft.finish(), execution)

@@ -144,7 +144,7 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("durability", ("durability",)),
     ("crashes", ("crashes",)),
     ("cache", ("cache",)),
-    ("metric", ("metric",)),
+    ("margin", ("margin",)),
     ("confidence", ("confidence",)),
     ("seed", ("seed",)),
 )
@@ -163,6 +163,9 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
             draft.put(path, value, "--" + option.replace("_", "-"))
     if short.rate is not None:
         _put_rate(draft, short.rate)
+    if short.metric:
+        names = list(short.metric)
+        draft.put(("metric",), names[0] if len(names) == 1 else names, "--metric")
     for text in short.set:
         name, level = assignment(text, "--set")
         draft.put(("target", "settings", name), level, "--set")

@@ -97,8 +97,11 @@ class ShortForm:
     """Crashes of each configuration."""
     cache: Annotated[Literal["warm", "cold"] | None, Parameter(group=EXPERIMENT)] = None
     """State of the caches at the start of each trial."""
-    metric: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
-    """What the verdicts are about; default: the workload's headline."""
+    metric: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="NAME"), Words] = ()
+    """What the verdicts are about; default: the workload's headline, or response time under an
+    open load. May be repeated: the first is the headline."""
+    margin: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
+    """The largest change that does not matter, as `3%`: verdicts say where none is larger."""
     confidence: Annotated[float | None, Parameter(group=EXPERIMENT)] = None
     """Of intervals and verdicts, as `0.95`."""
     seed: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None

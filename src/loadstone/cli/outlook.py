@@ -13,6 +13,7 @@ from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.preflight.check import changes_of
+from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.experiments.preflight.refusals import refuse_unavailable
 from loadstone.experiments.preflight.space import most_growth_bytes, refuse_overfull
 from loadstone.factors.base import Parts
@@ -81,6 +82,8 @@ class Outlook:
     """How long the level that a search finds must hold; None of other designs."""
     too_few_repeats: str | None
     """Why its comparisons can show nothing, if they cannot."""
+    offered: list[str]
+    """The metrics of verdicts that no level can change, with the reason."""
 
 
 def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outlook:
@@ -119,6 +122,7 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
         soak_s=rules_of(experiment).soak_s if experiment.design.kind == "search" else None,
         too_few_repeats=too_few_repeats(experiment),
+        offered=[notice.message for notice in offered_notices(experiment)],
     )
 
 

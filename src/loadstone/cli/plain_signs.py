@@ -19,6 +19,7 @@ _PLAIN: Mapping[str, str] = {
     "\N{PLUS-MINUS SIGN}": "+-",
     "\N{LESS-THAN OR EQUAL TO}": "<=",
     "\N{GREATER-THAN OR EQUAL TO}": ">=",
+    "\N{ALMOST EQUAL TO}": "~",
     "\N{LEFT SINGLE QUOTATION MARK}": "'",
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     "\N{LEFT DOUBLE QUOTATION MARK}": '"',

@@ -137,6 +137,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "free_bytes": outlook.free_bytes,
         "soak_s": outlook.soak_s,
         "too_few_repeats": outlook.too_few_repeats,
+        "offered": outlook.offered,
     }
 
 
@@ -217,6 +218,8 @@ def _print_cost(outlook: Outlook) -> None:
         )
     if outlook.too_few_repeats:
         console.print(f"Too few: {outlook.too_few_repeats}.")
+    for message in outlook.offered:
+        console.print(f"Note: {message}.", markup=False)
     if outlook.impossible:
         console.print(f"It will be refused: {outlook.impossible}.")
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):

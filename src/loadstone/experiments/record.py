@@ -14,7 +14,7 @@ from loadstone.load.health import generator_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.machine import drift_record
-from loadstone.results.metrics import figures_of
+from loadstone.results.metrics import RESPONSE_P50, RESPONSE_P95, RESPONSE_P99, figures_of
 from loadstone.results.record import (
     DriftRecord,
     GeneratorHealth,
@@ -164,17 +164,24 @@ def _response(outcome: TrialOutcome, phase: str | None = None) -> list[MetricVal
     if response is None or outcome.workload.steps():
         return []
     return [
-        _milliseconds("response_p50_ms", "response time, median", response.p50_s),
-        _milliseconds("response_p95_ms", "response time, 95 %", response.p95_s),
-        _milliseconds("response_p99_ms", "response time, 99 %", response.p99_s),
+        _milliseconds(RESPONSE_P50, "response time, median", response.p50_s),
+        _milliseconds(RESPONSE_P95, "response time, 95 %", response.p95_s),
+        _milliseconds(RESPONSE_P99, "response time, 99 %", response.p99_s),
     ]
 
 
 def _price(outcome: TrialOutcome, metrics: Sequence[MetricValue]) -> list[MetricValue]:
-    """What a unit of the headline metric costs, if the system has a price."""
+    """What a unit of the headline metric costs, if the system has a price.
+
+    A shorter response time is not bought by the millisecond: the workload's own headline is priced
+    where trials are judged by one.
+    """
     price = outcome.plan.price
     judged = outcome.judged_metric
-    headline = next((each for each in metrics if each.name == judged), None)
+    own = outcome.workload.judged_metric()
+    headline = next((each for each in metrics if each.name == judged), None) or next(
+        (each for each in metrics if each.name == own), None
+    )
     if price is None or headline is None or not headline.value > 0:
         return []
     return [

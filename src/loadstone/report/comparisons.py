@@ -1,4 +1,4 @@
-"""The comparisons of an experiment, judged together, with Holm's correction within each role."""
+"""The comparisons of an experiment: of a role, all pairs and metrics are judged together (Holm)."""
 
 from __future__ import annotations
 
@@ -13,37 +13,50 @@ from loadstone.results.record import Notice
 from loadstone.results.statistics import Comparison, Contrast, judge, within_blocks
 from loadstone.spec.plans import Variant
 
-Compared = tuple[PairRecord, Contrast]
+Compared = tuple[PairRecord, MetricInfo, Contrast]
 
 
 def comparisons(
-    folder: RecordedExperiment, metric: MetricInfo
+    folder: RecordedExperiment, metrics: Sequence[MetricInfo]
 ) -> tuple[list[ComparisonReport], list[Notice]]:
-    """Compares every pair of the design on one metric, valid trials only.
+    """Compares every pair of the design on each of the metrics, valid trials only.
 
     Returns:
         Reports of the pairs that could be compared, and a notice for each that could not.
     """
     families: dict[tuple[str, int | None], list[Compared]] = {}
-    notices: list[Notice] = []
-    for pair in folder.design.pairs:
-        try:
-            contrast = _contrast(folder, pair, metric)
-        except NotComparableError as error:
-            notices.append(_not_compared(pair, str(error)))
-        else:
-            families.setdefault((pair.role, pair.decided_among), []).append((pair, contrast))
+    notices: dict[Notice, None] = {}
+    for metric in metrics:
+        for pair in folder.design.pairs:
+            try:
+                contrast = _contrast(folder, pair, metric)
+            except NotComparableError as error:
+                notices[_not_compared(pair, str(error))] = None
+            else:
+                family = families.setdefault((pair.role, pair.decided_among), [])
+                family.append((pair, metric, contrast))
     reports: list[ComparisonReport] = []
     for (_, decided_among), compared in families.items():
-        judged = judge(
-            [contrast for _, contrast in compared],
-            higher_is_better=[metric.higher_is_better is not False] * len(compared),
-            alpha=1.0 - folder.experiment.confidence,
-            decided_among=decided_among,
-        )
-        for (pair, _), comparison in zip(compared, judged, strict=True):
-            reports.append(_report(folder, pair, comparison, metric))
-    return reports, notices
+        for (pair, metric, _), comparison in zip(
+            compared, _judged(folder, compared, decided_among), strict=True
+        ):
+            found = _differences(folder, pair) if metric is metrics[0] else []
+            reports.append(
+                comparison_report(comparison, pair, metric, found, folder.experiment.margin)
+            )
+    return reports, list(notices)
+
+
+def _judged(
+    folder: RecordedExperiment, compared: Sequence[Compared], decided_among: int | None = None
+) -> list[Comparison]:
+    return judge(
+        [contrast for _, _, contrast in compared],
+        higher_is_better=[metric.higher_is_better is not False for _, metric, _ in compared],
+        alpha=1.0 - folder.experiment.confidence,
+        decided_among=decided_among,
+        margin_percent=folder.experiment.margin,
+    )
 
 
 def comparisons_of_pairs(
@@ -59,18 +72,13 @@ def comparisons_of_pairs(
     """
     reports: list[ComparisonReport] = []
     for pair in folder.design.pairs:
-        done: list[tuple[MetricInfo, Contrast]] = []
+        done: list[Compared] = []
         for metric in metrics:
             with suppress(NotComparableError):
-                done.append((metric, _contrast(folder, pair, metric)))
-        judged = judge(
-            [contrast for _, contrast in done],
-            higher_is_better=[metric.higher_is_better is not False for metric, _ in done],
-            alpha=1.0 - folder.experiment.confidence,
-        )
+                done.append((pair, metric, _contrast(folder, pair, metric)))
         reports += [
-            comparison_report(comparison, pair, metric, [])
-            for (metric, _), comparison in zip(done, judged, strict=True)
+            comparison_report(comparison, pair, metric, [], folder.experiment.margin)
+            for (_, metric, _), comparison in zip(done, _judged(folder, done), strict=True)
         ]
     return reports
 
@@ -97,21 +105,23 @@ def _contrast(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) 
     return within_blocks(levels, pair.candidate, pair.baseline)
 
 
-def _report(
-    folder: RecordedExperiment, pair: PairRecord, comparison: Comparison, metric: MetricInfo
-) -> ComparisonReport:
+def _differences(folder: RecordedExperiment, pair: PairRecord) -> list[str]:
+    """What differs between the two besides the factor."""
     known = {variant.name: variant for variant in folder.design.variants}
     nothing = Variant(name="", changes=[], step=[])
-    found = differences(
+    return differences(
         folder.valid_trials_of(pair.baseline),
         folder.valid_trials_of(pair.candidate),
         (known.get(pair.baseline, nothing), known.get(pair.candidate, nothing)),
     )
-    return comparison_report(comparison, pair, metric, found)
 
 
 def comparison_report(
-    comparison: Comparison, pair: PairRecord, metric: MetricInfo, found: list[str]
+    comparison: Comparison,
+    pair: PairRecord,
+    metric: MetricInfo,
+    found: list[str],
+    margin_percent: float | None,
 ) -> ComparisonReport:
     """A comparison as the report holds it.
 
@@ -120,6 +130,7 @@ def comparison_report(
         pair: What was compared.
         metric: On which metric.
         found: What differs between the two besides the factor.
+        margin_percent: The largest change that does not matter, if that was said.
     """
     found_at = comparison.detectable
     return ComparisonReport(
@@ -127,6 +138,8 @@ def comparison_report(
         candidate=pair.candidate,
         baseline=pair.baseline,
         role=pair.role,
+        baseline_mean=comparison.baseline,
+        candidate_mean=comparison.candidate,
         ratio=comparison.ratio,
         low=comparison.low,
         high=comparison.high,
@@ -142,6 +155,9 @@ def comparison_report(
         least_detectable_percent=found_at.percent if found_at else None,
         least_detectable_range=(found_at.low, found_at.high) if found_at else None,
         verdict=comparison.verdict.value,
+        margin_percent=margin_percent,
+        p_beyond_margin=comparison.p_beyond,
+        within_margin=comparison.within,
         repeats_needed=comparison.repeats_needed,
         differences=found,
     )

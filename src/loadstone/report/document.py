@@ -53,6 +53,7 @@ from loadstone.spec.design import LadderDesign
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 from loadstone.targets.registry import target_for
+from loadstone.workloads.judging import judged_metrics
 from loadstone.workloads.registry import workload_of
 
 
@@ -68,9 +69,13 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     folder = read_experiment(experiment_dir)
     experiment = folder.experiment
     metrics = metric_infos(folder.trials)
-    metric = _headline_metric(experiment, metrics)
-    compared, uncompared = comparisons(folder, metric)
-    variants = with_compared(variant_reports(folder, metrics), compared, metric.name)
+    judged = _judged(experiment, metrics)
+    metric = judged[0]
+    compared, uncompared = comparisons(folder, judged)
+    steps = steps_report(folder, metrics)
+    variants = with_compared(
+        variant_reports(folder, metrics), [*compared, *(steps.comparisons if steps else [])]
+    )
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
     search, scale = search_report(folder), scale_report(folder, metric)
@@ -94,8 +99,9 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         command=folder.design.command,
         seed=experiment.seed,
         confidence=experiment.confidence,
-        headline=_found(search, scale) or headline(design.kind, metric, variants, compared),
+        headline=_found(search, scale) or headline(design.kind, judged, variants, compared),
         metric=metric.name,
+        judged=[each.name for each in judged],
         metrics=metrics,
         variants=variants,
         skipped=folder.design.skipped,
@@ -106,7 +112,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
         published=published_reports(experiment.workload.name),
-        steps=steps_report(folder, metrics),
+        steps=steps,
         search=search,
         scale=scale,
     )
@@ -139,18 +145,18 @@ def _found(search: SearchReport | None, scale: ScaleReport | None) -> str:
     return search.text if search else scale.text if scale else ""
 
 
-def _headline_metric(experiment: Experiment, metrics: Sequence[MetricInfo]) -> MetricInfo:
-    """What the verdicts are about: the experiment's choice, else the workload's headline."""
+def _judged(experiment: Experiment, metrics: Sequence[MetricInfo]) -> list[MetricInfo]:
+    """What the verdicts are about, the headline first; one at least."""
     known = {metric.name: metric for metric in metrics}
-    name = experiment.metric
-    if name is None:
-        try:
-            name = workload_of(experiment.workload).judged_metric()
-        except WrongInputError:
-            name = next(iter(known), "")
-    if name in known:
-        return known[name]
-    return MetricInfo(name=name, label=name.replace("_", " "), unit="", higher_is_better=True)
+    try:
+        names = judged_metrics(experiment)
+    except WrongInputError:
+        names = experiment.named_metrics or [next(iter(known), "")]
+    return [
+        known.get(name)
+        or MetricInfo(name=name, label=name.replace("_", " "), unit="", higher_is_better=True)
+        for name in names
+    ]
 
 
 def _is_partial(folder: RecordedExperiment, search: SearchReport | None) -> bool:

@@ -73,45 +73,70 @@ def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> 
 
 
 def with_compared(
-    variants: Sequence[VariantReport], comparisons: Sequence[ComparisonReport], metric: str
+    variants: Sequence[VariantReport], comparisons: Sequence[ComparisonReport]
 ) -> list[VariantReport]:
-    """The variants with what verdicts are about, so that it agrees with each change beside it.
+    """The variants with what verdicts are about, so that it agrees with the change beside it.
 
     That of the first is the geometric mean of its trials. That of another is its baseline's times
     the ratio of the two, which is of their common blocks only.
 
     Args:
         variants: In the design's order.
-        comparisons: On this metric; of a ladder, those with the rung before come first.
-        metric: The metric that verdicts are about.
+        comparisons: On any metrics; of a ladder, those with the rung before come first.
     """
-    if not comparisons:
-        return list(variants)
-    means: dict[str, float] = {}  # logarithms: their sum is never beyond all numbers
-    for variant in variants:
-        own = next((each for each in comparisons if each.candidate == variant.name), None)
-        figure = next((each for each in variant.figures if each.metric == metric), None)
-        if own is not None and own.baseline in means:
-            means[variant.name] = means[own.baseline] + math.log(max(own.ratio, float_info.min))
-        elif figure is not None and min(figure.values) > 0:
-            means[variant.name] = math.fsum(map(math.log, figure.values)) / figure.n
+    by_metric: dict[str, list[ComparisonReport]] = {}
+    for comparison in comparisons:
+        by_metric.setdefault(comparison.metric, []).append(comparison)
+    means = {metric: _means(variants, own, metric) for metric, own in by_metric.items()}
+
+    def told(figure: Figure, variant: str) -> Figure:
+        mean = means.get(figure.metric, {}).get(variant)
+        return figure if mean is None else figure.model_copy(update={"compared": mean})
+
     return [
         variant.model_copy(
-            update={
-                "figures": [
-                    each.model_copy(update={"compared": _compared(means.get(variant.name))})
-                    if each.metric == metric
-                    else each
-                    for each in variant.figures
-                ]
-            }
+            update={"figures": [told(each, variant.name) for each in variant.figures]}
         )
         for variant in variants
     ]
 
 
-def _compared(log: float | None) -> float | None:
-    return None if log is None else ratio_of(log)
+def _means(
+    variants: Sequence[VariantReport], comparisons: Sequence[ComparisonReport], metric: str
+) -> dict[str, float]:
+    logs: dict[str, float] = {}  # their sum is never beyond all numbers
+    for variant in variants:
+        own = next((each for each in comparisons if each.candidate == variant.name), None)
+        figure = next((each for each in variant.figures if each.metric == metric), None)
+        if own is not None and own.baseline in logs:
+            logs[variant.name] = logs[own.baseline] + math.log(max(own.ratio, float_info.min))
+        elif figure is not None and min(figure.values) > 0:
+            logs[variant.name] = math.fsum(map(math.log, figure.values)) / figure.n
+    return {name: ratio_of(log) for name, log in logs.items()}
+
+
+def own_means(
+    comparison: ComparisonReport, baseline: Figure | None, candidate: Figure | None
+) -> tuple[float, float] | None:
+    """The two means that a change is of, where those shown for the two would contradict it.
+
+    Where trials are missing, or stages were made at other times, a rung may be above the baseline
+    by way of the rungs between and below it in the blocks that have both.
+
+    Args:
+        comparison: Whose change is shown.
+        baseline: What is shown of its baseline.
+        candidate: What is shown of its candidate.
+
+    Returns:
+        Baseline and candidate; None if what is shown agrees with the change.
+    """
+    shown = [each.compared for each in (baseline, candidate) if each and each.compared is not None]
+    own = comparison.baseline_mean, comparison.candidate_mean
+    if len(shown) < 2 or own[0] is None or own[1] is None:
+        return None
+    contradicts = (shown[1] - shown[0]) * (comparison.ratio - 1.0) < 0.0
+    return (own[0], own[1]) if contradicts else None
 
 
 def figures(

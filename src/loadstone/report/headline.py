@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadstone.report.figures import own_means
 from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
-from loadstone.report.text import interval, number, ratio, ratio_interval
+from loadstone.report.text import interval, number, ratio, ratio_interval, verdict
 
 _MOST_NAMES = 5
 _NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
@@ -13,18 +14,21 @@ _NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
 
 def headline(
     design: str,
-    metric: MetricInfo,
+    judged: Sequence[MetricInfo],
     variants: Sequence[VariantReport],
     comparisons: Sequence[ComparisonReport],
 ) -> str:
     """Says which variant is best, by how much, what had no effect, and what is unsafe.
 
+    Of each further metric that verdicts are about, a sentence with the verdicts.
+
     Args:
         design: Kind of the design.
-        metric: The metric that verdicts are about.
+        judged: The metrics that verdicts are about, that of the headline first.
         variants: In the design's order, the baseline first.
-        comparisons: All comparisons on that metric.
+        comparisons: All comparisons on those metrics.
     """
+    metric = judged[0]
     if design == "crash":
         return crash_headline(variants[0])
     measured = [variant for variant in variants if figure_of(variant, metric.name) is not None]
@@ -34,14 +38,24 @@ def headline(
         return "No trial is valid: there is nothing to report. The notices say why."
     if design == "run" or len(variants) == 1:
         return _single(measured[0], metric)
-    to_baseline = {c.candidate: c for c in comparisons if c.role in ("baseline", "pair")}
-    judged = [v for v in measured if v.name in to_baseline]
-    if not judged:
+    own = [each for each in comparisons if each.metric == metric.name]
+    to_baseline = {c.candidate: c for c in own if c.role in ("baseline", "pair")}
+    compared = [v for v in measured if v.name in to_baseline]
+    if not compared:
         return "Nothing could be compared: a level has no valid trial. The notices say why."
-    sentences = [_best(judged, measured[0], metric, to_baseline, _NOUNS[design])]
+    sentences = [_best(compared, measured[0], metric, to_baseline, _NOUNS[design])]
     steps = [c for c in comparisons if c.role == ("previous" if design == "ladder" else c.role)]
-    if any(comparison.verdict != "too few repeats" for comparison in steps):
-        sentences += _by_verdict(steps)
+    of_headline = [each for each in steps if each.metric == metric.name]
+    if any(comparison.verdict != "too few repeats" for comparison in of_headline):
+        sentences += [
+            f"{words[0].upper()}{words[1:]}: {names}."
+            for words, names in _by_verdict(of_headline)
+            if not words.startswith("better")
+        ]
+    for further in judged[1:]:
+        found = _by_verdict([each for each in steps if each.metric == further.name])
+        told = "; ".join(f"{words}: {names}" for words, names in found)
+        sentences += [f"By {further.label}: {told}."] if told else []
     return " ".join(sentences)
 
 
@@ -127,14 +141,18 @@ def _ratio_sentence(
     best: VariantReport, baseline: VariantReport, metric: MetricInfo, comparison: ComparisonReport
 ) -> str:
     figure = figure_of(best, metric.name)
+    own = own_means(comparison, figure_of(baseline, metric.name), figure)
     mean = "" if figure is None else f"{number(mean_of(figure))} {metric.unit}, "
+    if own is not None:
+        mean = f"{number(own[1])} {metric.unit} against {number(own[0])}, "
     span = ""
     if comparison.low is not None and comparison.high is not None:
         span = f" (interval {ratio_interval(comparison.low, comparison.high)})"
+    most = f", {verdict(comparison)}" if comparison.within_margin else ""
     return (
         f"{_quoted(best.name)} is best: {mean}"
         f"{ratio(comparison.ratio, comparison.low, comparison.high)} times "
-        f"{_quoted(baseline.name)}{span}{_unsafe(best)}."
+        f"{_quoted(baseline.name)}{span}{most}{_unsafe(best)}."
     )
 
 
@@ -149,17 +167,18 @@ def _unsafe(variant: VariantReport) -> str:
     return f", unsafe: {', '.join(variant.unsafe)} can lose acknowledged commits"
 
 
-def _by_verdict(steps: Sequence[ComparisonReport]) -> list[str]:
-    """What each step did that was not better, by its verdict."""
-    sentences = []
-    for verdict, words in (
-        ("worse", "Worse: {}."),
-        ("no detectable change", "No detectable change: {}."),
-        ("too few repeats", "Too few repeats to tell of {}."),
-    ):
-        names = list(dict.fromkeys(_quoted(c.candidate) for c in steps if c.verdict == verdict))
+def _by_verdict(steps: Sequence[ComparisonReport]) -> list[tuple[str, str]]:
+    """Each verdict in words, and the names of those that have it."""
+    found: dict[str, dict[str, None]] = {}
+    for kind in ("better", "worse", "equivalent", "no detectable change", "too few repeats"):
+        for each in steps:
+            if each.verdict == kind:
+                words = "too few repeats to tell of" if "few" in kind else verdict(each)
+                found.setdefault(words, {})[_quoted(each.candidate)] = None
+    told = []
+    for words, members in found.items():
+        names = list(members)
         if len(names) > _MOST_NAMES:
             names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
-        if names:
-            sentences.append(words.format(", ".join(names)))
-    return sentences
+        told.append((words, ", ".join(names)))
+    return told

@@ -82,6 +82,10 @@ class ComparisonReport(Record):
     candidate: str
     baseline: str
     role: Literal["previous", "baseline", "pair"]
+    baseline_mean: float | None = Field(
+        default=None, description="Geometric mean in the trials that the comparison rests on."
+    )
+    candidate_mean: float | None = None
     ratio: float
     low: float | None
     high: float | None
@@ -102,7 +106,19 @@ class ComparisonReport(Record):
     least_detectable_range: tuple[float, float] | None = Field(
         description="Where the true one lies, as the scatter is known from few trials only: 90 %."
     )
-    verdict: Literal["better", "worse", "no detectable change", "too few repeats"]
+    verdict: Literal["better", "worse", "equivalent", "no detectable change", "too few repeats"] = (
+        Field(description="`equivalent`: no change larger than the margin.")
+    )
+    margin_percent: float | None = Field(
+        default=None, description="The largest change that does not matter, if that was said."
+    )
+    p_beyond_margin: float | None = Field(
+        default=None,
+        description="Corrected p of `within_margin` (two one-sided tests).",
+    )
+    within_margin: bool = Field(
+        default=False, description="It is shown to be no larger; also beside `better` or `worse`."
+    )
     repeats_needed: int | None = None
     differences: list[str] = Field(
         default=[], description="What differs between the two besides the factor."
@@ -504,7 +520,10 @@ class ReportDocument(Record):
     seed: int
     confidence: float
     headline: str = Field(description="One or two sentences: what was found.")
-    metric: str = Field(description="Name of the metric that the verdicts are about.")
+    metric: str = Field(description="Name of the metric of the headline.")
+    judged: list[str] = Field(
+        default=[], description="Metrics that verdicts are about, that of the headline first."
+    )
     metrics: list[MetricInfo]
     variants: list[VariantReport]
     skipped: list[SkippedRung] = Field(

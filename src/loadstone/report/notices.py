@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadstone.errors import WrongInputError
+from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.report.model import ComparisonReport, VariantReport
 from loadstone.report.moved import moved_over_all
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
@@ -35,6 +37,7 @@ def notices(
         *_left_out(folder),
         *moved_over_all(folder),
         *uncompared,
+        *_offered(folder),
         *_unsafe(variants),
         *(_several(variants) if folder.experiment.design.kind == "ladder" else []),
         *_outliers(variants, metric),
@@ -42,6 +45,14 @@ def notices(
         *_differences(comparisons),
     ]
     return sorted(found, key=lambda notice: _ORDER[notice.severity])
+
+
+def _offered(folder: RecordedExperiment) -> list[Notice]:
+    """That a verdict is about the rate at which load arrives."""
+    try:
+        return offered_notices(folder.experiment)
+    except WrongInputError:
+        return []  # a workload that this Loadstone cannot read
 
 
 def _left_out(folder: RecordedExperiment) -> list[Notice]:

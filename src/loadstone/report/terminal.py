@@ -13,7 +13,7 @@ from loadstone.report.terminal_crashes import crash_tables, durability_list
 from loadstone.report.terminal_scale import scale_tables
 from loadstone.report.terminal_search import search_tables
 from loadstone.report.terminal_trial import trial_tables
-from loadstone.report.terminal_variants import steps_list, variants_table
+from loadstone.report.terminal_variants import steps_list, variants_tables
 from loadstone.results.record import Notice
 
 _STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
@@ -45,7 +45,7 @@ def report_parts(
     elif document.scale is not None:
         parts += scale_tables(document.scale)
     elif len(document.variants) > 1:
-        parts += [variants_table(document), steps_list(document), durability_list(document)]
+        parts += [*variants_tables(document), steps_list(document), durability_list(document)]
     if len(document.variants) == 1 and document.search is None:
         parts += crash_tables(document)
         parts += trial_tables(document, in_full=in_full)

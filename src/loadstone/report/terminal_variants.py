@@ -1,15 +1,20 @@
-"""The table of rungs: figure, ratios, verdict."""
+"""The tables of rungs, one for each metric: figure, ratios, verdict."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.report.figures import own_means
 from loadstone.report.headline import figure_of, mean_of
 from loadstone.report.model import (
     ChangeText,
     ComparisonReport,
     Figure,
+    MetricInfo,
     ReportDocument,
     VariantReport,
 )
@@ -23,29 +28,51 @@ from loadstone.report.text import (
     percent_interval,
     ratio,
     ratio_interval,
+    verdict,
 )
 
-_SYMBOLS = {"better": "▲", "worse": "▼", "no detectable change": "=", "too few repeats": "?"}
+_SYMBOLS = {
+    "better": "▲",
+    "worse": "▼",
+    "equivalent": "≈",
+    "no detectable change": "=",
+    "too few repeats": "?",
+}
 _STYLES = {"better": "green", "worse": "red"}
 _FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell"}
 
 
-def variants_table(document: ReportDocument) -> Table:
+def variants_tables(document: ReportDocument) -> list[RenderableType]:
+    """A table for each metric that verdicts are about, with its name above where there are more."""
+    known = {metric.name: metric for metric in document.metrics}
+    names = document.judged or [document.metric]
+    parts: list[RenderableType] = []
+    for name in names:
+        metric = known.get(name) or MetricInfo(name=name, label=name, unit=name)
+        if len(names) > 1:
+            parts.append(Text(f"{metric.label}, {metric.unit}", style="bold"))
+        parts += [_table(document, metric), *([Text("")] if name != names[-1] else [])]
+    return parts
+
+
+def _table(document: ReportDocument, metric: MetricInfo) -> Table:
     """One row per variant; each cell has the figure and, below it, its interval."""
     is_ladder = document.design == "ladder"
-    metric = next((m for m in document.metrics if m.name == document.metric), None)
+    compared = [each for each in document.comparisons if each.metric == metric.name]
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold", expand=False)
     table.add_column(_FIRST.get(document.design, "run"), overflow="fold", min_width=16)
-    table.add_column(metric.unit if metric else document.metric, justify="right", no_wrap=True)
-    if document.comparisons:
+    table.add_column(metric.unit, justify="right", no_wrap=True)
+    if compared:
         if is_ladder:
             table.add_column("to previous", justify="right", no_wrap=True)
         table.add_column("x baseline", justify="right", no_wrap=True)
         table.add_column("verdict", min_width=15, max_width=15)
+    figures = {variant.name: figure_of(variant, metric.name) for variant in document.variants}
     for variant in document.variants:
-        cells = [_name(variant), _figure(document, variant)]
-        if document.comparisons:
-            cells += _comparison_cells(document, variant, is_ladder=is_ladder)
+        cells = [_name(variant), _figure(variant, figures[variant.name], compared=bool(compared))]
+        if compared:
+            own = [each for each in compared if each.candidate == variant.name]
+            cells += _comparison_cells(own, figures, is_ladder=is_ladder)
         table.add_row(*cells)
     return table
 
@@ -85,11 +112,10 @@ def _change(change: ChangeText) -> str:
     return f"{name} {level(change.before)} → {level(change.after)}"
 
 
-def _figure(document: ReportDocument, variant: VariantReport) -> Text:
-    figure = figure_of(variant, document.metric)
+def _figure(variant: VariantReport, figure: Figure | None, *, compared: bool) -> Text:
     if figure is None:
         return Text("no valid trial", style="red")
-    if document.comparisons:
+    if compared:
         text = Text(number(mean_of(figure)))
         text.append(f"\nmedian {number(figure.median)}", style="dim")
         return text.append(f"\n{_trials(variant, figure)}", style="dim")
@@ -106,39 +132,47 @@ def _trials(variant: VariantReport, figure: Figure) -> str:
 
 
 def _comparison_cells(
-    document: ReportDocument, variant: VariantReport, *, is_ladder: bool
+    own: Sequence[ComparisonReport], figures: Mapping[str, Figure | None], *, is_ladder: bool
 ) -> list[Text]:
-    own = {c.role: c for c in document.comparisons if c.candidate == variant.name}
-    total = own.get("baseline") or own.get("pair")
-    step = own.get("previous") if is_ladder else total
-    cells = [_step(step)] if is_ladder else []
-    return [*cells, _total(total), _verdict(step)]
+    by_role = {each.role: each for each in own}
+    total = by_role.get("baseline") or by_role.get("pair")
+    step = by_role.get("previous") if is_ladder else total
+    cells = [_step(step, figures)] if is_ladder else []
+    return [*cells, _total(total, figures), _verdict(step)]
 
 
-def _step(comparison: ComparisonReport | None) -> Text:
+def _step(comparison: ComparisonReport | None, figures: Mapping[str, Figure | None]) -> Text:
     if comparison is None:
         return Text("")
     text = Text(percent(comparison.effect_percent))
-    return text.append(f"\n{percent_interval(comparison.low, comparison.high)}", style="dim")
+    text.append(f"\n{percent_interval(comparison.low, comparison.high)}", style="dim")
+    return text.append(_means(comparison, figures), style="dim")
 
 
-def _total(comparison: ComparisonReport | None) -> Text:
+def _total(comparison: ComparisonReport | None, figures: Mapping[str, Figure | None]) -> Text:
     if comparison is None:
         return Text("")
     text = Text(ratio(comparison.ratio, comparison.low, comparison.high))
-    return text.append(f"\n{ratio_interval(comparison.low, comparison.high)}", style="dim")
+    text.append(f"\n{ratio_interval(comparison.low, comparison.high)}", style="dim")
+    return text.append(_means(comparison, figures), style="dim")
+
+
+def _means(comparison: ComparisonReport, figures: Mapping[str, Figure | None]) -> str:
+    """What a change is of, where the figures of the table are of other trials and contradict it."""
+    own = own_means(comparison, figures[comparison.baseline], figures[comparison.candidate])
+    return f"\n{number(own[0])} → {number(own[1])}" if own else ""
 
 
 def _verdict(comparison: ComparisonReport | None) -> Text:
     if comparison is None:
         return Text("")
-    verdict = comparison.verdict
-    text = Text(f"{_SYMBOLS[verdict]} {verdict}", style=_STYLES.get(verdict, ""))
+    kind = comparison.verdict
+    text = Text(f"{_SYMBOLS[kind]} {verdict(comparison)}", style=_STYLES.get(kind, ""))
     text.append(f"\n{p_value(comparison.p_adjusted)}", style="not bold dim")
     found = comparison.least_detectable_percent
-    if verdict == "no detectable change" and found is not None:
+    if kind == "no detectable change" and found is not None:
         span = comparison.least_detectable_range
         text.append(f"\ndetects {detectable(found, span)}", style="dim")
-    if verdict == "too few repeats" and comparison.repeats_needed:
+    if kind == "too few repeats" and comparison.repeats_needed:
         text.append(f"\nneeds {comparison.repeats_needed}", style="dim")
     return text

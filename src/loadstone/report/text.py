@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import floor, log10
 
+from loadstone.report.model import ComparisonReport
 from loadstone.results.record import StepTime
 from loadstone.spec.base import Level
 from loadstone.spec.model import Price
@@ -66,6 +67,16 @@ def detectable(percent: float, span: tuple[float, float] | None) -> str:
 
 def _two_digits(value: float) -> str:
     return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
+
+
+def verdict(of: ComparisonReport) -> str:
+    """The answer in words: `no change larger than 3 %`, `better, by 3 % at most`."""
+    if of.margin_percent is None or not of.within_margin:
+        return of.verdict
+    margin = f"{of.margin_percent:g} %"
+    if of.verdict == "equivalent":
+        return f"no change larger than {margin}"
+    return f"{of.verdict}, by {margin} at most"
 
 
 def p_value(value: float | None) -> str:

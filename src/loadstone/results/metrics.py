@@ -11,6 +11,8 @@ from loadstone.results.record import (
     TrialResult,
 )
 
+RESPONSE_P50, RESPONSE_P95, RESPONSE_P99 = (f"response_{p}_ms" for p in ("p50", "p95", "p99"))
+"""Response times of the operations that a workload is judged by, of all of them together."""
 _PERCENTILES = (("p50", "p50_s"), ("p95", "p95_s"), ("p99", "p99_s"), ("p99.9", "p999_s"))
 
 

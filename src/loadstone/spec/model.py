@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import fsum
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from loadstone.spec.base import Level, Spec
 from loadstone.spec.design import Design, Failure, RunDesign
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
-from loadstone.units import Duration
+from loadstone.units import Duration, Percent
 
 EXPERIMENT_VERSION: Literal[1] = 1
+MOST_MARGIN_PERCENT = 100.0
 
 
 class WorkloadSpec(Spec):
@@ -105,8 +106,17 @@ class Experiment(Spec):
         default=None,
         description="In each trial the server is out of service for a while, and the load goes on.",
     )
-    metric: str | None = Field(
-        default=None, description="What the verdicts are about; default: the workload's headline."
+    metric: str | Annotated[list[str], Field(min_length=1)] | None = Field(
+        default=None,
+        description="What the verdicts are about, or a list, the headline first; default: the "
+        "workload's headline, and the response time of an open load.",
+    )
+    margin: Percent | None = Field(
+        default=None,
+        gt=0,
+        le=MOST_MARGIN_PERCENT,
+        description="The largest change that does not matter, as `3%`: verdicts say where no "
+        "change is larger.",
     )
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     disturbance: float = Field(
@@ -123,3 +133,19 @@ class Experiment(Spec):
     )
     price: Price | None = None
     seed: int = Field(default=42, ge=0, lt=2**63)
+
+    @property
+    def named_metrics(self) -> list[str]:
+        """The metrics that are named, the headline first; none: the default holds."""
+        if self.metric is None:
+            return []
+        return [self.metric] if isinstance(self.metric, str) else self.metric
+
+    @field_validator("metric")
+    @classmethod
+    def _each_once(cls, value: str | list[str] | None) -> str | list[str] | None:
+        names = value if isinstance(value, list) else []
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]!r} is named twice: name each metric once")
+        return value

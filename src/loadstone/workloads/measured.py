@@ -20,6 +20,8 @@ class MetricSpec:
     label: str
     unit: str
     higher_is_better: bool
+    follows_rate: bool = False
+    """Under an open load that keeps up it is the offered rate, and nothing can change it."""
 
     def of(self, value: float) -> MetricValue:
         """A value of this metric."""

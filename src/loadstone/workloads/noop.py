@@ -68,7 +68,7 @@ class Noop(Workload[Target]):
     requires: ClassVar[frozenset[str]] = frozenset()
     Parameters = NoopParameters
     metrics = (
-        MetricSpec("operations_per_s", "operations", "operations/s", True),
+        MetricSpec("operations_per_s", "operations", "operations/s", True, follows_rate=True),
         MetricSpec("driver_cpu_us", "driver CPU per operation", "us", False),
     )
     headline = "operations_per_s"

@@ -1,7 +1,7 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { ComparisonReport, Figure, MetricInfo, VariantReport } from "../lib/document";
 import { interval, number, percent, percentInterval } from "../lib/format";
-import { isCompared, meanOf, SYMBOL } from "../lib/verdict";
+import { isCompared, meanOf, SYMBOL, verdictText } from "../lib/verdict";
 import { FONT, safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -62,7 +62,7 @@ export function figuresChart(rows: Row[], metric: MetricInfo, canvas: Canvas): E
         itemStyle: { opacity: 1 },
         data: rows.map((row, place) => ({
           value: [Math.max(row.figure?.high ?? 0, ...(row.figure?.values ?? [0])), place],
-          label: { formatter: verdictText(row), color: verdictColour(row, colours) },
+          label: { formatter: verdictLabel(row), color: verdictColour(row, colours) },
         })),
         label: { show: true, position: "right", distance: 8, fontFamily: FONT, fontSize: 12, fontWeight: 600, lineHeight: 15 },
       },
@@ -175,7 +175,7 @@ function whiskers(spans: ([number, number] | null)[], colours: string[]) {
   };
 }
 
-function verdictText({ variant, comparison, figure }: Row): string {
+function verdictLabel({ variant, comparison, figure }: Row): string {
   if (!figure) return "no valid trial";
   const unsafe = variant.unsafe.length ? "\nunsafe" : "";
   return comparison ? `${SYMBOL[comparison.verdict]} ${percent(comparison.effect_percent)}${unsafe}` : unsafe.trim();
@@ -206,7 +206,7 @@ function effectTip(row: Row | undefined): string {
   return [
     `<b>${safe(comparison.candidate)}</b> against ${safe(comparison.baseline)}`,
     `${percent(comparison.effect_percent)} (${percentInterval(comparison.low, comparison.high)})`,
-    comparison.verdict,
+    verdictText(comparison),
   ].join("<br>");
 }
 

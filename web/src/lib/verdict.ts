@@ -1,4 +1,4 @@
-import type { ComparisonReport, Figure, ReportDocument, VariantReport } from "./document";
+import type { ComparisonReport, Figure, MetricInfo, ReportDocument, VariantReport } from "./document";
 import { number, pValue, percent, percentInterval } from "./format";
 
 /** Whether the variant stands in a table of changes: its mean is shown, which agrees with them in sign. */
@@ -15,9 +15,40 @@ export function meanOf(figure: Figure | undefined): number | undefined {
 export const SYMBOL: Record<ComparisonReport["verdict"], string> = {
   better: "▲",
   worse: "▼",
+  equivalent: "≈",
   "no detectable change": "=",
   "too few repeats": "?",
 };
+
+/** The answer in words: `no change larger than 3 %`, `better, by 3 % at most`. */
+export function verdictText({ verdict, within_margin, margin_percent }: ComparisonReport): string {
+  if (!within_margin || typeof margin_percent !== "number") return verdict;
+  const margin = `${margin_percent} %`;
+  return verdict === "equivalent" ? `no change larger than ${margin}` : `${verdict}, by ${margin} at most`;
+}
+
+/** The metrics that verdicts are about, that of the headline first. */
+export function judgedMetrics(document: ReportDocument): MetricInfo[] {
+  const names = document.judged?.length ? document.judged : [document.metric];
+  return names.map(
+    (name) =>
+      document.metrics.find((metric) => metric.name === name) ?? { name, label: name, unit: "", higher_is_better: null },
+  );
+}
+
+/** The two means that a change is of, where the figures shown of the two are of other trials and contradict it. */
+export function ownMeans(
+  comparison: ComparisonReport,
+  baseline: Figure | undefined,
+  candidate: Figure | undefined,
+): [number, number] | undefined {
+  const { baseline_mean: from, candidate_mean: to, ratio } = comparison;
+  const before = baseline?.compared;
+  const after = candidate?.compared;
+  if (typeof from !== "number" || typeof to !== "number") return undefined;
+  if (typeof before !== "number" || typeof after !== "number") return undefined;
+  return (after - before) * (ratio - 1) < 0 ? [from, to] : undefined;
+}
 
 /** The role of the comparison that a rung's verdict rests on: its own step where the design has steps. */
 export function stepRole(document: ReportDocument): ComparisonReport["role"] | undefined {
@@ -25,13 +56,14 @@ export function stepRole(document: ReportDocument): ComparisonReport["role"] | u
   return (["previous", "baseline", "pair"] as const).find((role) => roles.has(role));
 }
 
-/** The comparison of a variant in a role. */
+/** The comparison of a variant on a metric in a role. */
 export function comparisonOf(
   document: ReportDocument,
   variant: VariantReport,
   role: ComparisonReport["role"] | undefined,
+  metric: string,
 ): ComparisonReport | undefined {
-  return document.comparisons.find((c) => c.candidate === variant.name && c.role === role);
+  return document.comparisons.find((c) => c.candidate === variant.name && c.role === role && c.metric === metric);
 }
 
 /** One line that says what the verdict rests on. */
@@ -49,6 +81,9 @@ export function explain(comparison: ComparisonReport): string {
   const head = `${percent(comparison.effect_percent)} against ${comparison.baseline}, ${sure}; adjusted p ${pValue(comparison.p_adjusted)}${signs}, ${comparison.test}, ${count}.`;
   if (comparison.verdict === "too few repeats") {
     return `${head} So few trials can show no difference: ${comparison.repeats_needed ?? "more"} of each are needed.`;
+  }
+  if (comparison.within_margin && typeof comparison.p_beyond_margin === "number") {
+    return `${head} No change is larger than ${comparison.margin_percent} % (two one-sided tests, adjusted p ${pValue(comparison.p_beyond_margin)}).`;
   }
   if (comparison.verdict === "no detectable change" && comparison.least_detectable_percent !== null) {
     const span = comparison.least_detectable_range;

@@ -38,6 +38,9 @@ def arrange(
     Raises:
         WrongInputError: If a change cannot be applied.
     """
+    from loadstone.workloads.judging import headline_of
+
+    metric = headline_of(experiment)
     plans: list[TrialPlan] = []
     for block in range(first_block, first_block + experiment.repeats):
         for place, variant in enumerate(shuffled(experiment.seed, block, variants), start=1):
@@ -58,7 +61,7 @@ def arrange(
                     outage=experiment.outage,
                     cache=experiment.cache,
                     reload=experiment.reload,
-                    metric=experiment.metric,
+                    metric=metric,
                     price=experiment.price,
                     allow_unsafe=allow_unsafe,
                 )

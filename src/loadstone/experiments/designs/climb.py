@@ -3,7 +3,8 @@
 Each stage interleaves the best so far with the next rung, in blocks of two. The rung is kept when
 the verdict over the trials of that stage says "better"; the next one is built on what was kept.
 A decision is one of several, and a later one depends on it, so each is made at the level
-alpha / rungs (Bonferroni): the chance that any useless rung is kept stays below alpha. A last stage
+alpha / rungs (Bonferroni), by the headline; where verdicts are about several metrics, all of them
+share alpha: the chance that any useless rung is kept stays below alpha. A last stage
 interleaves the baseline with what was kept, so that the gain of the whole is a fair comparison too.
 """
 
@@ -19,6 +20,7 @@ from loadstone.results.record import MetricValue, SkippedRung, Status, TrialResu
 from loadstone.spec.design import Rung
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
+from loadstone.workloads.judging import judged_metrics
 
 OnTop = Callable[[Variant, Rung], Variant]
 
@@ -46,6 +48,7 @@ class Climb(Stages):
         self._variants = [baseline]
         self._pairs: list[Pair] = []
         self._kept: dict[str, bool] = {}
+        self._decisions = len(self._rungs) * len(judged_metrics(experiment))
         self._candidate: Variant | None = None
         self._confirmed = False
         self._blocks = 0
@@ -80,7 +83,7 @@ class Climb(Stages):
             self._candidate = self._on_top(self._best, self._rungs[len(self._kept)])
             self._variants.append(self._candidate)
             self._pairs.append(
-                Pair(self._candidate.name, self._best.name, "previous", len(self._rungs))
+                Pair(self._candidate.name, self._best.name, "previous", self._decisions)
             )
             return self._stage(self._best, self._candidate)
         if self._confirmed or self._best is self._baseline:
@@ -99,7 +102,7 @@ class Climb(Stages):
             _figures(own, self._best.name, self._experiment),
             _figures(own, candidate.name, self._experiment),
             alpha=1 - self._experiment.confidence,
-            decided_among=len(self._rungs),
+            decided_among=self._decisions,
         )
         self._kept[candidate.name] = better
         if better:
@@ -157,9 +160,8 @@ def _figures(
 ) -> dict[int, MetricValue]:
     """Block: the deciding metric of the valid trial of a variant."""
     from loadstone.results.metrics import all_metrics
-    from loadstone.workloads.registry import workload_of
 
-    name = experiment.metric or workload_of(experiment.workload).judged_metric()
+    name = judged_metrics(experiment)[0]
     return {
         result.block: figure
         for result in results

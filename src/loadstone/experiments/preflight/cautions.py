@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.experiments.preflight.space import longest_trials
 from loadstone.host.cgroup import bounds_of
 from loadstone.probes.bounds import bounded
@@ -20,7 +21,8 @@ def cautions(experiment: Experiment, variants: Sequence[Variant]) -> list[Notice
     """
     from loadstone.targets.registry import target_for
 
-    found = {notice.message: notice for notice in _of_machine()}
+    of_all = [*_of_machine(), *offered_notices(experiment)]
+    found = {notice.message: notice for notice in of_all}
     for parts in longest_trials(experiment, variants):
         for notice in target_for(parts.target).cautions(parts.target, parts.profile):
             found.setdefault(notice.message, notice)

@@ -19,6 +19,7 @@ from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.storage import check_role
 from loadstone.host import process, sysctl
+from loadstone.results.metrics import RESPONSE_P50, RESPONSE_P95, RESPONSE_P99
 from loadstone.spec.base import Level
 from loadstone.spec.design import (
     CompareDesign,
@@ -230,17 +231,25 @@ def _host_names(factors: Iterable[str]) -> list[str]:
 
 
 def _metric_problems(experiment: Experiment) -> list[Problem]:
+    from loadstone.workloads.judging import COMPARING
     from loadstone.workloads.registry import workload_class
 
-    name = experiment.metric
     known = [spec.name for spec in workload_class(experiment.workload.name).metrics]
-    if name is None or name in known:
-        return []
-    scope, _, figure = name.rpartition(" ")
+    known += [RESPONSE_P50, RESPONSE_P95, RESPONSE_P99]
     phases = [phase.name for phase in experiment.profile.phases]
-    if figure in PERCENTILES or (scope in phases and figure in known):
-        return []
-    return [Problem(("metric",), f"there is no metric {name!r}; {near(name, known)}")]
+    listed = isinstance(experiment.metric, list)
+    problems = []
+    for index, name in enumerate(experiment.named_metrics):
+        scope, _, figure = name.rpartition(" ")
+        of_phase = scope in phases and figure in known
+        if name not in known and figure not in PERCENTILES and not of_phase:
+            path: Path = ("metric", index) if listed else ("metric",)
+            problems.append(Problem(path, f"there is no metric {name!r}; {near(name, known)}"))
+    kind = experiment.design.kind
+    if len(experiment.named_metrics) > 1 and kind not in COMPARING:
+        message = f"several metrics are judged where levels are compared: name one for a {kind}"
+        problems.append(Problem(("metric",), message))
+    return problems
 
 
 def _reference_problems(experiment: Experiment) -> list[Problem]:

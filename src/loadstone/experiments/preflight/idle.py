@@ -11,6 +11,7 @@ from loadstone.host.locality import at_address
 from loadstone.spec.design import SearchDesign
 from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path
+from loadstone.workloads.judging import COMPARING
 
 
 def idle_fields(experiment: Experiment) -> dict[Path, str]:
@@ -24,6 +25,8 @@ def idle_fields(experiment: Experiment) -> dict[Path, str]:
         found["target", "password"] = "nobody logs in where no address is given"
     if experiment.durability is None:
         found["crashes",] = "nothing is crashed (--durability, or loadstone crash)"
+    if experiment.design.kind not in COMPARING:
+        found["margin",] = f"a {experiment.design.kind} compares nothing"
     return found | dict(_varied(experiment)) | design_of(experiment).idle(experiment)
 
 

@@ -19,9 +19,11 @@ AROUND_S = 5.0
 """So long before and after a switch its effect on bulk inserts is looked for."""
 
 METRICS = (
-    MetricSpec(HEADLINE, "events stored", "events/s", True),
-    MetricSpec("events_offered_per_s", "events offered", "events/s", True),
-    MetricSpec("events_accepted_per_s", "events accepted into buffers", "events/s", True),
+    MetricSpec(HEADLINE, "events stored", "events/s", True, follows_rate=True),
+    MetricSpec("events_offered_per_s", "events offered", "events/s", True, follows_rate=True),
+    MetricSpec(
+        "events_accepted_per_s", "events accepted into buffers", "events/s", True, follows_rate=True
+    ),
     MetricSpec("events_lost_per_s", "events lost at full buffers", "events/s", False),
     MetricSpec("insert_p50_ms", "bulk insert, median", "ms", False),
     MetricSpec("insert_p95_ms", "bulk insert, 95 %", "ms", False),

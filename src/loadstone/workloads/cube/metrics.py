@@ -77,7 +77,7 @@ METRICS = (
     MetricSpec("cells_stored", "cells at the end", "cells", higher_is_better=True),
     MetricSpec("blocks_loaded", "blocks loaded", "blocks", higher_is_better=True),
     MetricSpec("blocks_stored", "blocks at the end", "blocks", higher_is_better=True),
-    MetricSpec(GRIDS, "grids retrieved", "grids/s", higher_is_better=True),
+    MetricSpec(GRIDS, "grids retrieved", "grids/s", higher_is_better=True, follows_rate=True),
 )
 
 

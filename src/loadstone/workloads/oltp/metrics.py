@@ -9,8 +9,8 @@ from loadstone.workloads.oltp.parameters import NEW_ORDER, OrderEntryParameters
 HEADLINE = "new_orders_per_min"
 
 METRICS = (
-    MetricSpec(HEADLINE, "new-orders", "new-orders/min", True),
-    MetricSpec("transactions_per_s", "transactions", "transactions/s", True),
+    MetricSpec(HEADLINE, "new-orders", "new-orders/min", True, follows_rate=True),
+    MetricSpec("transactions_per_s", "transactions", "transactions/s", True, follows_rate=True),
     MetricSpec("rollback_percent", "new-orders rolled back", "%", False),
     MetricSpec("retries_per_1000", "retries per 1,000 transactions", "retries", False),
     MetricSpec("errors", "errors", "errors", False),

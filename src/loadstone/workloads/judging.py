@@ -1,0 +1,51 @@
+"""What the verdicts of an experiment are about.
+
+Load that arrives at a rate is all served as long as the system keeps up. Throughput is that rate
+then, whatever is changed; what can change is how long operations take.
+"""
+
+from __future__ import annotations
+
+from loadstone.results.metrics import RESPONSE_P95
+from loadstone.spec.model import Experiment
+from loadstone.workloads.base import AnyWorkload
+from loadstone.workloads.registry import workload_of
+
+COMPARING = ("compare", "ladder", "sweep")
+"""Designs that have verdicts."""
+
+
+def judged_metrics(experiment: Experiment) -> list[str]:
+    """Names of the metrics that verdicts are about, the headline first."""
+    named = experiment.named_metrics
+    return named or [headline_of(experiment) or workload_of(experiment.workload).judged_metric()]
+
+
+def headline_of(experiment: Experiment) -> str | None:
+    """The metric that all trials are judged by; None: what the workload of each says."""
+    if experiment.named_metrics:
+        return experiment.named_metrics[0]
+    compares = experiment.design.kind in COMPARING
+    return RESPONSE_P95 if compares and answers_to_rate(experiment) else None
+
+
+def answers_to_rate(experiment: Experiment) -> bool:
+    """Whether operations fall due at a rate, and their response times are measured."""
+    workload = workload_of(experiment.workload)
+    return _has_rate(workload, experiment) and not workload.steps()
+
+
+def offered_rates(experiment: Experiment) -> list[str]:
+    """The metrics among those named that are the offered rate while the system keeps up."""
+    workload = workload_of(experiment.workload)
+    if experiment.design.kind not in COMPARING or not _has_rate(workload, experiment):
+        return []
+    offered = {spec.name for spec in workload.metrics if spec.follows_rate}
+    phases = [f"{phase.name} " for phase in experiment.profile.phases]
+    scoped = offered | {f"{phase}{name}" for phase in phases for name in offered}
+    return [name for name in experiment.named_metrics if name in scoped]
+
+
+def _has_rate(workload: AnyWorkload, experiment: Experiment) -> bool:
+    """An open load, or a workload that makes arrivals of its own."""
+    return workload.loaded(experiment.profile).load == "open" or workload.search.over == "rate"
