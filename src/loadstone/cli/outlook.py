@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadstone.cli.detection import Detection, detection_of
 from loadstone.cli.durations import experiment_s
 from loadstone.cli.earlier import Around, around_earlier
 from loadstone.errors import RefusedError
@@ -84,6 +85,8 @@ class Outlook:
     """Why its comparisons can show nothing, if they cannot."""
     offered: list[str]
     """The metrics of verdicts that no level can change, with the reason."""
+    detection: Detection | None
+    """How the change is found that it is to find; None where none is named."""
 
 
 def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outlook:
@@ -106,10 +109,12 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
     if len(plans) == at_most - crashes:
         plans += stages.next([])
     around = around_earlier(experiment, results)
+    trials = _trials(plans)
+    unsafe = any(trial.unsafe for trial in trials)
     return Outlook(
         experiment=experiment,
         variants=variants,
-        trials=_trials(plans),
+        trials=trials,
         trials_at_most=at_most,
         factors=_factors(experiment),
         settings=_settings(experiment),
@@ -123,6 +128,7 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         soak_s=rules_of(experiment).soak_s if experiment.design.kind == "search" else None,
         too_few_repeats=too_few_repeats(experiment),
         offered=[notice.message for notice in offered_notices(experiment)],
+        detection=detection_of(experiment, results, unsafe=unsafe),
     )
 
 

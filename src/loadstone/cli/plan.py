@@ -19,6 +19,7 @@ from loadstone.cli.changes import (
     put_sweep,
 )
 from loadstone.cli.console import out, plain_table, say_document
+from loadstone.cli.detection import detection_document, detection_lines
 from loadstone.cli.draft import Draft, begin
 from loadstone.cli.durations import whole_s
 from loadstone.cli.earlier import Around
@@ -56,6 +57,7 @@ def command(
     vary: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="FACTOR=A,B"), Words] = (),
     matrix: Annotated[Literal["full", "one-at-a-time"] | None, Parameter(group=EXPERIMENT)] = None,
     failure: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None,
+    detect: Annotated[str | None, Parameter(group=EXPERIMENT)] = None,
     search: SearchForm = SearchForm(),  # noqa: B008
     as_file: Annotated[bool, Parameter(), Flag] = False,
     json: Annotated[bool, Parameter(), Flag] = False,
@@ -66,6 +68,7 @@ def command(
     Nothing is started and nothing is written.
 
     * `loadstone plan examples/oltp-ladder.yaml`
+    * `loadstone plan examples/oltp-ladder.yaml --detect 5%`
     * `loadstone plan oltp --rung shared_buffers=1GB --as-file > ladder.yaml`
 
     Args:
@@ -78,6 +81,7 @@ def command(
         vary: As in `sweep`.
         matrix: As in `sweep`.
         failure: As in `crash`.
+        detect: A change, as `5%`: say what finds it in 80 of 100 experiments at the least cost.
         search: As in `search`; `--over` with `--levels` as in `scale`.
         as_file: Print the experiment as a file that means the same.
         json: Print one JSON document on standard output and nothing else there.
@@ -98,6 +102,8 @@ def command(
         put_sweep(draft, vary, matrix)
     if failure is not None:
         put_crash(draft, failure)
+    if detect is not None:
+        draft.put(("detect",), detect, "--detect")
     _rename(draft, short)
     written = draft.finish()
     check(written)
@@ -138,6 +144,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "soak_s": outlook.soak_s,
         "too_few_repeats": outlook.too_few_repeats,
         "offered": outlook.offered,
+        "detection": detection_document(outlook.detection),
     }
 
 
@@ -222,6 +229,9 @@ def _print_cost(outlook: Outlook) -> None:
         console.print(f"Note: {message}.", markup=False)
     if outlook.impossible:
         console.print(f"It will be refused: {outlook.impossible}.")
+    if outlook.detection is not None:
+        for line in detection_lines(outlook.detection):
+            console.print(line, markup=False)
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
         console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")
 

@@ -27,6 +27,7 @@ from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION, Experiment
 from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
 from loadstone.text import read_text
+from loadstone.units import format_percent
 
 LARGEST_FILE_BYTES = 1_000_000
 
@@ -142,6 +143,8 @@ def write_experiment(experiment: Experiment) -> str:
     for part in ("profile", "design", "outage"):
         if part in data:
             data[part] = durations_as_text(data[part])
+    if experiment.detect is not None:
+        data["detect"] = format_percent(experiment.detect)
     ordered = CommentedMap({"version": EXPERIMENT_VERSION, **data})
     out = StringIO()
     yaml = YAML()

@@ -119,6 +119,13 @@ class Experiment(Spec):
         "change is larger.",
     )
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    detect: Percent | None = Field(
+        default=None,
+        gt=0,
+        le=1000,
+        description="The change that is to be found in 80 of 100 such experiments: `5%`. "
+        "`loadstone plan` says how many repeats of which length find it at the least cost.",
+    )
     disturbance: float = Field(
         default=20.0,
         gt=0,

@@ -60,6 +60,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
         problems += crash_problems(experiment)
     if not problems:
         problems += outage_problems(experiment)
+    if not problems:
+        problems += _detect_problems(experiment)
     return [
         *problems,
         *_metric_problems(experiment),
@@ -250,6 +252,17 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
         message = f"several metrics are judged where levels are compared: name one for a {kind}"
         problems.append(Problem(("metric",), message))
     return problems
+
+
+def _detect_problems(experiment: Experiment) -> list[Problem]:
+    """A change to be found where nothing is compared."""
+    if experiment.detect is None or design_of(experiment).pairs(experiment):
+        return []
+    message = (
+        f"a design of kind {experiment.design.kind} compares nothing, so it finds no change: name "
+        "one in a compare, a ladder or a sweep"
+    )
+    return [Problem(("detect",), message)]
 
 
 def _reference_problems(experiment: Experiment) -> list[Problem]:

@@ -121,12 +121,12 @@ def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -
     for column, name in enumerate(names):
         rows = [row for row, block in enumerate(shared) if block in levels[name]]
         logs[rows, column] = log_figures([levels[name][shared[row]] for row in rows], name)
-    residuals = _residuals(logs)
+    unexplained = residuals(logs)
     differences = logs[:, 0] - logs[:, 1]
-    pooled = len(names) > 2 and not _is_wide(residuals)
+    pooled = len(names) > 2 and not _is_wide(unexplained)
     if pooled:
         freedom = int(np.isfinite(logs).sum()) - len(shared) - len(names) + 1
-        squares = 2.0 * float(np.nansum(residuals**2))
+        squares = 2.0 * float(np.nansum(unexplained**2))
     else:
         freedom = len(shared) - 1
         squares = float(((differences - differences.mean()) ** 2).sum())
@@ -178,7 +178,7 @@ def unpaired(baseline: Sequence[float], candidate: Sequence[float]) -> Contrast:
     )
 
 
-def _residuals(logs: Logs) -> Logs:
+def residuals(logs: Logs) -> Logs:
     """What blocks and levels together do not explain; NaN where a trial is missing.
 
     Args:
@@ -192,14 +192,14 @@ def _residuals(logs: Logs) -> Logs:
     # Near 0 the fit is exact to the last digit, whatever the unit of the figures was.
     values = logs[block, level] - np.nanmean(logs)
     fitted = design @ np.linalg.lstsq(design, values)[0]
-    residuals = np.full_like(logs, np.nan)
-    residuals[block, level] = values - fitted
-    return residuals
+    unexplained = np.full_like(logs, np.nan)
+    unexplained[block, level] = values - fitted
+    return unexplained
 
 
-def _is_wide(residuals: Logs) -> bool:
+def _is_wide(unexplained: Logs) -> bool:
     """Whether one of the first two levels scatters far more than all levels do."""
-    if residuals.shape[1] < LEVELS_FOR_GUARD:
+    if unexplained.shape[1] < LEVELS_FOR_GUARD:
         return False
-    variances = np.nanmean(residuals**2, axis=0)
+    variances = np.nanmean(unexplained**2, axis=0)
     return bool(np.any(variances[:2] > WIDE * np.median(variances)))
