@@ -119,6 +119,11 @@ def test_the_length_keeps_within_bounds() -> None:
     assert (longer, shorter) == (Plan(4, 30.0), Plan(7, 4.0))
 
 
+def test_many_levels_have_blocks_enough_that_none_seems_wide_by_luck() -> None:
+    plan = cheapest(KNOWN, Test(levels=5, level=0.0125), 50.0, beside_s=20, lengths_s=ANY)
+    assert plan == Plan(5, 1.0)
+
+
 def test_what_no_number_of_blocks_finds_is_said() -> None:
     assert cheapest(KNOWN, PAIR, 0.1, beside_s=20, lengths_s=ANY) is None
     assert fewest(KNOWN, PAIR, 0.1, measured_s=10) is None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from loadstone.cli.durations import about, whole_s
 from loadstone.experiments.designs import design_of
+from loadstone.report.text import number
 from loadstone.spec.model import Experiment
 from loadstone.units import format_duration, format_percent
 from loadstone.workloads.registry import workload_of
@@ -104,7 +105,7 @@ def detection_of(experiment: Experiment, results: Path, *, unsafe: bool) -> Dete
             )
         else:
             plan = fewest(scatter, test, experiment.detect, measured_s=now_s)
-        best = plan and _option(experiment, plan, earlier, test)
+        best = None if plan is None else _option(experiment, plan, earlier, test)
         present = _option(experiment, Plan(experiment.repeats, now_s), earlier, test)
     return Detection(
         experiment=experiment,
@@ -217,17 +218,13 @@ def _scatter(earlier: Earlier) -> str:
     if scatter.within_trial is not None:
         parts.append(f"a measured second {_sd(scatter.within_trial)} (less by its square root)")
     parts.append(f"blocks {_sd(scatter.between_blocks)}")
-    limit = (
-        f"; upper 80 % limits, because so few trials tell no more ({scatter.freedom} degrees of "
-        "freedom)"
-        if scatter.is_limit
-        else f" ({scatter.freedom} degrees of freedom)"
-    )
-    return f"Scatter: {', '.join(parts)}{limit}."
+    freedom = f"{scatter.freedom} degree{'s' if scatter.freedom > 1 else ''} of freedom"
+    limit = "; upper 80 % limits, because so few trials tell no more" if scatter.is_limit else ""
+    return f"Scatter: {', '.join(parts)}{limit} ({freedom})."
 
 
 def _sd(logs: float) -> str:
-    return f"{100 * logs:.2g} %"
+    return f"{number(100 * logs)} %"
 
 
 def _advice(found: Detection) -> str:
@@ -249,6 +246,6 @@ def _as_it_is(found: Detection, present: Option) -> str:
     if present.finds_percent is None:
         return f"{said}, it finds none, however large."
     return (
-        f"{said}, it finds {present.finds_percent:.2g} %, and {format_percent(found.percent)} in "
-        f"{100 * present.power:.0f} of 100."
+        f"{said}, it finds {number(present.finds_percent)} %, and "
+        f"{format_percent(found.percent)} in {100 * present.power:.0f} of 100."
     )

@@ -22,7 +22,13 @@ from math import ceil, expm1, sqrt
 
 import numpy as np
 
-from loadstone.results.statistics.contrasts import Blocks, fewest_blocks, log_figures, residuals
+from loadstone.results.statistics.contrasts import (
+    LEVELS_FOR_GUARD,
+    Blocks,
+    fewest_blocks,
+    log_figures,
+    residuals,
+)
 from loadstone.results.statistics.power import least_shift, power_of
 from loadstone.results.statistics.steady import effective_size
 
@@ -30,6 +36,9 @@ ENOUGH_FREEDOM = 8
 """With fewer degrees of freedom, the scatter is taken at its upper limit."""
 LIMIT = 0.8
 """Confidence of that limit."""
+FEWEST_SHARED = 5
+"""Plans of `LEVELS_FOR_GUARD` levels or more have so many blocks. In fewer, one level in ten seems
+wide by luck, is judged by its own differences, and 65 to 77 of 100 are found instead of 80."""
 MOST_BLOCKS = 40
 """Plans with more are not looked for."""
 FEWEST_TICKS = 4
@@ -100,6 +109,12 @@ class Test:
     def freedom(self, blocks: int) -> int:
         """Degrees of freedom of the error."""
         return (blocks - 1) * (self.levels - 1)
+
+    @property
+    def possible_blocks(self) -> range:
+        """How many blocks a plan may have."""
+        shared = FEWEST_SHARED if self.levels >= LEVELS_FOR_GUARD else 0
+        return range(max(fewest_blocks(self.levels), shared), MOST_BLOCKS + 1)
 
     def power(self, blocks: int, spread: float, shift: float) -> float:
         """With which a true difference of logarithms is found; 0 with too few blocks."""
@@ -236,7 +251,7 @@ def cheapest(
         Whole seconds; None if not even `MOST_BLOCKS` blocks can find it.
     """
     plans = []
-    for blocks in range(fewest_blocks(test.levels), MOST_BLOCKS + 1):
+    for blocks in test.possible_blocks:
         rest = _borne(test, blocks, change_percent) - scatter.between_trials**2
         if rest > 0.0:
             needed_s = (scatter.within_trial or 0.0) ** 2 / rest
@@ -257,7 +272,7 @@ def fewest(
         measured_s: Length of a trial.
     """
     variance = scatter.of_trial(measured_s) ** 2
-    for blocks in range(fewest_blocks(test.levels), MOST_BLOCKS + 1):
+    for blocks in test.possible_blocks:
         if variance <= _borne(test, blocks, change_percent):
             return Plan(blocks, measured_s)
     return None
