@@ -77,41 +77,9 @@ def format_size(size_bytes: float) -> str:
     return f"{value:.3g} {unit}"
 
 
-def parse_percent(text: str | float) -> float:
-    """Reads a share such as `5%` or `0.5 %`.
-
-    Returns:
-        Per cent.
-
-    Raises:
-        ValueError: If it is no number with a sign for per cent.
-    """
-    number = str(text).strip()
-    if not number.endswith("%"):
-        raise ValueError(f"{text!r} has no unit: write it in per cent, as 5%")
-    try:
-        return float(number[:-1])
-    except ValueError:
-        raise ValueError(f"{text!r} is no share: write it in per cent, as 5%") from None
-
-
 def format_percent(percent: float) -> str:
     """Writes per cent as `parse_percent` reads it: `5%`."""
     return f"{percent:g}%"
-
-
-def _read_percent(value: str | float, info: ValidationInfo) -> float:
-    if info.mode == "json" and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return parse_percent(value)
-
-
-Percent = Annotated[
-    float,
-    BeforeValidator(_read_percent),
-    WithJsonSchema({"type": "string", "examples": ["5%", "0.5%"]}, mode="validation"),
-]
-"""Per cent, written with its sign in a file, as a number in the JSON that Loadstone writes."""
 
 
 def _read_duration(value: str | float, info: ValidationInfo) -> float:

@@ -16,7 +16,7 @@ from loadstone.experiments.designs import design_of
 from loadstone.report.text import number
 from loadstone.spec.model import Experiment
 from loadstone.units import format_duration, format_percent
-from loadstone.workloads.registry import workload_of
+from loadstone.workloads.judging import judged_metrics
 
 if TYPE_CHECKING:
     from loadstone.report.scatter import Earlier
@@ -88,7 +88,7 @@ def detection_of(experiment: Experiment, results: Path, *, unsafe: bool) -> Dete
         levels=design_of(experiment).levels_per_block(experiment),
         level=(1.0 - experiment.confidence) / _judged_together(experiment),
     )
-    metric = experiment.metric or workload_of(experiment.workload).judged_metric()
+    metric = judged_metrics(experiment)[0]
     earlier = earlier_scatter(experiment, metric, results)
     free = length_is_free(experiment)
     best = present = None
