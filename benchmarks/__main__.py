@@ -7,11 +7,8 @@ python -m benchmarks loop pgbench       # some of those in `BENCHMARKS`
 from __future__ import annotations
 
 import argparse
-import platform
-import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from benchmarks import (
     checking,
@@ -24,10 +21,9 @@ from benchmarks import (
     point_select,
     verdicts,
 )
+from benchmarks.page import OUTPUT, put
 from benchmarks.server import server
 from benchmarks.table import Report
-
-OUTPUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
 def _on_server(measure: Callable[..., Report], engine: str = "postgresql") -> Callable[[], Report]:
@@ -62,41 +58,9 @@ def main() -> int:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     for name in names:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        section = BENCHMARKS[name]().markdown()
-        print(section, flush=True)
-        OUTPUT.write_text(with_section(OUTPUT.read_text(encoding="utf-8"), section), "utf-8")
+        put(BENCHMARKS[name]().markdown())
     print(f"written to {OUTPUT}", file=sys.stderr)
     return 0
-
-
-def with_section(page: str, section: str) -> str:
-    """The page with a section in the place of the one of that title, or at its end."""
-    head = (
-        "# How fast Loadstone itself is\n\n"
-        "Written by `make bench`. Peers run interleaved on the same machine in the same run, so "
-        "the ratios can be carried elsewhere; the absolute figures are of this machine "
-        f"({_machine()}) and drift with it. A section is of the day on which it was last run.\n"
-    )
-    sections = {_title(each): each for each in re.split(r"(?m)^(?=## )", page)[1:]}
-    sections[_title(section)] = section
-    return "\n".join([head, *(each.strip() + "\n" for each in sections.values())])
-
-
-def _title(section: str) -> str:
-    return section.partition("\n")[0]
-
-
-def _machine() -> str:
-    model = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
-    count = Path("/proc/cpuinfo").read_text(encoding="utf-8").count("processor\t")
-    return f"{count} x {model}, Linux {platform.release().split('-')[0]}"
 
 
 if __name__ == "__main__":

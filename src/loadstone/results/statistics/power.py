@@ -7,6 +7,7 @@ Statistical Power Analysis, ch. 2; Lehmann & Romano 2005, Testing Statistical Hy
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import expm1, isnan, sqrt
 
 POWER = 0.8
@@ -90,6 +91,7 @@ def least_detectable(error: float, freedom: float, alpha: float) -> Detectable |
     return Detectable(*(100.0 * expm1(each) for each in (shift, low, high)))
 
 
+@lru_cache(maxsize=256)
 def least_shift(freedom: float, alpha: float, power: float = POWER) -> float:
     """The true difference, in standard errors, that is found with a given power."""
     low, high = 0.0, 1.0
