@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from benchmarks.table import Report
 from benchmarks.verdict_draws import SD, Logs, Truth, levels_of, share_of
-from benchmarks.verdict_tables import Cells, by_product
+from benchmarks.verdict_rules import ALPHA, by_product
+from benchmarks.verdict_tables import Cells
 from loadstone.results.statistics import Looks, looks_of, within_blocks
 
 LOOKS = (4, 6, 8, 12)
@@ -32,7 +33,7 @@ def stopped(logs: Logs, looks: Looks) -> tuple[int, bool, float, float]:
 
 def early(cells: Cells) -> Report:
     """Beside ten blocks that are fixed in advance."""
-    looks = looks_of(LOOKS, 2, 0.05)
+    looks = looks_of(LOOKS, 2, ALPHA)
     rows = []
     for shift in SHIFTS:
         truth = Truth(max(*LOOKS, FIXED), share=0.5, shifts={1: shift})

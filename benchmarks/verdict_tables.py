@@ -10,25 +10,31 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import inf, sqrt
+from math import sqrt
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from benchmarks.table import Report
-from benchmarks.verdict_draws import SD, Logs, Truth, claimed, covers, judged, levels_of, share_of
+from benchmarks.verdict_draws import SD, Logs, Truth, covers, judged, share_of
 from benchmarks.verdict_peers import (
     free_dealing_p,
     percentile_bootstrap,
     pooled_where_equal_p,
 )
-from loadstone.results.statistics import Method, contrasts, holm, judge, within_blocks
+from benchmarks.verdict_rules import (
+    ALPHA,
+    Rule,
+    by_free_dealing,
+    by_product,
+    wide_left_out,
+    without_guard,
+)
+from loadstone.results.statistics import fewest_blocks
 from loadstone.results.statistics.power import least_shift
 from loadstone.results.statistics.sign_flip import FEWEST_TO_FLIP
 
-ALPHA = 0.05
 SHIFT = 2.0
 """The true difference that is looked for, in sd of a trial."""
 FAR = 8.0
@@ -90,47 +96,6 @@ def tables(cells: Cells) -> list[Report]:
         intervals(cells),
         detectable(cells),
     ]
-
-
-Rule = Callable[[Logs], list[list[bool]]]
-"""Of each experiment: of each level but the first, whether a difference is claimed."""
-
-
-def by_product(drawn: Logs) -> list[list[bool]]:
-    """What the product says."""
-    return [[claimed(each) for each in judged(logs)] for logs in drawn]
-
-
-def by_free_dealing(drawn: Logs) -> list[list[bool]]:
-    """What the rule of before says: each level against the first by itself, then Holm."""
-    p_values = np.stack(
-        [free_dealing_p(drawn[:, :, [0, level]]) for level in range(1, drawn.shape[2])], axis=1
-    )
-    return [[p <= ALPHA for p in holm([float(p) for p in each])] for each in p_values]
-
-
-def without_guard(drawn: Logs) -> list[list[bool]]:
-    """What the product would say if all levels shared their scatter, whatever it is."""
-    with mock.patch.object(contrasts, "WIDE", inf):
-        return by_product(drawn)
-
-
-def wide_left_out(drawn: Logs) -> list[list[bool]]:
-    """What it would say if the scatter of a wide level were left out of the others' scatter too."""
-    return [_wide_left_out(logs) for logs in drawn]
-
-
-def _wide_left_out(logs: Logs) -> list[bool]:
-    levels = levels_of(logs)
-    names = [name for name in levels if name != "0"]
-    own = {name: within_blocks(levels, name, "0") for name in names}
-    calm = {name for name in names if own[name].method is Method.BLOCKS}
-    rest = {name: figures for name, figures in levels.items() if name in calm or name == "0"}
-    found = judge(
-        [within_blocks(rest, name, "0") if name in calm else own[name] for name in names],
-        higher_is_better=[True] * len(names),
-    )
-    return [claimed(each) for each in found]
 
 
 def false_claims(truth: Truth, rule: Rule = by_product) -> Callable[[int, int], list[float]]:
@@ -295,7 +260,7 @@ def intervals(cells: Cells) -> Report:
         kinds = [Truth(blocks, shape=shape) for shape in ("normal", "t3", "wild", "skewed")]
         kinds.append(Truth(blocks, shape="skewed", widths={1: 4.0}))
         row = [str(blocks)]
-        if blocks >= contrasts.fewest_blocks(2):
+        if blocks >= fewest_blocks(2):
             row += [f"{one(cells, f'coverage, {truth}', coverage(truth)):.1f}" for truth in kinds]
         else:
             row += ["none"] * len(kinds)
