@@ -24,9 +24,9 @@ def stopped(logs: Logs, looks: Looks) -> tuple[int, bool, float, float]:
     for blocks, limit in zip(looks.blocks, looks.limits, strict=True):
         contrast = within_blocks(levels_of(logs[:blocks]), "1", "0")
         assert contrast.error is not None, "looks begin where an error is known"
-        if abs(contrast.shift) > limit * contrast.error or blocks == looks.blocks[-1]:
+        reach = limit * contrast.error
+        if abs(contrast.shift) > reach:
             break
-    reach = limit * contrast.error
     claims = abs(contrast.shift) > reach
     return blocks, claims, contrast.shift - reach, contrast.shift + reach
 
