@@ -180,8 +180,7 @@ def test_a_change_that_no_repeats_find_is_told(made: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--detect", "5"], "--detect: detect: '5' has no unit: write it in per cent, as 5%"),
-        (["--detect", "five%"], "'five%' is no share"),
+        (["--detect", "five%"], "'five%' is not a percentage"),
         (["--detect", "0%"], "should be greater than 0"),
         (["--detect", "nan%"], "--detect: detect: should be"),
         (["--detect", "2000%"], "should be less than or equal to 1000"),
