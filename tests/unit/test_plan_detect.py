@@ -95,6 +95,7 @@ def answer(experiment: Experiment, results: Path) -> Detection:
     return found
 
 
+@pytest.mark.long
 def test_the_command_of_the_pilot_then_tells_what_the_plan_needs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -104,17 +105,17 @@ def test_the_command_of_the_pilot_then_tells_what_the_plan_needs(
     command = said.partition("Run first: ")[2]
     assert command.endswith("--repeats 9 --name noop-compare-pilot")
     words = shlex.split(command)[1:]
-    words[words.index("9")] = "2"  # as much as a test has time for
+    words[words.index("9")] = "3"  # as much as a test has time for
     told(*words)
     said = told("plan", *PAIR, "--detect", "5%", "--repeats", "6")
     assert "To find a change of 5% in operations, in 80 of 100 experiments:" in said
-    assert "upper 80 % limits, because so few trials tell no more (1 degree of freedom)" in said
+    assert "upper 80 % limits, because so few trials tell no more" in said
     assert re.search(
         r"Beside what it measures a trial takes about .*, as in noop-compare-pilot", said
     )
     found = document(*PAIR, "--detect", "5%", "--repeats", "6")
     assert found["earlier"]["experiments"] == ["noop-compare-pilot"]
-    assert found["earlier"]["scatter"]["freedom"] == 1
+    assert found["earlier"]["scatter"]["freedom"] in (1, 2), "a busy machine may disturb one"
     assert found["present"]["repeats"] == 6 and found["present"]["trials"] == 12
     assert 0 < found["present"]["power"] <= 1
     assert found["cheapest"] is None or found["cheapest"]["repeats"] >= 4
