@@ -91,7 +91,7 @@ class Climbing:
     def reported(self) -> list[ComparisonReport]:
         folder = read_experiment(self.path)
         (metric,) = metric_infos(folder.trials)
-        return comparisons(folder, metric)[0]
+        return comparisons(folder, [metric])[0]
 
 
 def conducted(
@@ -215,6 +215,7 @@ def test_rungs_that_were_skipped_are_not_counted(
     stages = stages_of(of)
     assert isinstance(stages, Climb)
     stages._rungs.pop()
+    stages._decisions -= 1
     monkeypatch.setitem(globals(), "stages_of", lambda _of: stages)
     rate = by({"baseline": 100, "a": 150, "b": 100, "c": 90})
     found = conducted(monkeypatch, tmp_path, of, rate)

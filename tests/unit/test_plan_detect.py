@@ -183,7 +183,7 @@ def test_a_change_that_no_repeats_find_is_told(made: Path) -> None:
     [
         (["--detect", "five%"], "'five%' is not a percentage"),
         (["--detect", "0%"], "should be greater than 0"),
-        (["--detect", "nan%"], "--detect: detect: should be"),
+        (["--detect", "nan%"], "'nan%' is not a percentage"),
         (["--detect", "2000%"], "should be less than or equal to 1000"),
     ],
 )

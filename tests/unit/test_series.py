@@ -175,7 +175,11 @@ def test_every_stage_of_a_ladder_ends_with_its_own(monkeypatch: pytest.MonkeyPat
         {"name": name, "change": {"workload.service_time_us": 50 + at}}
         for at, name in enumerate(("first", "second"))
     ]
-    of = experiment({"kind": "ladder", "keep": "better", "rungs": rungs}, extra_trials=99)
+    of = experiment(
+        {"kind": "ladder", "keep": "better", "rungs": rungs},
+        extra_trials=99,
+        metric="operations_per_s",
+    )
 
     def run(plan: TrialPlan) -> TrialResult:
         last_of_stage = plan.block in (4, 8) and "-again" not in plan.trial

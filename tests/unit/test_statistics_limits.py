@@ -29,9 +29,9 @@ def as_json(contrast: Contrast, values: Sequence[Sequence[float]]) -> None:
     """Writes the comparison and both variants as the report does; NaN and Infinity are refused."""
     (comparison,) = judge([contrast], higher_is_better=[True])
     pair = PairRecord(candidate="b", baseline="a", role="baseline")
-    report = comparison_report(comparison, pair, METRIC, [])
+    report = comparison_report(comparison, pair, METRIC, [], None)
     json.dumps(report.model_dump(), allow_nan=False)
-    variants = with_compared([variant("a", values[0]), variant("b", values[1])], [report], "rate")
+    variants = with_compared([variant("a", values[0]), variant("b", values[1])], [report])
     assert all(each.figures[0].compared is not None for each in variants)
     json.dumps([each.model_dump() for each in variants], allow_nan=False)
 
