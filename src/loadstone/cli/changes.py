@@ -99,6 +99,30 @@ def put_ladder(
         draft.put(("design", "reference"), reference, "--reference")
 
 
+def put_looks(draft: Draft, looks: str | None) -> None:
+    """Lets a comparison or a ladder stop at looks, as `--looks` says.
+
+    Raises:
+        WrongInputError: If they are no whole numbers, or the draft is neither.
+    """
+    if looks is None:
+        return
+    if _kind(draft) not in ("compare", "ladder"):
+        raise WrongInputError(
+            f"--looks {looks}: only a comparison or a ladder can stop at a look",
+            advice="say what is compared: --factor with --levels, or --rung",
+        )
+    words = [word.strip() for word in looks.split(",")]
+    if not all(word.isdecimal() for word in words):
+        raise WrongInputError(
+            f"--looks {looks!r}: looks are whole numbers of blocks",
+            advice="write for example --looks 4,6,8,12",
+        )
+    if ("repeats",) not in draft.options:
+        draft.data.pop("repeats", None)  # the last look replaces what the file says
+    draft.put(("design", "looks"), [int(word) for word in words], "--looks")
+
+
 def put_crash(draft: Draft, failure: str | None) -> None:
     """Makes the draft a crash experiment, as `--failure` says; `--crashes` says how often.
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from loadstone.cli.changes import put_ladder
+from loadstone.cli.changes import put_ladder, put_looks
 from loadstone.cli.draft import begin
 from loadstone.cli.execute import execute
-from loadstone.cli.options import EXPERIMENT, Execution, Flag, ShortForm, Words
+from loadstone.cli.options import EXPERIMENT, Execution, Flag, Looks, ShortForm, Words
 
 
 def command(
@@ -22,6 +22,7 @@ def command(
     several: Annotated[bool, Parameter(group=EXPERIMENT), Flag] = False,
     keep: Annotated[Literal["all", "better"] | None, Parameter(group=EXPERIMENT)] = None,
     reference: Annotated[str | None, Parameter(group=EXPERIMENT)] = None,
+    looks: Looks = None,
     short: ShortForm = ShortForm(),  # noqa: B008
     execution: Execution = Execution(),  # noqa: B008
 ) -> int:
@@ -36,9 +37,11 @@ def command(
         several: A rung may change several things, as `a=1,b=2`; the report says so.
         keep: All rungs stay, or only those that are better by verdict, decided rung by rung.
         reference: A published ladder to compare the shape with: `loadstone list references`.
+        looks: Blocks after which a verdict may be given; the last is the most repeats.
         short: Options of the experiment.
         execution: Options of the run.
     """
     draft = begin(what, "ladder", short)
     put_ladder(draft, rung, several=several, keep=keep, reference=reference)
+    put_looks(draft, looks)
     return execute(draft.finish(), execution)

@@ -33,6 +33,10 @@ Whole = Parameter(converter=_whole)
 """Of every option that takes a whole number."""
 
 
+Looks = Annotated[str | None, Parameter(group=EXPERIMENT, metavar="N,N[,...]")]
+"""Of the option that says after which blocks an experiment may stop."""
+
+
 def _no_reference(_type: Any, value: Any) -> None:
     """Refuses `file:` and addresses, which belong elsewhere, as the name of a folder."""
     if isinstance(value, Path) and re.match(r"[a-z]+:(/|~|$)", str(value)):

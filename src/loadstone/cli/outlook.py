@@ -12,6 +12,7 @@ from loadstone.cli.durations import experiment_s
 from loadstone.cli.earlier import Around, around_earlier
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
+from loadstone.experiments.designs.looks import look_limits
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.experiments.preflight.offered import offered_notices
@@ -23,6 +24,7 @@ from loadstone.factors.in_force import in_force, parts_of, unsafe_in
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
 from loadstone.results.record import SkippedRung
 from loadstone.spec.base import Level
+from loadstone.spec.design import LadderDesign, looks_in
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, TrialPlan, Variant
 
@@ -56,6 +58,19 @@ class TrialLine:
 
 
 @dataclass(frozen=True)
+class LookLine:
+    """The looks of the comparisons that are judged together."""
+
+    among: int
+    """How many these are."""
+    levels: int
+    """How many share their scatter."""
+    blocks: list[int]
+    limits: list[float]
+    """|t| that stops at each."""
+
+
+@dataclass(frozen=True)
 class Outlook:
     """The whole."""
 
@@ -64,6 +79,9 @@ class Outlook:
     trials: list[TrialLine]
     """Of the first stage; all of them, crashes last, unless rungs are decided on the way."""
     trials_at_most: int
+    trials_at_least: int
+    """Fewer where it may stop at a look."""
+    looks: list[LookLine]
     factors: list[FactorLine]
     settings: list[FactorLine]
     skipped: list[SkippedRung]
@@ -116,6 +134,8 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         variants=variants,
         trials=trials,
         trials_at_most=at_most,
+        trials_at_least=_at_least(experiment, at_most, crashes),
+        looks=_looks(experiment),
         factors=_factors(experiment),
         settings=_settings(experiment),
         skipped=stages.skipped,
@@ -149,6 +169,28 @@ def too_few_repeats(experiment: Experiment) -> str | None:
         f"repeats: {experiment.repeats} can show no difference, however large it is; "
         f"{needed} is the least"
     )
+
+
+def _at_least(experiment: Experiment, at_most: int, crashes: int) -> int:
+    """Trials if every stage is decided at its first look, and no rung is kept."""
+    design, looks = design_of(experiment), looks_in(experiment.design)
+    if not looks:
+        return at_most
+    ladder = experiment.design
+    climbs = isinstance(ladder, LadderDesign) and ladder.keep == "better"
+    stages = len(design.variants(experiment)) - 1 if climbs else 1
+    return stages * design.levels_per_block(experiment) * looks[0] + crashes
+
+
+def _looks(experiment: Experiment) -> list[LookLine]:
+    if not looks_in(experiment.design):
+        return []
+    design = design_of(experiment)
+    levels = design.levels_per_block(experiment)
+    return [
+        LookLine(among, levels, list(looks.blocks), list(looks.limits))
+        for among, looks in look_limits(design, experiment).items()
+    ]
 
 
 def _trials(plans: Sequence[TrialPlan]) -> list[TrialLine]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +15,7 @@ from loadstone.cli.changes import (
     put_compare,
     put_crash,
     put_ladder,
+    put_looks,
     put_scale,
     put_search,
     put_sweep,
@@ -28,12 +30,13 @@ from loadstone.cli.options import (
     DEFAULT_RESULTS,
     EXPERIMENT,
     Flag,
+    Looks,
     SearchForm,
     ShortForm,
     Words,
     refuse_idle,
 )
-from loadstone.cli.outlook import FactorLine, Outlook, look_ahead
+from loadstone.cli.outlook import FactorLine, LookLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
 from loadstone.report.text import steps_said
@@ -54,6 +57,7 @@ def command(
     ] = (),
     several: Annotated[bool, Parameter(group=EXPERIMENT), Flag] = False,
     keep: Annotated[Literal["all", "better"] | None, Parameter(group=EXPERIMENT)] = None,
+    looks: Looks = None,
     vary: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="FACTOR=A,B"), Words] = (),
     matrix: Annotated[Literal["full", "one-at-a-time"] | None, Parameter(group=EXPERIMENT)] = None,
     failure: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None,
@@ -78,6 +82,7 @@ def command(
         rung: As in `ladder`.
         several: As in `ladder`.
         keep: As in `ladder`.
+        looks: As in `compare` and `ladder`.
         vary: As in `sweep`.
         matrix: As in `sweep`.
         failure: As in `crash`.
@@ -98,6 +103,7 @@ def command(
         put_compare(draft, factor, levels)
     if rung or several or keep is not None:
         put_ladder(draft, rung, several=several, keep=keep, reference=None)
+    put_looks(draft, looks)
     if vary or matrix is not None:
         put_sweep(draft, vary, matrix)
     if failure is not None:
@@ -132,6 +138,8 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "variants": [variant.model_dump(mode="json") for variant in outlook.variants],
         "trials": [asdict(trial) for trial in outlook.trials],
         "trials_at_most": outlook.trials_at_most,
+        "trials_at_least": outlook.trials_at_least,
+        "looks": [asdict(line) for line in outlook.looks],
         "factors": [asdict(line) for line in outlook.factors],
         "settings": [asdict(line) for line in outlook.settings],
         "skipped": [rung.model_dump(mode="json") for rung in outlook.skipped],
@@ -162,6 +170,8 @@ def _print(outlook: Outlook) -> None:
     for rung in outlook.skipped:
         console.print(f"Skipped: {rung.name}: {rung.reason}")
     console.print(_trial_table(outlook))
+    if outlook.looks:
+        console.print(_look_table(outlook.looks))
     _print_cost(outlook)
 
 
@@ -203,12 +213,23 @@ def _trial_table(outlook: Outlook) -> Table:
     return table
 
 
+def _look_table(lines: Sequence[LookLine]) -> Table:
+    """What stops at each look; a column for each number of pairs that are judged together."""
+    columns = [f"stops at |t|, {line.among} judged together" for line in lines]
+    table = plain_table("look after block", *columns, title="Looks")
+    for at, blocks in enumerate(lines[0].blocks):
+        table.add_row(str(blocks), *(f"{line.limits[at]:.2f}" for line in lines))
+    return table
+
+
 def _print_cost(outlook: Outlook) -> None:
     console = out()
     minutes = max(round(outlook.duration_s / 60), 1)
     count = outlook.trials_at_most
     trials = f"{count} trial{'s' if count != 1 else ''}"
     loading = ", and the time to load the data once" if outlook.data_bytes else ""
+    if outlook.trials_at_least < count:
+        trials += f" at most, {outlook.trials_at_least} at least"
     console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
     console.print(_around(outlook.around))
     if outlook.soak_s is not None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from math import isfinite
 
 from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, to_compare
-from loadstone.report.model import ComparisonReport, MetricInfo
+from loadstone.report.model import ComparisonReport, LookReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
-from loadstone.results.statistics import Comparison, Contrast, judge, within_blocks
+from loadstone.results.statistics import Blocks, Comparison, Look, Member, judge_family
+from loadstone.spec.design import looks_in
 from loadstone.spec.plans import Variant
 
-Compared = tuple[PairRecord, MetricInfo, Contrast]
+Compared = tuple[PairRecord, MetricInfo, Member]
 
 
 def comparisons(
@@ -29,12 +31,12 @@ def comparisons(
     for metric in metrics:
         for pair in folder.design.pairs:
             try:
-                contrast = _contrast(folder, pair, metric)
+                member = _member(folder, pair, metric)
             except NotComparableError as error:
                 notices[_not_compared(pair, str(error))] = None
             else:
                 family = families.setdefault((pair.role, pair.decided_among), [])
-                family.append((pair, metric, contrast))
+                family.append((pair, metric, member))
     reports: list[ComparisonReport] = []
     for (_, decided_among), compared in families.items():
         for (pair, metric, _), comparison in zip(
@@ -50,9 +52,9 @@ def comparisons(
 def _judged(
     folder: RecordedExperiment, compared: Sequence[Compared], decided_among: int | None = None
 ) -> list[Comparison]:
-    return judge(
-        [contrast for _, _, contrast in compared],
-        higher_is_better=[metric.higher_is_better is not False for _, metric, _ in compared],
+    return judge_family(
+        [member for _, _, member in compared],
+        looks=looks_in(folder.experiment.design),
         alpha=1.0 - folder.experiment.confidence,
         decided_among=decided_among,
         margin_percent=folder.experiment.margin,
@@ -75,7 +77,7 @@ def comparisons_of_pairs(
         done: list[Compared] = []
         for metric in metrics:
             with suppress(NotComparableError):
-                done.append((pair, metric, _contrast(folder, pair, metric)))
+                done.append((pair, metric, _member(folder, pair, metric)))
         reports += [
             comparison_report(comparison, pair, metric, [], folder.experiment.margin)
             for (_, metric, _), comparison in zip(done, _judged(folder, done), strict=True)
@@ -83,17 +85,18 @@ def comparisons_of_pairs(
     return reports
 
 
-def _contrast(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) -> Contrast:
+def _member(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) -> Member:
     """Of the blocks that both have; what others of their trials show does not matter."""
     both = (pair.baseline, pair.candidate)
     of_each = [{each.result.block for each in folder.valid_trials_of(name)} for name in both]
     shared = of_each[0] & of_each[1]
 
-    def figures(name: str) -> dict[int, float]:
+    def figures(name: str) -> Blocks:
         trials = folder.valid_trials_of(name)
         if shared:
             trials = [trial for trial in trials if trial.result.block in shared]
-        return to_compare(trials, metric, name)
+        by_block = to_compare(trials, metric, name)
+        return {block - pair.first_block + 1: figure for block, figure in by_block.items()}
 
     levels = {name: figures(name) for name in both}
     for variant in folder.design.variants:
@@ -102,7 +105,8 @@ def _contrast(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) 
                 levels[variant.name] = figures(variant.name)
     if not levels[pair.baseline].keys() & levels[pair.candidate].keys():
         raise NotComparableError("no block has a valid trial of both")
-    return within_blocks(levels, pair.candidate, pair.baseline)
+    up_is_good = metric.higher_is_better is not False
+    return Member(levels, pair.candidate, pair.baseline, folder.blocks_made(pair), up_is_good)
 
 
 def _differences(folder: RecordedExperiment, pair: PairRecord) -> list[str]:
@@ -158,8 +162,19 @@ def comparison_report(
         margin_percent=margin_percent,
         p_beyond_margin=comparison.p_beyond,
         within_margin=comparison.within,
+        look=_look(comparison.look) if comparison.look else None,
         repeats_needed=comparison.repeats_needed,
         differences=found,
+    )
+
+
+def _look(look: Look) -> LookReport:
+    return LookReport(
+        planned=list(look.planned),
+        after=look.after,
+        t=look.t if isfinite(look.t) else None,
+        limit=look.limit,
+        early=look.early,
     )
 
 

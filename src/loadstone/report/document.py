@@ -26,6 +26,7 @@ from loadstone.report.load_series import (
 from loadstone.report.marks import marks
 from loadstone.report.memory import memory_report
 from loadstone.report.model import (
+    ComparisonReport,
     MetricInfo,
     ReportDocument,
     ScaleReport,
@@ -90,7 +91,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         name=folder.path.name,
         title=experiment.title or folder.path.name,
         design=design.kind,
-        status="partial" if _is_partial(folder, search) else "complete",
+        status="partial" if _is_partial(folder, search, compared) else "complete",
         workload=experiment.workload.model_dump(mode="json"),
         target=experiment.target.model_dump(mode="json"),
         profile=experiment.profile.model_dump(mode="json"),
@@ -159,10 +160,16 @@ def _judged(experiment: Experiment, metrics: Sequence[MetricInfo]) -> list[Metri
     ]
 
 
-def _is_partial(folder: RecordedExperiment, search: SearchReport | None) -> bool:
+def _is_partial(
+    folder: RecordedExperiment,
+    search: SearchReport | None,
+    compared: Sequence[ComparisonReport],
+) -> bool:
     """Whether the run ended before its last trial: too few trials of a variant, or one cut off."""
     if search is not None:
         return search.status == "unfinished"
+    if any(comparison.verdict == "not decided yet" for comparison in compared):
+        return True
     measured, crashes = expected_trials(folder.experiment)
     for variant in folder.design.variants:
         ended = [

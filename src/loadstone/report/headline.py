@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loadstone.report.figures import own_means
 from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
 from loadstone.report.text import interval, number, ratio, ratio_interval, verdict
+from loadstone.results.statistics import Verdict
 
 _MOST_NAMES = 5
 _NOUNS = {"ladder": "rung", "compare": "level", "sweep": "cell"}
@@ -114,7 +115,11 @@ def _best(
             f"{needed} of each are needed."
         )
     if not winners:
-        return f"No {noun} is shown to be better than {_quoted(baseline.name)} in {metric.label}."
+        open_yet = any(c.verdict == "not decided yet" for c in to_baseline.values())
+        yet = ", as far as it was run" if open_yet else ""
+        return (
+            f"No {noun} is shown to be better than {_quoted(baseline.name)} in {metric.label}{yet}."
+        )
     best = _largest(winners, to_baseline, up)
     text = _ratio_sentence(best, baseline, metric, to_baseline[best.name])
     safe = [variant for variant in winners if not variant.unsafe]
@@ -170,10 +175,11 @@ def _unsafe(variant: VariantReport) -> str:
 def _by_verdict(steps: Sequence[ComparisonReport]) -> list[tuple[str, str]]:
     """Each verdict in words, and the names of those that have it."""
     found: dict[str, dict[str, None]] = {}
-    for kind in ("better", "worse", "equivalent", "no detectable change", "too few repeats"):
+    for kind in Verdict:
         for each in steps:
             if each.verdict == kind:
-                words = "too few repeats to tell of" if "few" in kind else verdict(each)
+                few = kind is Verdict.TOO_FEW_REPEATS
+                words = "too few repeats to tell of" if few else verdict(each)
                 found.setdefault(words, {})[_quoted(each.candidate)] = None
     told = []
     for words, members in found.items():

@@ -75,6 +75,16 @@ class VariantReport(Record):
     )
 
 
+class LookReport(Record):
+    """The look of a sequential plan at which a comparison was judged last."""
+
+    planned: list[int] = Field(description="Blocks after which it looks; the last ends it.")
+    after: int = Field(description="Blocks after which this look was.")
+    t: float | None = Field(description="|t| that was seen; None: nothing scattered.")
+    limit: float = Field(description="|t| that stops at this look.")
+    early: bool = Field(description="It was decided before the last look.")
+
+
 class ComparisonReport(Record):
     """Candidate against baseline, on one metric."""
 
@@ -93,7 +103,9 @@ class ComparisonReport(Record):
         description="Of this interval by itself: 1 minus the level at which the pair was judged."
     )
     effect_percent: float
-    p_value: float | None
+    p_value: float | None = Field(
+        description="Of this comparison alone; stage-wise where there are looks."
+    )
     p_adjusted: float | None
     p_by_signs: float | None = Field(
         description="Exact p of the differences within blocks with their signs dealt anew: a check."
@@ -106,8 +118,19 @@ class ComparisonReport(Record):
     least_detectable_range: tuple[float, float] | None = Field(
         description="Where the true one lies, as the scatter is known from few trials only: 90 %."
     )
-    verdict: Literal["better", "worse", "equivalent", "no detectable change", "too few repeats"] = (
-        Field(description="`equivalent`: no change larger than the margin.")
+    verdict: Literal[
+        "better",
+        "worse",
+        "equivalent",
+        "no detectable change",
+        "too few repeats",
+        "not decided yet",
+    ] = Field(
+        description="`equivalent`: no change larger than the margin. `not decided yet`: it ended "
+        "before the last look."
+    )
+    look: LookReport | None = Field(
+        default=None, description="None: the number of repeats was fixed, or no look was made."
     )
     margin_percent: float | None = Field(
         default=None, description="The largest change that does not matter, if that was said."

@@ -18,6 +18,7 @@ _NOT_COUNTED = {
     Status.INTERRUPTED: "it was interrupted",
     Status.RUNNING: "it never ended: the run was killed",
 }
+_UNDECIDED = "not decided yet"
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -42,6 +43,8 @@ def notices(
         *(_several(variants) if folder.experiment.design.kind == "ladder" else []),
         *_outliers(variants, metric),
         *_few_repeats(comparisons),
+        *_early(comparisons),
+        *_undecided(comparisons, metric),
         *_differences(comparisons),
     ]
     return sorted(found, key=lambda notice: _ORDER[notice.severity])
@@ -74,8 +77,9 @@ def _left_out(folder: RecordedExperiment) -> list[Notice]:
         return found
     for variant in folder.design.variants:
         counted = len(folder.valid_trials_of(variant.name))
-        if counted < expected_trials(folder.experiment)[0]:
-            found.append(_too_few(variant.name, counted, folder.experiment.repeats))
+        expected, _ = expected_trials(folder.experiment)
+        if counted < expected:
+            found.append(_too_few(variant.name, counted, expected))
     return found
 
 
@@ -196,6 +200,50 @@ def _few_repeats(comparisons: Sequence[ComparisonReport]) -> list[Notice]:
             message=f"with {_valid(have)} of a variant no difference can be shown, however large "
             "it is",
             advice=f"write repeats: {needed} or more",
+        )
+    ]
+
+
+def _early(comparisons: Sequence[ComparisonReport]) -> list[Notice]:
+    names = dict.fromkeys(each.candidate for each in comparisons if each.look and each.look.early)
+    if not names:
+        return []
+    return [
+        Notice(
+            code="decided-early",
+            severity="info",
+            message=f"{_quoted(list(names))} {'was' if len(names) == 1 else 'were'} decided before "
+            "the last look: such a change is estimated a little larger than it is",
+            advice="its interval and its p allow for all looks",
+        )
+    ]
+
+
+def _undecided(comparisons: Sequence[ComparisonReport], headline: str) -> list[Notice]:
+    """By the headline the run ended too soon; by another metric it may not have gone on for it."""
+    undecided = [each for each in comparisons if each.verdict == _UNDECIDED]
+    if not undecided:
+        return []
+    of_headline = [each for each in undecided if each.metric == headline]
+    names = list(dict.fromkeys(each.candidate for each in of_headline or undecided))
+    not_yet = f"{_quoted(names)} {'is' if len(names) == 1 else 'are'} not decided yet"
+    if of_headline:
+        return [
+            Notice(
+                code="not-decided-yet",
+                severity="warning",
+                message=f"{not_yet}: the run ended before the look that could have decided",
+                advice="run the experiment again, to its end",
+            )
+        ]
+    metrics = ", ".join(dict.fromkeys(each.metric for each in undecided))
+    return [
+        Notice(
+            code="not-decided-yet",
+            severity="info",
+            message=f"{not_yet} by {metrics}: every pair was decided by {headline}, where the "
+            "experiment stops",
+            advice="name it as the headline, or leave the looks out, to decide it too",
         )
     ]
 

@@ -22,7 +22,7 @@ from loadstone.results.trial_files import (
     read_json,
     read_model,
 )
-from loadstone.spec.design import CrashDesign, SearchDesign
+from loadstone.spec.design import CrashDesign, LadderDesign, SearchDesign, looks_in
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.base import AnyWorkload
@@ -30,6 +30,9 @@ from loadstone.workloads.registry import workload_of
 
 _OF_A_TRIAL = (PLAN_FILE, RESULT_FILE, FRAMES_FILE)
 """A folder with one of these is, or was, that of a trial."""
+
+
+_NOT_ENDED = (Status.RUNNING, Status.INTERRUPTED)
 
 
 class PairRecord(BaseModel):
@@ -41,6 +44,7 @@ class PairRecord(BaseModel):
     baseline: str
     role: Literal["previous", "baseline", "pair"]
     decided_among: int | None = None
+    first_block: int = 1
 
 
 class DesignRecord(BaseModel):
@@ -102,6 +106,22 @@ class RecordedExperiment:
         """The trials of a variant whose figures count."""
         return [trial for trial in self.trials_of(variant) if trial.counts]
 
+    def blocks_made(self, pair: PairRecord) -> int:
+        """Blocks of the stage of a pair in which each trial came to an end, valid or not."""
+        design = self.experiment.design
+        names = {variant.name for variant in self.design.variants}
+        if isinstance(design, LadderDesign) and design.keep == "better":
+            names = {pair.candidate, pair.baseline}
+        ended = {
+            (trial.result.block, trial.result.variant)
+            for trial in self.trials
+            if not trial.is_crash and trial.result.status not in _NOT_ENDED
+        }
+        made = 0
+        while all((pair.first_block + made, name) in ended for name in names):
+            made += 1
+        return made
+
     def crashes_of(self, variant: str) -> list[DurabilityRecord]:
         """What the crashes of a variant showed, of those that show something."""
         return [
@@ -117,7 +137,8 @@ def expected_trials(experiment: Experiment) -> tuple[int, int]:
         return 0, experiment.design.crashes
     if isinstance(experiment.design, SearchDesign):
         return 0, 0  # each level has as many as it takes
-    return experiment.repeats, 0 if experiment.durability is None else experiment.crashes
+    measured = next(iter(looks_in(experiment.design)), experiment.repeats)
+    return measured, 0 if experiment.durability is None else experiment.crashes
 
 
 def read_experiment(folder: Path) -> RecordedExperiment:

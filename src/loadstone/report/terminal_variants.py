@@ -37,6 +37,7 @@ _SYMBOLS = {
     "equivalent": "≈",
     "no detectable change": "=",
     "too few repeats": "?",
+    "not decided yet": "?",
 }
 _STYLES = {"better": "green", "worse": "red"}
 _FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell"}
@@ -168,7 +169,11 @@ def _verdict(comparison: ComparisonReport | None) -> Text:
         return Text("")
     kind = comparison.verdict
     text = Text(f"{_SYMBOLS[kind]} {verdict(comparison)}", style=_STYLES.get(kind, ""))
-    text.append(f"\n{p_value(comparison.p_adjusted)}", style="not bold dim")
+    if comparison.p_adjusted is not None:
+        text.append(f"\n{p_value(comparison.p_adjusted)}", style="not bold dim")
+    if comparison.look is not None:
+        look = comparison.look
+        text.append(f"\n{look.after} of {look.planned[-1]} blocks", style="not bold dim")
     found = comparison.least_detectable_percent
     if kind == "no detectable change" and found is not None:
         span = comparison.least_detectable_range

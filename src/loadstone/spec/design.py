@@ -6,9 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from loadstone.limits import (
-    MOST_RATE_PER_S,
-)
+from loadstone.limits import MOST_RATE_PER_S
 from loadstone.spec.base import Level, Spec
 from loadstone.units import Duration
 
@@ -25,12 +23,25 @@ class RunDesign(Spec):
     )
 
 
+MOST_LOOKED_BLOCKS = 200
+"""Of an experiment that looks at its verdicts on the way."""
+
+Looks = Annotated[list[Annotated[int, Field(ge=1, le=MOST_LOOKED_BLOCKS)]], Field(min_length=2)]
+"""Blocks after which an experiment may stop, ascending; the last is the maximum."""
+
+_LOOKS = (
+    "Blocks after which the verdicts are looked at, as `[4, 6, 8, 12]`: it stops as soon as every "
+    "one is decided. The last is the most `repeats`."
+)
+
+
 class CompareDesign(Spec):
     """Two or more levels of one factor, interleaved in randomised blocks."""
 
     kind: Literal["compare"] = "compare"
     factor: str = Field(description="For example `target.shared_buffers` or `workload.style`.")
     levels: list[Level] = Field(min_length=2, description="The first is the baseline.")
+    looks: Looks | None = Field(default=None, description=_LOOKS)
 
 
 class Rung(Spec):
@@ -63,6 +74,7 @@ class LadderDesign(Spec):
     reference: str | None = Field(
         default=None, description="A published ladder to compare the shape with."
     )
+    looks: Looks | None = Field(default=None, description=_LOOKS)
 
 
 class SweepDesign(Spec):
@@ -205,3 +217,8 @@ Design = Annotated[
     | ScaleDesign,
     Field(discriminator="kind"),
 ]
+
+
+def looks_in(design: Design) -> tuple[int, ...]:
+    """The looks of a design; none where the number of repeats is fixed."""
+    return tuple(getattr(design, "looks", None) or ())

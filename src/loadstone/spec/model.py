@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -140,6 +140,16 @@ class Experiment(Spec):
     )
     price: Price | None = None
     seed: int = Field(default=42, ge=0, lt=2**63)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _last_look_ends_it(cls, data: Any) -> Any:
+        """Where a design has looks, the last of them says how many repeats there are at most."""
+        design = data.get("design") if isinstance(data, dict) else None
+        looks = design.get("looks") if isinstance(design, dict) else None
+        if isinstance(looks, list) and looks and "repeats" not in data:
+            return {**data, "repeats": looks[-1]}
+        return data
 
     @property
     def named_metrics(self) -> list[str]:

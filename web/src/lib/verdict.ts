@@ -18,6 +18,7 @@ export const SYMBOL: Record<ComparisonReport["verdict"], string> = {
   equivalent: "≈",
   "no detectable change": "=",
   "too few repeats": "?",
+  "not decided yet": "?",
 };
 
 /** The answer in words: `no change larger than 3 %`, `better, by 3 % at most`. */
@@ -66,6 +67,18 @@ export function comparisonOf(
   return document.comparisons.find((c) => c.candidate === variant.name && c.role === role && c.metric === metric);
 }
 
+/** At which look it was judged, of an experiment that may stop at looks. */
+function atLook(comparison: ComparisonReport): string {
+  const look = comparison.look;
+  if (!look) {
+    return "";
+  }
+  const most = look.planned[look.planned.length - 1];
+  const seen = look.t === null ? "without scatter" : `|t| ${number(look.t, 3)}`;
+  const early = look.early ? " An estimate that stopped early is a little larger than the true change; the interval allows for all looks." : "";
+  return ` Look after ${look.after} of ${most} blocks: ${seen}, stops at ${number(look.limit, 3)}.${early}`;
+}
+
 /** One line that says what the verdict rests on. */
 export function explain(comparison: ComparisonReport): string {
   const sure =
@@ -78,7 +91,8 @@ export function explain(comparison: ComparisonReport): string {
       ? `${comparison.n_candidate} ${blocks}`
       : `${comparison.n_candidate} against ${comparison.n_baseline} trials`;
   const signs = typeof comparison.p_by_signs === "number" ? ` (by signs alone ${pValue(comparison.p_by_signs)})` : "";
-  const head = `${percent(comparison.effect_percent)} against ${comparison.baseline}, ${sure}; adjusted p ${pValue(comparison.p_adjusted)}${signs}, ${comparison.test}, ${count}.`;
+  const p = comparison.p_adjusted === null ? "" : `; adjusted p ${pValue(comparison.p_adjusted)}${signs}`;
+  const head = `${percent(comparison.effect_percent)} against ${comparison.baseline}, ${sure}${p}, ${comparison.test}, ${count}.${atLook(comparison)}`;
   if (comparison.verdict === "too few repeats") {
     return `${head} So few trials can show no difference: ${comparison.repeats_needed ?? "more"} of each are needed.`;
   }

@@ -13,6 +13,7 @@ from loadstone.spec.base import Level
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, TrialPlan, Variant
 from loadstone.spec.problems import Path, Problem
+from loadstone.workloads.judging import judged_metrics
 
 BASELINE = "baseline"
 """Name of the first variant where a design has no better one."""
@@ -26,7 +27,9 @@ class Pair:
     baseline: str
     role: Literal["previous", "baseline"]
     decided_among: int | None = None
-    """Of pairs that are decided one by one, before the next is made: how many there are."""
+    """Of comparisons that are decided one by one, or at looks: how many there are."""
+    first_block: int = 1
+    """Where the stage begins in which they are interleaved."""
 
 
 class Stages(ABC):
@@ -134,6 +137,12 @@ class Design(ABC):
             allow_unsafe=allow_unsafe,
         )
         return AllAtOnce(variants, self.pairs(experiment), plans, self.skipped(experiment))
+
+    def families(self, experiment: Experiment) -> dict[str, int]:
+        """How many comparisons are judged together: the pairs of a role, each by every metric."""
+        roles = [pair.role for pair in self.pairs(experiment)]
+        metrics = len(judged_metrics(experiment))
+        return {role: roles.count(role) * metrics for role in roles}
 
     def levels_per_block(self, experiment: Experiment) -> int:
         """Variants that are made, and compared, within a block."""

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from loadstone.experiments.designs.base import Design, Pair, against_first, distinct, level_name
-from loadstone.spec.design import CompareDesign
+from loadstone.experiments.designs.base import (
+    Design,
+    Pair,
+    Stages,
+    against_first,
+    distinct,
+    level_name,
+)
+from loadstone.experiments.designs.interleaved import WithLooks
+from loadstone.experiments.designs.looks import look_problems
+from loadstone.spec.design import CompareDesign, looks_in
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
+from loadstone.spec.problems import Problem
 
 
 class Compare(Design):
@@ -35,3 +45,13 @@ class Compare(Design):
     def pairs(self, experiment: Experiment) -> list[Pair]:
         """Each level against the first."""
         return against_first(self.variants(experiment))
+
+    def problems(self, experiment: Experiment) -> list[Problem]:
+        """Looks that cannot be."""
+        return look_problems(self, experiment)
+
+    def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
+        """All at once, or up to the next look."""
+        if not looks_in(experiment.design):
+            return super().stages(experiment, allow_unsafe=allow_unsafe)
+        return WithLooks(self, experiment, allow_unsafe=allow_unsafe)

@@ -9,6 +9,8 @@ from typing import ClassVar
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs.base import BASELINE, Design, Pair, Stages
 from loadstone.experiments.designs.climb import Climb
+from loadstone.experiments.designs.interleaved import WithLooks
+from loadstone.experiments.designs.looks import look_problems
 from loadstone.factors.in_force import unavailable_in
 from loadstone.factors.registry import apply_changes
 from loadstone.results.record import SkippedRung
@@ -16,6 +18,7 @@ from loadstone.spec.design import LadderDesign, Rung
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Problem
+from loadstone.workloads.judging import judged_metrics
 
 
 class Ladder(Design):
@@ -48,16 +51,32 @@ class Ladder(Design):
                 message = f"{rung.name!r} is taken: give each rung a name of its own"
                 problems.append(Problem(("design", "rungs", index, "name"), message))
             seen.add(rung.name)
-        return problems
+        return problems + look_problems(self, experiment)
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
         """All at once, or rung by rung when only better ones are kept."""
-        if _ladder(experiment).keep == "all":
-            return super().stages(experiment, allow_unsafe=allow_unsafe)
+        ladder = _ladder(experiment)
         rungs, skipped = sort_out(experiment)
-        return Climb(
-            experiment, _first(), rungs, on_top, allow_unsafe=allow_unsafe, skipped=skipped
-        )
+        if ladder.keep == "better":
+            return Climb(
+                experiment,
+                _first(),
+                rungs,
+                on_top,
+                families=self.families(experiment),
+                allow_unsafe=allow_unsafe,
+                skipped=skipped,
+            )
+        if not ladder.looks:
+            return super().stages(experiment, allow_unsafe=allow_unsafe)
+        return WithLooks(self, experiment, allow_unsafe=allow_unsafe)
+
+    def families(self, experiment: Experiment) -> dict[str, int]:
+        """Of `keep: better` all rungs, and the whole against the baseline, by each metric."""
+        if _ladder(experiment).keep == "all":
+            return super().families(experiment)
+        metrics = len(judged_metrics(experiment))
+        return {"previous": len(sort_out(experiment)[0]) * metrics, "baseline": metrics}
 
     def levels_per_block(self, experiment: Experiment) -> int:
         """Of `keep: better` a rung and the best before it."""

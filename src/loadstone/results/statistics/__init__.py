@@ -15,9 +15,10 @@ from loadstone.results.statistics.contrasts import (
 from loadstone.results.statistics.drift import Drift, ProbeShift, drift, usual
 from loadstone.results.statistics.power import Detectable, least_detectable, power_of
 from loadstone.results.statistics.sequential import Looks, looks_of
+from loadstone.results.statistics.staged import LookPlan, Member, judge_at_looks, judge_family
 from loadstone.results.statistics.steady import SteadyState, steady_state
 from loadstone.results.statistics.summary import Summary, outliers, summarize
-from loadstone.results.statistics.verdicts import Comparison, Verdict, holm, judge
+from loadstone.results.statistics.verdicts import Comparison, Look, Verdict, holm, judge
 
 __all__ = [
     "Blocks",
@@ -25,7 +26,10 @@ __all__ = [
     "Contrast",
     "Detectable",
     "Drift",
+    "Look",
+    "LookPlan",
     "Looks",
+    "Member",
     "Method",
     "ProbeShift",
     "SteadyState",
@@ -35,6 +39,8 @@ __all__ = [
     "fewest_blocks",
     "holm",
     "judge",
+    "judge_at_looks",
+    "judge_family",
     "least_detectable",
     "looks_of",
     "outliers",

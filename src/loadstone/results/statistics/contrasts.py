@@ -54,6 +54,7 @@ class Contrast:
         method: What the error was made of.
         n_baseline: Trials of the baseline.
         n_candidate: Trials of the candidate; within blocks as many.
+        levels: How many levels share the error: with those of the others of their blocks, or 2.
         differences: Within blocks: candidate - baseline of each, shape (blocks,).
         fewest: Fewest trials of each with which a verdict is given.
     """
@@ -65,6 +66,7 @@ class Contrast:
     method: Method
     n_baseline: int
     n_candidate: int
+    levels: int
     differences: tuple[float, ...]
     fewest: int
 
@@ -130,6 +132,7 @@ def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -
     else:
         freedom = len(shared) - 1
         squares = float(((differences - differences.mean()) ** 2).sum())
+    sharing = len(names) if pooled else 2
     return Contrast(
         level=float(logs[:, 1].mean()),
         shift=float(differences.mean()),
@@ -138,8 +141,9 @@ def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -
         method=Method.BLOCKS if pooled else Method.PAIRED,
         n_baseline=len(shared),
         n_candidate=len(shared),
+        levels=sharing,
         differences=tuple(float(each) for each in differences),
-        fewest=fewest_blocks(len(names) if pooled else 2),
+        fewest=fewest_blocks(sharing),
     )
 
 
@@ -173,6 +177,7 @@ def unpaired(baseline: Sequence[float], candidate: Sequence[float]) -> Contrast:
         method=Method.UNPAIRED,
         n_baseline=int(a.size),
         n_candidate=int(b.size),
+        levels=2,
         differences=(),
         fewest=3,
     )

@@ -9,11 +9,11 @@ degrees of freedom that each look has (Jennison & Turnbull 2000, Group Sequentia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from math import e, log
+from math import e, inf, isinf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ SAMPLES = 400_000
 """Experiments that are simulated: a limit that is spent 1 % is known to 2 % of that."""
 FEWEST_CROSSINGS = 100
 """A look at which fewer of them stop has a limit that nobody knows."""
-_CHUNK = 20_000
 _SEED = 1983
 """The limits are constants of a plan, not draws: every run and every report has the same."""
 
@@ -39,11 +38,11 @@ def spent(fraction: float, alpha: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What a plan's looks need of a t value, for one number of levels and one level of the test.
+    """What looks need of a t value, for one number of levels and one level of the test.
 
     Attributes:
-        blocks: Blocks at which to look, ascending; the last is the maximum.
-        limits: |t| above this stops at that look.
+        blocks: Complete blocks at each look; the last may be the maximum.
+        limits: |t| of this or more stops at that look; infinite where nothing could.
         spent: Chance of a false claim handed out up to that look.
         largest: |t| of the simulated experiments that came to each look, ascending.
         left: Share of them that came to each look.
@@ -69,12 +68,11 @@ class Looks:
         return min(1.0, 1.0 - self.left[at] + self.left[at] * (beyond + 1.0) / (seen.size + 1.0))
 
 
-@lru_cache(maxsize=32)
-def looks_of(blocks: tuple[int, ...], levels: int, alpha: float) -> Looks:
-    """The limits of a plan.
+def looks_of(planned: tuple[int, ...], levels: int, alpha: float) -> Looks:
+    """The limits of a plan of which no block will be incomplete.
 
     Args:
-        blocks: At which to look, ascending.
+        planned: Blocks at which to look, ascending; the last is the maximum.
         levels: How many share the scatter; 2 for a pair that is held against its own differences.
         alpha: Chance of a false claim over all looks together.
 
@@ -82,44 +80,78 @@ def looks_of(blocks: tuple[int, ...], levels: int, alpha: float) -> Looks:
         ValueError: Blocks that are not ascending, or a look that could never stop.
     """
     fewest = fewest_blocks(levels)
-    if not blocks or blocks[0] < fewest or any(b <= a for a, b in pairwise(blocks)):
-        raise ValueError(f"looks must ascend and begin at {fewest} blocks or more, got {blocks}")
-    values = _t_values(blocks, levels)
-    alive = np.ones(values.shape[0], dtype=np.bool_)
-    limits, handed_out, largest, left = [], [], [], []
-    crossed = 0
-    for column, look in enumerate(blocks):
-        share = spent(look / blocks[-1], alpha)
-        allowed = round(share * values.shape[0]) - crossed
-        if allowed < FEWEST_CROSSINGS:
+    if not planned or planned[0] < fewest or any(b <= a for a, b in pairwise(planned)):
+        given = ", ".join(map(str, planned)) or "none"
+        raise ValueError(f"looks must ascend and begin at {fewest} blocks or more, given {given}")
+    looks = limits_at(planned, planned, levels, alpha)
+    for look, limit in zip(planned, looks.limits, strict=True):
+        if isinf(limit):
             raise ValueError(
                 f"a look after {look} blocks could never stop at a level of {alpha:.3g}: leave it "
                 "out, or look later"
             )
-        sizes = np.sort(values[alive, column])
-        left.append(float(alive.sum()) / values.shape[0])
+    return looks
+
+
+@lru_cache(maxsize=64)
+def limits_at(
+    planned: tuple[int, ...], complete: tuple[int, ...], levels: int, alpha: float
+) -> Looks:
+    """The limits of the looks so far, of a pair that may lack blocks.
+
+    What is spent at a look is that of the plan, whatever is missing (Lan & DeMets 1989, Controlled
+    Clinical Trials 10:214, of calendar time); its t is that of the blocks that are complete. The
+    limits of the first looks do not depend on how many follow.
+
+    Args:
+        planned: Blocks at which to look, ascending; the last is the maximum.
+        complete: Blocks of the pair that were complete at each of the first of these looks.
+        levels: How many share the scatter; 2 for a pair that is held against its own differences.
+        alpha: Chance of a false claim over all looks together.
+    """
+    alive = np.ones(SAMPLES, dtype=np.bool_)
+    limits, handed_out, largest, left = [], [], [], []
+    crossed = 0
+    for look, values in zip(planned, _t_values(complete, levels), strict=False):
+        share = spent(look / planned[-1], alpha)
+        allowed = round(share * SAMPLES) - crossed
+        sizes = np.sort(values[alive])
+        left.append(sizes.size / SAMPLES)
         largest.append(sizes)
-        limits.append(float(sizes[-allowed]))
         handed_out.append(share)
-        alive &= values[:, column] < limits[-1]
+        if allowed < FEWEST_CROSSINGS or not np.any(sizes):
+            limits.append(inf)
+            continue
+        limits.append(float(sizes[-allowed]))
+        alive &= values < limits[-1]
         crossed += allowed
-    return Looks(blocks, tuple(limits), tuple(handed_out), tuple(largest), tuple(left))
+    return Looks(complete, tuple(limits), tuple(handed_out), tuple(largest), tuple(left))
 
 
-def _t_values(blocks: Sequence[int], levels: int) -> NDArray[np.float64]:
-    """|t| at each look of experiments without a difference, shape (SAMPLES, looks).
+def _t_values(complete: Sequence[int], levels: int) -> Iterator[NDArray[np.float64]]:
+    """|t| at one look after the other of experiments without a difference, shape (SAMPLES,).
 
     In each block the levels have `levels - 1` independent contrasts; the first is that of the pair.
+    Of the blocks between two looks only their sums and their scatter are drawn. Before there are
+    blocks enough for a verdict, all are 0.
     """
     rng = np.random.default_rng(_SEED)
-    columns = np.asarray(blocks) - 1
-    counts = np.asarray(blocks, dtype=np.float64)
-    chunks = []
-    for _ in range(SAMPLES // _CHUNK):
-        drawn = rng.standard_normal((levels - 1, _CHUNK, blocks[-1]))
-        sums = drawn.cumsum(axis=2)[:, :, columns]
-        squares = np.square(drawn).cumsum(axis=2)[:, :, columns]
-        residual = (squares - np.square(sums) / counts).sum(axis=0)
-        scatter = np.sqrt(residual / ((counts - 1.0) * (levels - 1)))
-        chunks.append(np.abs(sums[0]) / (scatter * np.sqrt(counts)))
-    return np.concatenate(chunks)
+    contrasts = levels - 1
+    sums = np.zeros((contrasts, SAMPLES))
+    squares = np.zeros(SAMPLES)
+    seen = 0
+    for blocks in complete:
+        new = blocks - seen
+        if blocks >= fewest_blocks(levels) and new > 0:
+            drawn = rng.standard_normal((contrasts, SAMPLES))
+            sums += sqrt(new) * drawn
+            squares += np.square(drawn).sum(axis=0)
+            if new > 1:
+                squares += rng.chisquare((new - 1) * contrasts, SAMPLES)
+            seen = blocks
+        if seen == 0:
+            yield np.zeros(SAMPLES)
+            continue
+        residual = squares - np.square(sums).sum(axis=0) / seen
+        scatter = np.sqrt(residual / ((seen - 1) * contrasts))
+        yield np.abs(sums[0]) / (scatter * sqrt(seen))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import exp, expm1, log
+from math import exp, expm1, inf, log
 from sys import float_info
 
 from loadstone.results.statistics.contrasts import Contrast, Method
@@ -31,6 +31,34 @@ class Verdict(StrEnum):
     """No change larger than the margin."""
     NO_DETECTABLE_CHANGE = "no detectable change"
     TOO_FEW_REPEATS = "too few repeats"
+    NOT_DECIDED_YET = "not decided yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The look of a plan at which a comparison was judged last.
+
+    Attributes:
+        planned: Blocks at which the plan looks; the last is the maximum.
+        after: Blocks after which this look was.
+        t: |t| that was seen.
+        limit: |t| that stops.
+    """
+
+    planned: tuple[int, ...]
+    after: int
+    t: float
+    limit: float
+
+    @property
+    def crossed(self) -> bool:
+        """Whether a difference was claimed here."""
+        return self.t >= self.limit
+
+    @property
+    def early(self) -> bool:
+        """Whether that was before the last look."""
+        return self.crossed and self.after < self.planned[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +72,13 @@ class Comparison:
         low: Lower end of the interval of the ratio; None where the trials are too few for one.
         high: Upper end of it.
         interval_confidence: Confidence of this interval by itself. Holm judged the pair at 1 minus
-            that, so the interval excludes 1 exactly where the verdict claims a change.
+            that, so the interval excludes 1 exactly where the verdict claims a change. Of a plan
+            with looks it holds for all its looks together.
         effect_percent: 100 (ratio - 1), signed; whether up is good is told by ``higher_is_better``.
         higher_is_better: True for rates, False for times.
-        p_value: Two-sided p-value of this comparison alone.
-        adjusted_p: The same after Holm's correction over the comparisons judged together.
+        p_value: Two-sided p-value of this comparison alone; None while it is not decided, and
+            where the margin decided it before the last look.
+        adjusted_p: The same after the correction for the comparisons judged together.
         flip_p: Exact p-value of the differences with their signs dealt anew, a check that needs
             no normal distribution; None without blocks, or with fewer than `FEWEST_TO_FLIP`.
         test: What the difference was held against.
@@ -61,10 +91,12 @@ class Comparison:
         repeats_needed: The fewest trials per level with which a verdict is given.
         comparisons: How many comparisons were judged together.
         p_beyond: Where a margin is given: p-value of the claim that the change is smaller, after
-            the same correction over the comparisons judged together.
+            the same correction over the comparisons judged together; None of a plan with looks,
+            where the interval tells it.
         within: Whether the change is shown to be smaller than the margin. A change can be both
             real and that small: the verdict is `BETTER` or `WORSE` then.
         verdict: The answer.
+        look: Where it was judged, if its plan has looks and one was made.
     """
 
     baseline: float
@@ -75,8 +107,8 @@ class Comparison:
     interval_confidence: float
     effect_percent: float
     higher_is_better: bool
-    p_value: float
-    adjusted_p: float
+    p_value: float | None
+    adjusted_p: float | None
     flip_p: float | None
     test: Method
     freedom: float
@@ -89,6 +121,7 @@ class Comparison:
     p_beyond: float | None
     within: bool
     verdict: Verdict
+    look: Look | None = None
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -146,34 +179,48 @@ def judge(
         within = [p_beyond(contrast, margin_percent) for contrast in contrasts]
         beyond = list(_adjusted(within, decided_among))
     tested = [
-        _Tested(*each, alpha)
-        for each in zip(raw, _adjusted(raw, decided_among), levels, beyond, strict=True)
+        Tested(
+            p,
+            adjusted,
+            level,
+            level,
+            _at_most(adjusted, alpha),
+            beyond=p_margin,
+            within=p_margin is not None and _at_most(p_margin, alpha),
+        )
+        for p, adjusted, level, p_margin in zip(
+            raw, _adjusted(raw, decided_among), levels, beyond, strict=True
+        )
     ]
     return [
-        _comparison(contrast, test, count, up_is_good=up_is_good)
+        comparison_of(contrast, test, count, up_is_good=up_is_good)
         for contrast, test, up_is_good in zip(contrasts, tested, higher_is_better, strict=True)
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Tested:
-    """How a comparison was judged among the others of its family."""
+class Tested:
+    """How a comparison was judged among the others of its family.
 
-    p: float
-    adjusted: float
+    Attributes:
+        p: As `Comparison` has it.
+        adjusted: As `Comparison` has it.
+        level: Its chance of a false claim.
+        nominal: The level of a single t test with the same limit; smaller where there are looks.
+        claims: Whether a difference is claimed; None while it is not decided.
+        beyond: As `Comparison.p_beyond`.
+        within: Whether it is claimed that no change is larger than the margin.
+        look: Where it was judged.
+    """
+
+    p: float | None
+    adjusted: float | None
     level: float
-    beyond: float | None
-    alpha: float
-
-    @property
-    def changed(self) -> bool:
-        """Whether a change is claimed."""
-        return _at_most(self.adjusted, self.alpha)
-
-    @property
-    def within(self) -> bool:
-        """Whether it is claimed that no change is larger than the margin."""
-        return self.beyond is not None and _at_most(self.beyond, self.alpha)
+    nominal: float | None
+    claims: bool | None
+    beyond: float | None = None
+    within: bool = False
+    look: Look | None = None
 
 
 def _adjusted(p_values: Sequence[float], decided_among: int | None) -> list[float]:
@@ -200,21 +247,38 @@ def _at_most(p: float, level: float) -> bool:
     return p <= level * (1.0 + 1e-9)
 
 
+def t_of(contrast: Contrast) -> float:
+    """|t| of a difference; 0 where nothing can be said, infinite where nothing scatters."""
+    if contrast.error is None or abs(contrast.shift) <= EQUAL:
+        return 0.0
+    if contrast.error <= EQUAL * abs(contrast.shift):
+        return inf
+    return abs(contrast.shift) / contrast.error
+
+
 def _p_value(contrast: Contrast) -> float:
     """Two-sided, of Student's t; 1 where nothing can be said."""
-    if contrast.error is None or abs(contrast.shift) <= EQUAL:
-        return 1.0
-    if contrast.error <= EQUAL * abs(contrast.shift):
-        return 0.0
-    return 2.0 * tails(abs(contrast.shift) / contrast.error, contrast.freedom)
+    t = t_of(contrast)
+    return 2.0 * tails(t, contrast.freedom) if t > 0.0 else 1.0
 
 
-def _comparison(contrast: Contrast, test: _Tested, count: int, *, up_is_good: bool) -> Comparison:
-    shift, enough = contrast.shift, _is_enough(contrast)
-    low = high = None
-    if enough and contrast.error is not None:
-        reach = student_beyond(test.level / 2.0, contrast.freedom) * contrast.error
+def comparison_of(contrast: Contrast, test: Tested, count: int, *, up_is_good: bool) -> Comparison:
+    """The comparison that a difference and its test make.
+
+    Args:
+        contrast: The difference.
+        test: How it was judged.
+        count: How many were judged together.
+        up_is_good: True for rates, False for times.
+    """
+    shift, error = contrast.shift, contrast.error
+    enough = min(contrast.n_baseline, contrast.n_candidate) >= contrast.fewest
+    low = high = detectable = None
+    if enough and error is not None and test.nominal is not None:
+        reach = student_beyond(test.nominal / 2.0, contrast.freedom) * error
         low, high = shift - reach, shift + reach
+        if error > EQUAL:
+            detectable = least_detectable(error, contrast.freedom, test.nominal)
     blocks = len(contrast.differences)
     return Comparison(
         baseline=ratio_of(contrast.level),
@@ -228,34 +292,31 @@ def _comparison(contrast: Contrast, test: _Tested, count: int, *, up_is_good: bo
         p_value=test.p,
         adjusted_p=test.adjusted,
         flip_p=(
-            sign_flip_p(contrast.differences) if FEWEST_TO_FLIP <= blocks <= MOST_TO_FLIP else None
+            sign_flip_p(contrast.differences)
+            if test.look is None and FEWEST_TO_FLIP <= blocks <= MOST_TO_FLIP
+            else None
         ),
         test=contrast.method,
         freedom=contrast.freedom,
         n_baseline=contrast.n_baseline,
         n_candidate=contrast.n_candidate,
         spread=contrast.spread,
-        detectable=(
-            least_detectable(contrast.error, contrast.freedom, test.level)
-            if enough and contrast.error is not None and contrast.error > EQUAL
-            else None
-        ),
+        detectable=detectable,
         repeats_needed=contrast.fewest,
         comparisons=count,
         p_beyond=test.beyond,
         within=enough and test.within,
         verdict=_verdict(shift, test, enough=enough, up_is_good=up_is_good),
+        look=test.look,
     )
 
 
-def _is_enough(contrast: Contrast) -> bool:
-    return min(contrast.n_baseline, contrast.n_candidate) >= contrast.fewest
-
-
-def _verdict(shift: float, test: _Tested, *, enough: bool, up_is_good: bool) -> Verdict:
+def _verdict(shift: float, test: Tested, *, enough: bool, up_is_good: bool) -> Verdict:
+    if test.claims is None:
+        return Verdict.NOT_DECIDED_YET
     if not enough:
         return Verdict.TOO_FEW_REPEATS
-    if not test.changed:
+    if not test.claims:
         return Verdict.EQUIVALENT if test.within else Verdict.NO_DETECTABLE_CHANGE
     return Verdict.BETTER if (shift > 0.0) == up_is_good else Verdict.WORSE
 
