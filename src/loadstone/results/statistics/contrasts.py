@@ -123,22 +123,22 @@ def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -
     for column, name in enumerate(names):
         rows = [row for row, block in enumerate(shared) if block in levels[name]]
         logs[rows, column] = log_figures([levels[name][shared[row]] for row in rows], name)
-    unexplained = residuals(logs)
     differences = logs[:, 0] - logs[:, 1]
-    pooled = len(names) > 2 and not _is_wide(unexplained)
-    if pooled:
+    unexplained = residuals(logs) if len(names) > 2 else None
+    if unexplained is not None and not _is_wide(unexplained):
         freedom = int(np.isfinite(logs).sum()) - len(shared) - len(names) + 1
         squares = 2.0 * float(np.nansum(unexplained**2))
+        sharing, method = len(names), Method.BLOCKS
     else:
         freedom = len(shared) - 1
         squares = float(((differences - differences.mean()) ** 2).sum())
-    sharing = len(names) if pooled else 2
+        sharing, method = 2, Method.PAIRED
     return Contrast(
         level=float(logs[:, 1].mean()),
         shift=float(differences.mean()),
         error=sqrt(squares / freedom / len(shared)) if freedom > 0 else None,
         freedom=freedom,
-        method=Method.BLOCKS if pooled else Method.PAIRED,
+        method=method,
         n_baseline=len(shared),
         n_candidate=len(shared),
         levels=sharing,
