@@ -27,7 +27,7 @@ def test_a_planted_change_under_open_load_ends_it_early(
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
     options = (
-        "--factor service_time_us --levels 5000,10000 --looks 4,6,8 --rate 100 --measure 200ms "
+        "--factor service_time_us --levels 100000,300000 --looks 4,6,8 --rate 40 --measure 500ms "
         "--warm-up 20ms"
     )
     code, file, err = told("plan", "noop", *options.split(), "--metric", "noop p50", "--as-file")

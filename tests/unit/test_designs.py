@@ -270,6 +270,13 @@ def test_too_few_repeats_keep_nothing():
     assert not any((stages.kept or {}).values())
 
 
+def test_a_rung_that_does_nothing_at_all_is_not_kept():
+    stages, _ = climb({"baseline": 100, "faster": 0, "useless": 100, "slower": 100})
+    assert not any((stages.kept or {}).values())
+    stages, _ = climb({"baseline": 0, "faster": 100, "useless": 100, "slower": 100})
+    assert not any((stages.kept or {}).values())
+
+
 def test_no_more_trials_are_made_than_planned():
     given_one = experiment({**EXAMPLES["ladder"], "keep": "better"}, repeats=5)
     _, made = climb({"baseline": 100, "faster": 150, "useless": 170, "slower": 190})

@@ -13,11 +13,9 @@ from sample_results import Sample, compare, write_results
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode, TargetError
-from loadstone.experiments.designs.climb import is_better
 from loadstone.probes.base import Probe
 from loadstone.probes.sampler import Sampler
 from loadstone.report.document import build_document
-from loadstone.results.record import MetricValue
 from loadstone.results.sample import Sample as Value
 
 INSIDE = re.compile(
@@ -89,15 +87,6 @@ def test_what_cannot_be_compared_is_told_in_plain_words(
         assert f"the two do not both have {METRIC}" in " ".join(said.out.split())
     else:
         assert code == ExitCode.WRONG_INPUT
-
-
-def test_a_ladder_goes_on_where_a_rung_did_nothing() -> None:
-    nothing, some = (
-        MetricValue(name="x", value=value, unit="operations/s") for value in (0.0, 5.0)
-    )
-    of_some, of_nothing = dict.fromkeys(range(5), some), dict.fromkeys(range(5), nothing)
-    assert not is_better(of_some, of_nothing, alpha=0.05, decided_among=1)
-    assert not is_better(of_nothing, of_some, alpha=0.05, decided_among=1)
 
 
 class Broken(Probe):
