@@ -15,7 +15,7 @@ import pytest
 from loadstone.cli.main import run_command
 from loadstone.experiments import series
 from loadstone.experiments.designs import stages_of
-from loadstone.experiments.designs.climb import Climb
+from loadstone.experiments.designs.ladder import sort_out
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
 from loadstone.report.model import ComparisonReport
@@ -105,10 +105,10 @@ def conducted(
     folder = ExperimentFolder.create(root, of.name)
     folder.write_experiment(of)
     found = Climbing(folder.path)
-    judge = statistics.judge
+    judge_family = statistics.judge_family
 
     def judged(*args: Any, **options: Any) -> list[Comparison]:
-        found.decided += (answer := judge(*args, **options))
+        found.decided += (answer := judge_family(*args, **options))
         return answer
 
     def run_trial(plan: TrialPlan, path: Path, _lab: object) -> TrialResult:
@@ -119,7 +119,7 @@ def conducted(
         (path / "result.json").write_text(result.model_dump_json())
         return result
 
-    monkeypatch.setattr(statistics, "judge", judged)
+    monkeypatch.setattr(statistics, "judge_family", judged)
     monkeypatch.setattr(series, "run_trial", run_trial)
     monkeypatch.setattr(series, "Space", lambda: SimpleNamespace(refuse=lambda _parts: None))
     monkeypatch.setattr(folder, "trial", lambda plan: folder.path / plan.trial)
@@ -129,7 +129,7 @@ def conducted(
     lab: Any = SimpleNamespace(interrupts=SimpleNamespace(requested=False), observer=quiet)
     stages = stages_of(of)
     series.Series(of, stages, folder, lab, "x").make()
-    monkeypatch.setattr(statistics, "judge", judge)
+    monkeypatch.setattr(statistics, "judge_family", judge_family)
     found.kept = dict(stages.kept or {})
     return found
 
@@ -212,11 +212,8 @@ def test_rungs_that_were_skipped_are_not_counted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     of = ladder(1)
-    stages = stages_of(of)
-    assert isinstance(stages, Climb)
-    stages._rungs.pop()
-    stages._decisions -= 1
-    monkeypatch.setitem(globals(), "stages_of", lambda _of: stages)
+    possible = sort_out(of)[0][:3]
+    monkeypatch.setattr("loadstone.experiments.designs.ladder.sort_out", lambda _of: (possible, []))
     rate = by({"baseline": 100, "a": 150, "b": 100, "c": 90})
     found = conducted(monkeypatch, tmp_path, of, rate)
     steps = [each for each in found.reported() if each.role == "previous"]

@@ -16,15 +16,17 @@ from loadstone.experiments.designs import Stages, design_of
 from loadstone.experiments.file import parse_experiment
 from loadstone.report.comparisons import comparisons
 from loadstone.report.model import ComparisonReport, MetricInfo
+from loadstone.report.notices import _undecided
 from loadstone.report.reading import DesignRecord, PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.results.record import MetricValue, Status, TrialResult
 from loadstone.results.statistics import LookPlan, Member, Method, Verdict, judge_at_looks
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
+from loadstone.workloads.judging import judged_metrics
 
 LOOKS = (4, 6, 8, 12)
 PLAN = LookPlan(LOOKS, 1, 0.05)
-METRIC = "operations_per_s"
+METRIC, COST = "operations_per_s", "driver_cpu_us"
 COMPARE = {"kind": "compare", "factor": "workload.sigma", "levels": [0.3, 0.4]}
 LADDER = {
     "kind": "ladder",
@@ -50,7 +52,7 @@ def experiment(design: dict[str, Any], **fields: Any) -> Experiment:
 
 
 class Fake:
-    """Makes the trials of an experiment up: a rate per variant, and 1 % of scatter."""
+    """Makes the trials of an experiment up: a rate per variant and 1 % of scatter, and a cost."""
 
     def __init__(self, of: Experiment, rates: dict[str, float], seed: int = 0) -> None:
         self.experiment = of
@@ -59,6 +61,7 @@ class Fake:
         self.stages_made: list[set[int]] = []
         self._rates = rates
         self._rng = np.random.default_rng(seed)
+        self._costs = np.random.default_rng([seed, 1])
 
     @property
     def results(self) -> list[TrialResult]:
@@ -84,6 +87,12 @@ class Fake:
         figure = MetricValue(
             name=METRIC, value=float(rate), unit="operations/s", higher_is_better=True
         )
+        cost = MetricValue(
+            name=COST,
+            value=float(np.exp(self._costs.normal(0, 0.003))),
+            unit="us",
+            higher_is_better=False,
+        )
         return TrialResult(
             experiment="x",
             trial=plan.trial,
@@ -92,7 +101,7 @@ class Fake:
             order=plan.order,
             status=Status.FAILED if failed else Status.VALID,
             started_at="2026-01-01T00:00:00+00:00",
-            metrics=[] if failed else [figure],
+            metrics=[] if failed else [figure, cost],
         )
 
     def reported(self) -> list[ComparisonReport]:
@@ -105,8 +114,11 @@ class Fake:
             [RecordedTrial(Path(plan.trial), plan, result, {}) for plan, result in self.trials],
             [],
         )
-        metric = MetricInfo(name=METRIC, label=METRIC, unit="", higher_is_better=True)
-        return comparisons(folder, [metric])[0]
+        metrics = [
+            MetricInfo(name=name, label=name, unit="", higher_is_better=name == METRIC)
+            for name in judged_metrics(self.experiment)
+        ]
+        return comparisons(folder, metrics)[0]
 
 
 def pair_of(logs: np.ndarray[Any, Any]) -> dict[str, dict[int, float]]:
@@ -165,6 +177,51 @@ def test_of_a_family_each_pair_has_its_share():
         assert each.p_value is not None and each.p_adjusted == 2 * each.p_value
         assert each.interval_confidence == pytest.approx(0.975)
         assert each.test == Method.BLOCKS
+
+
+def test_the_headline_stops_it_and_every_metric_has_its_share():
+    rates = {"sigma=0.3": 100.0, "sigma=0.4": 120.0}
+    fake = Fake(experiment(COMPARE, metric=[METRIC, COST]), rates).make()
+    by_rate, by_cost = fake.reported()
+    assert fake.blocks == 4
+    assert (by_rate.verdict, by_cost.verdict) == ("better", "not decided yet")
+    assert by_rate.interval_confidence == by_cost.interval_confidence == pytest.approx(0.975)
+    assert by_cost.look is not None and by_cost.p_value is None
+    (notice,) = _undecided([by_rate, by_cost], METRIC)
+    assert notice.severity == "info" and f"by {COST}" in notice.message
+
+
+def test_a_climb_by_two_metrics_keeps_what_the_report_calls_better():
+    rates = {"baseline": 100.0, "faster": 150.0, "useless": 150.0, "slower": 160.0}
+    of = experiment({**LADDER, "keep": "better"}, metric=[METRIC, COST])
+    climb = Fake(of, rates).make()
+    assert {(pair.role, pair.decided_among) for pair in climb.stages.pairs} == {
+        ("previous", 6),
+        ("baseline", 2),
+    }
+    steps = [each for each in climb.reported() if each.role == "previous" and each.metric == METRIC]
+    assert climb.stages.kept == {each.candidate: each.verdict == "better" for each in steps}
+    assert climb.stages.kept["slower"], "the last of three stages has looks of its own"
+
+
+def test_it_stops_once_the_interval_lies_within_the_margin():
+    rates = {"sigma=0.3": 100.0, "sigma=0.4": 100.0}
+    fake = Fake(experiment(COMPARE, margin=5), rates).make()
+    (comparison,) = fake.reported()
+    assert (comparison.verdict, comparison.within_margin) == ("equivalent", True)
+    assert comparison.look is not None and not comparison.look.early
+    assert fake.blocks == comparison.look.after < 12
+    assert comparison.low is not None and comparison.high is not None
+    assert 1 / 1.05 <= comparison.low <= comparison.high <= 1.05
+    assert comparison.p_value is comparison.p_beyond_margin is None
+
+
+def test_a_change_as_large_as_the_margin_is_seldom_called_none():
+    rng = np.random.default_rng(5)
+    plan = LookPlan(LOOKS, 1, 0.05, margin_percent=1.0)
+    size = [0.0, np.log(1.01)]
+    found = [judged(pair_of(rng.normal(size, 0.003, size=(12, 2))), 12, plan) for _ in range(500)]
+    assert np.mean([each.within for each in found]) <= 0.025
 
 
 def test_what_is_interrupted_between_looks_is_not_decided_yet():
@@ -231,6 +288,7 @@ PAIR = "--factor sigma --levels 0.3,0.4"
         (f"{PAIR} --looks 8", "at least 2 items"),
         (f"{PAIR} --looks 4,x", "looks are whole numbers of blocks"),
         (f"{PAIR} --looks 4,900", "less than or equal to 200"),
+        (f"{PAIR} --looks 4,8 --detect 5%", "detect: it plans a fixed number of repeats"),
         (f"{PAIR} --looks 4,8 --repeats 5", "--repeats: repeats: design.looks says"),
         ("--looks 4,8", "only a comparison or a ladder can stop at a look"),
         ("--vary sigma=0.3,0.4 --looks 4,8", "only a comparison or a ladder"),

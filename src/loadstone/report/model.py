@@ -137,7 +137,8 @@ class ComparisonReport(Record):
     )
     p_beyond_margin: float | None = Field(
         default=None,
-        description="Corrected p of `within_margin` (two one-sided tests).",
+        description="Corrected p of `within_margin` (two one-sided tests); None with looks, where "
+        "the interval tells it.",
     )
     within_margin: bool = Field(
         default=False, description="It is shown to be no larger; also beside `better` or `worse`."

@@ -96,8 +96,10 @@ export function explain(comparison: ComparisonReport): string {
   if (comparison.verdict === "too few repeats") {
     return `${head} So few trials can show no difference: ${comparison.repeats_needed ?? "more"} of each are needed.`;
   }
-  if (comparison.within_margin && typeof comparison.p_beyond_margin === "number") {
-    return `${head} No change is larger than ${comparison.margin_percent} % (two one-sided tests, adjusted p ${pValue(comparison.p_beyond_margin)}).`;
+  if (comparison.within_margin) {
+    const p = comparison.p_beyond_margin;
+    const how = typeof p === "number" ? `two one-sided tests, adjusted p ${pValue(p)}` : "the interval lies within";
+    return `${head} No change is larger than ${comparison.margin_percent} % (${how}).`;
   }
   if (comparison.verdict === "no detectable change" && comparison.least_detectable_percent !== null) {
     const span = comparison.least_detectable_range;

@@ -27,6 +27,7 @@ from loadstone.spec.design import (
     ScaleDesign,
     SearchDesign,
     SweepDesign,
+    looks_in,
 )
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
@@ -255,8 +256,13 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
 
 
 def _detect_problems(experiment: Experiment) -> list[Problem]:
-    """A change to be found where nothing is compared."""
-    if experiment.detect is None or design_of(experiment).pairs(experiment):
+    """A change to be found where nothing is compared, or where the number of blocks is open."""
+    if experiment.detect is None:
+        return []
+    if looks_in(experiment.design):
+        message = "it plans a fixed number of repeats, and design.looks may stop: leave one out"
+        return [Problem(("detect",), message)]
+    if design_of(experiment).pairs(experiment):
         return []
     message = (
         f"a design of kind {experiment.design.kind} compares nothing, so it finds no change: name "
