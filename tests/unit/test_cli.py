@@ -296,6 +296,7 @@ def test_a_short_form_becomes_a_file_that_means_the_same():
         "kind": "compare",
         "factor": "workload.sigma",
         "levels": [0.1, 0.2],
+        "looks": None,
     }
     Path("x.yaml").write_text(text)
     by_file = json.loads(right("plan", "x.yaml", "--json"))

@@ -27,7 +27,7 @@ describe("verdicts", () => {
     const within = { ...COMPARISON, look, p_value: null, p_adjusted: null, p_beyond_margin: null };
     const text = explain({ ...within, verdict: "equivalent", margin_percent: 3, within_margin: true });
     expect(text).not.toContain("adjusted p");
-    expect(text).toContain("Look after 4 of 8 blocks: |t| 2.5, stops at 4.33.");
+    expect(text).toContain("Look after 4 of 8 blocks: |t| 2.50, stops at 4.33.");
     expect(text).toContain("No change is larger than 3 % (the interval lies within)");
   });
   it("are shown with the figures of their own where those of the table contradict them", () => {
