@@ -58,14 +58,14 @@ def equal_levels(made: Sequence[Made]) -> Report:
     for (load, blocks), group in _groups(made, equal=True):
         all_said = [said_of(each, blocks) for each in group]
         scatters = [each.now.spread or 0.0 for each in all_said]
-        row, own = _row([each.now.p_value for each in all_said])
-        least, most = _likely(len(all_said))
+        row, own = distribution([each.now.p_value for each in all_said])
+        least, most = likely(len(all_said))
         covered = sum(_holds(each.now) for each in all_said)
         kind = f"{load}, {len(all_said)} of {blocks} blocks"
         rows.append([
             kind, *row, f"{100 * covered / len(all_said):.1f} %", f"{100 * median(scatters):.2g} %",
         ])  # fmt: skip
-        before, _ = _row([each.before_p for each in all_said])
+        before, _ = distribution([each.before_p for each in all_said])
         rows.append([f"{kind}, before", *before, "", ""])
         fair = least <= own <= most
         aims.append(Aim(f"false claims, {load}", own, "", f"{least} to {most}", fair))
@@ -140,7 +140,8 @@ def _by_size(made: Sequence[Made]) -> Iterator[tuple[float, list[Made]]]:
         yield size, list(group)
 
 
-def _row(p_values: Sequence[float]) -> tuple[list[str], int]:
+def distribution(p_values: Sequence[float]) -> tuple[list[str], int]:
+    """Claims, median, first decile and test of p-values as cells of a row; and the claims."""
     from scipy import stats
 
     claims = sum(p <= LEVEL for p in p_values)
@@ -149,7 +150,8 @@ def _row(p_values: Sequence[float]) -> tuple[list[str], int]:
     return [str(claims), f"{median(p_values):.2f}", f"{decile:.2f}", f"p {uniform:.2g}"], claims
 
 
-def _likely(count: int) -> tuple[int, int]:
+def likely(count: int) -> tuple[int, int]:
+    """Between which numbers the false claims of so many comparisons lie, if all p are right."""
     from scipy import stats
 
     least, most = stats.binom.interval(1.0 - UNLIKELY, count, LEVEL)
