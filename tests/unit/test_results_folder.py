@@ -155,23 +155,62 @@ def test_noise_is_no_line_and_no_crash(
 
 
 class FullDisk:
-    """A file on a disk without space."""
+    """A file on a disk that has room for some bytes, until there is more."""
 
-    def write(self, data: Any) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def __init__(self, file: Any, room: int) -> None:
+        self.file = file
+        self.room = room
+
+    def write(self, data: memoryview) -> int:
+        part = data[: self.room]
+        self.room -= len(part)
+        if not part:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written: int = self.file.write(part)
+        return written
+
+    def fileno(self) -> int:
+        number: int = self.file.fileno()
+        return number
 
     def close(self) -> None:
-        pass
+        self.file.close()
 
 
-def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+def test_a_full_disk_is_one_clear_error_and_keeps_what_was_written(tmp_path: Path) -> None:
     writer = LineWriter(tmp_path / "lines")
-    writer._file.close()
-    writer._file = FullDisk()  # type: ignore[assignment]
+    writer.write({"a": 1})
+    disk = writer._file = FullDisk(writer._file, room=5)  # type: ignore[assignment]
     with pytest.raises(DiskFullError, match="no space left") as caught:
-        writer.write({"a": 1})
+        writer.write({"a": "a line that needs more room than there is"})
     assert caught.value.exit_code == 5
     assert "reindex" in (caught.value.advice or "")
+    disk.room = 1000
+    writer.write({"a": 3})
+    writer.close()
+    lines = read_lines(tmp_path / "lines")
+    assert next(lines) == {"a": 1}
+    with pytest.raises(StopIteration) as end:
+        next(lines)
+    assert end.value.value == "ends early, after 1 lines"
+
+
+@given(data=st.data())
+def test_a_damage_leaves_the_lines_before_it(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("damage") / "lines"
+    lines = data.draw(st.lists(st.dictionaries(st.text(max_size=5), st.integers()), max_size=20))
+    sizes = []
+    with LineWriter(path) as writer:
+        for line in lines:
+            writer.write(line)
+            sizes.append(path.stat().st_size)
+    whole = path.read_bytes()
+    at = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:at] + data.draw(st.binary(min_size=1, max_size=40)))
+    before = sum(size <= at for size in sizes)
+    assert list(read_lines(path))[:before] == lines[:before]
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,17 @@
 
 Each flush ends a Zstandard block (RFC 8878, section 3.1.1.2), so all lines up to it can be read
 although the frame around them was never closed. The bytes are handed to the operating system at
-each flush: they outlive the process, not a power cut.
+each flush: they outlive the process, not a power cut. A block for which the disk has no room is
+taken off again: the file ends with what was written before.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,6 +35,8 @@ class LineWriter:
         self._lock = threading.Lock()
         with full_disk_said(path):
             self._file = path.open("xb", buffering=0)
+        self._bytes = 0
+        """Of whole blocks in the file."""
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self._closed = False
 
@@ -54,11 +59,8 @@ class LineWriter:
         with self._lock:
             if self._closed:
                 return
-            self._closed = True
-            try:
-                self._put(self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
-            finally:
-                self._file.close()
+            self._put(self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
+            self._end()
 
     def __enter__(self) -> Self:
         return self
@@ -72,10 +74,22 @@ class LineWriter:
         self.close()
 
     def _put(self, block: bytes) -> None:
+        """Writes a block whole; one that fails is taken off, and nothing can follow it."""
         view = memoryview(block)
-        with full_disk_said(self.path):
-            while view:
-                view = view[self._file.write(view) :]
+        try:
+            with full_disk_said(self.path):
+                while view:
+                    view = view[self._file.write(view) :]
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file.fileno(), self._bytes)
+            self._end()
+            raise
+        self._bytes += len(block)
+
+    def _end(self) -> None:
+        self._closed = True
+        self._file.close()
 
 
 def read_lines(path: Path) -> Generator[dict[str, Any], None, str]:
@@ -87,24 +101,49 @@ def read_lines(path: Path) -> Generator[dict[str, Any], None, str]:
     Raises:
         OSError: If the file cannot be opened.
     """
-    decompressor = zstandard.ZstdDecompressor().decompressobj()
-    rest, read = b"", 0
-    with path.open("rb") as file:
-        while block := file.read(_CHUNK_BYTES):
-            try:
-                chunk = decompressor.decompress(block)
-            except zstandard.ZstdError:
+    rest, read, is_whole = b"", 0, False
+    for chunk in _decompressed(path):
+        if chunk is None:
+            return f"is damaged after {read} lines"
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            value = _parse(line)
+            if value is None:
                 return f"is damaged after {read} lines"
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                value = _parse(line)
-                if value is None:
-                    return f"is damaged after {read} lines"
-                read += 1
-                yield value
-            if decompressor.eof:
-                return f"is damaged after {read} lines" if rest else ""
+            read += 1
+            yield value
+        is_whole = chunk == b""
+    if is_whole:
+        return f"is damaged after {read} lines" if rest else ""
     return f"{ENDS_EARLY}, after {read} lines"
+
+
+def _decompressed(path: Path) -> Iterator[bytes | None]:
+    """The content in pieces: up to the last byte before a damage, and then None.
+
+    A piece that is empty ends a Zstandard frame that is whole.
+    """
+    done = 0
+    for step in (_CHUNK_BYTES, 1):
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        seen = 0
+        with path.open("rb") as file:
+            while block := file.read(step):
+                try:
+                    chunk = decompressor.decompress(block)
+                except zstandard.ZstdError:
+                    break
+                fresh = chunk[max(0, done - seen) :]
+                seen += len(chunk)
+                if fresh:
+                    done = seen
+                    yield fresh
+                if decompressor.eof:
+                    yield b""
+                    return
+            else:
+                return
+    yield None
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
