@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from properties import SLOW
 
 from loadstone.cli.again import again
+from loadstone.cli.changes import put_crash
+from loadstone.cli.draft import begin
 from loadstone.cli.options import ShortForm
 from loadstone.errors import RefusedError, WrongInputError
 from loadstone.experiments.conduct import examine
@@ -173,3 +175,17 @@ def test_a_plan_with_another_seed_is_no_crash_to_repeat(tmp_path: Path):
     path.write_text(json.dumps({**plans[0].model_dump(mode="json"), "seed": 1}))
     with pytest.raises(WrongInputError, match="cannot be drawn again"):
         again(path, ShortForm())
+
+
+@pytest.mark.parametrize("verb", [("run",), ("crash",), ("crash", "--failure", "kill")])
+def test_an_option_says_how_often_whatever_the_verb(verb: tuple[str, ...], tmp_path: Path):
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "version: 1\nname: x\nworkload: {name: oltp}\ntarget: {engine: postgresql}\n"
+        "design: {kind: crash, failure: kill, crashes: 5}\n"
+    )
+    draft = begin(str(file), verb[0], ShortForm(crashes=2))
+    if verb[0] == "crash":
+        put_crash(draft, verb[2] if len(verb) > 2 else None)
+    design = draft.finish().experiment.design
+    assert (design.kind, getattr(design, "crashes", None)) == ("crash", 2)

@@ -124,7 +124,7 @@ def put_looks(draft: Draft, looks: str | None) -> None:
 
 
 def put_crash(draft: Draft, failure: str | None) -> None:
-    """Makes the draft a crash experiment, as `--failure` says; `--crashes` says how often.
+    """Makes the draft a crash experiment, as `--failure` says.
 
     Raises:
         WrongInputError: If a file is given that is none, and no failure.
@@ -135,9 +135,6 @@ def put_crash(draft: Draft, failure: str | None) -> None:
         _need(draft, "crash", "--failure kill")
     else:
         draft.put(("design",), {"kind": "crash", "failure": failure}, "--failure")
-    if ("crashes",) in draft.options:
-        del draft.options["crashes",]
-        draft.put(("design", "crashes"), draft.data.pop("crashes"), "--crashes")
 
 
 def put_search(draft: Draft, form: SearchForm) -> None:

@@ -69,6 +69,7 @@ class Draft:
             WrongInputError: With every error, and the line or option it came from; and with every
                 option that would have no effect.
         """
+        self._crash_by_design()
         experiment = validate(self.data, self)
         idle = [
             Problem(path, f"would have no effect: {why}")
@@ -78,6 +79,14 @@ class Draft:
         if idle:
             refuse(self, idle)
         return Written(experiment, self)
+
+    def _crash_by_design(self) -> None:
+        """`--crashes` says how often, whether crashes are the design or follow its trials."""
+        design = self.data.get("design")
+        crashes = isinstance(design, Mapping) and design.get("kind") == "crash"
+        if crashes and ("crashes",) in self.options:
+            del self.options["crashes",]
+            self.put(("design", "crashes"), self.data.pop("crashes"), "--crashes")
 
 
 def is_file(what: str) -> bool:
