@@ -48,7 +48,7 @@ impl<W: Workload> Conductor<W> {
             recorders: PhaseRecorders::new(operations, equipment.outbox.clone()),
             clock: ThreadClock::new(equipment.epoch, timer),
             pace: equipment.pace.clone(),
-            retry: equipment.retry,
+            manner: equipment.manner,
         };
         Self {
             equipment: Rc::new(equipment),

@@ -89,6 +89,15 @@ pub trait Stop {
     fn wait_for_last(&self) -> impl Future<Output = ()>;
 }
 
+/// How operations are made, whatever they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// How they are tried again.
+    pub retry: Retry,
+    /// By which each takes longer than it would: a planted slowdown.
+    pub delay_ns: u64,
+}
+
 /// A session and what its user keeps from one phase to the next.
 #[derive(Debug)]
 pub struct User<S> {
@@ -131,7 +140,7 @@ pub async fn drive<S: Session>(
     recorder: &impl Record,
     clock: &impl Clock,
     stop: &impl Stop,
-    retry: &Retry,
+    manner: &Manner,
 ) {
     let mut slice_ns = clock.now_ns();
     while !stop.requested() {
@@ -147,8 +156,13 @@ pub async fn drive<S: Session>(
 
         let sent_ns = clock.now_ns();
         recorder.begun(&due, sent_ns);
-        let persistence = persist(user, operation, &due, recorder, clock, stop, retry);
-        let (outcome, waited) = noting_waits(persistence).await;
+        let persistence = persist(user, operation, &due, recorder, clock, stop, &manner.retry);
+        let (outcome, mut waited) = noting_waits(persistence).await;
+        if manner.delay_ns > 0 && ended_well(&outcome) {
+            let over = clock.sleep_until(clock.now_ns() + manner.delay_ns);
+            unless(stop.wait_for_last(), over).await;
+            waited = true;
+        }
         let done_ns = clock.now_ns();
         let times = Times {
             intended_ns: due.at_ns,
@@ -201,6 +215,13 @@ async fn persist<S: Session>(
             outcome => return outcome,
         }
     }
+}
+
+fn ended_well(outcome: &Outcome) -> bool {
+    !matches!(
+        outcome,
+        Outcome::Idle | Outcome::Exhausted | Outcome::Failed(_)
+    )
 }
 
 /// What `future` gives, and whether it ever had to wait.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::clock::{Epoch, to_ns};
 use crate::control::{Control, Leftovers, Message, Standing};
+use crate::drive::Manner;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
 use crate::phase_recorders::PhaseIndex;
@@ -82,7 +83,10 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                 workload: Arc::clone(&workload),
                 seed: plan.seed,
                 pace: pace.clone(),
-                retry: plan.retry.into(),
+                manner: Manner {
+                    retry: plan.retry.into(),
+                    delay_ns: to_ns(plan.delay_s),
+                },
                 epoch,
                 opened: Arc::clone(&opened),
                 outbox: outbox.clone(),

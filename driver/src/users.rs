@@ -6,11 +6,10 @@ use std::task::Poll;
 
 use crate::board::{Board, Duty, StageOver};
 use crate::clock::Clock;
-use crate::drive::{Due, Readiness, Schedule, Stop, User, drive};
+use crate::drive::{Due, Manner, Readiness, Schedule, Stop, User, drive};
 use crate::pacing::{Grid, Pace};
 use crate::phase_recorders::PhaseRecorders;
 use crate::random::Random;
-use crate::retry::Retry;
 use crate::session::{OperationId, Session};
 
 /// What the users of a thread share.
@@ -24,8 +23,8 @@ pub struct Shared<C> {
     pub clock: C,
     /// The waits.
     pub pace: Pace,
-    /// How operations are tried again.
-    pub retry: Retry,
+    /// How operations are made.
+    pub manner: Manner,
 }
 
 /// Leads the user of `slot` through the phases until it may leave.
@@ -35,7 +34,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
         recorders,
         clock,
         pace,
-        retry,
+        manner,
     } = &*shared;
     let mut waits = Waits {
         user: user.number,
@@ -57,7 +56,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                     pace,
                     waits: &mut waits,
                 };
-                drive(&mut user, &mut schedule, recorders, clock, &stop, retry).await;
+                drive(&mut user, &mut schedule, recorders, clock, &stop, manner).await;
             }
             Duty::Open => {
                 waits.clear();
@@ -66,7 +65,7 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                     board,
                     offered: false,
                 };
-                drive(&mut user, &mut schedule, recorders, clock, &stop, retry).await;
+                drive(&mut user, &mut schedule, recorders, clock, &stop, manner).await;
             }
         }
         if !stop.requested() {

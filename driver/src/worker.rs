@@ -12,10 +12,10 @@ use tokio::task::LocalSet;
 use crate::clock::Epoch;
 use crate::conductor::Conductor;
 use crate::control::Message;
+use crate::drive::Manner;
 use crate::orders::Order;
 use crate::pacing::Pace;
 use crate::phase_recorders::Collected;
-use crate::retry::Retry;
 use crate::session::Workload;
 use crate::timer::Timer;
 
@@ -34,8 +34,8 @@ pub struct Equipment<W> {
     pub seed: u64,
     /// The waits of closed users.
     pub pace: Pace,
-    /// How operations are tried again.
-    pub retry: Retry,
+    /// How operations are made.
+    pub manner: Manner,
     /// The origin of time.
     pub epoch: Epoch,
     /// Sessions that all threads have opened so far.

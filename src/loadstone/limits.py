@@ -20,6 +20,9 @@ LONGEST_S = 1e8
 """Of phases and waits: three years."""
 SHORTEST_PHASE_S = 0.001
 
+LONGEST_DELAY_S = 10.0
+"""By which each operation is slowed down."""
+
 MOST_SERVICE_TIME_US = 3.6e9
 MOST_SIGMA = 10.0
 """Of the logarithm of a service time."""

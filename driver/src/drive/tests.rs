@@ -143,14 +143,27 @@ struct Played {
 }
 
 fn play(due_ns: &[u64], outcomes: Vec<Outcome>, refusals: u32, stop_ns: u64) -> Played {
+    play_delayed(due_ns, outcomes, refusals, stop_ns, 0)
+}
+
+fn play_delayed(
+    due_ns: &[u64],
+    outcomes: Vec<Outcome>,
+    refusals: u32,
+    stop_ns: u64,
+    delay_ns: u64,
+) -> Played {
     let clock = MockClock::default();
     let mut user = scripted(&clock, outcomes, refusals);
     let mut schedule = Timetable(due_ns.iter().copied().collect(), clock.clone());
     let notes = Notes::default();
     let stop = At(stop_ns, clock.clone());
-    let retry = Retry {
-        max_attempts: 3,
-        back_off: NO_PAUSE,
+    let manner = Manner {
+        retry: Retry {
+            max_attempts: 3,
+            back_off: NO_PAUSE,
+        },
+        delay_ns,
     };
     block_on(drive(
         &mut user,
@@ -158,7 +171,7 @@ fn play(due_ns: &[u64], outcomes: Vec<Outcome>, refusals: u32, stop_ns: u64) -> 
         &notes,
         &clock,
         &stop,
-        &retry,
+        &manner,
     ));
     Played { user, notes, clock }
 }
@@ -197,6 +210,23 @@ fn an_operation_is_chosen_then_awaited_then_executed() {
         done_ns: 1_100,
     };
     assert_eq!(played.notes.ended.borrow()[0], (first, Outcome::Done));
+}
+
+#[test]
+fn a_planted_slowdown_is_part_of_the_service_time() {
+    let played = play_delayed(
+        &[0, 1_000],
+        vec![Outcome::Done, Outcome::Idle],
+        0,
+        u64::MAX,
+        50,
+    );
+    let ended = played.notes.ended.borrow();
+    let service: Vec<u64> = ended
+        .iter()
+        .map(|(times, _)| times.done_ns - times.sent_ns)
+        .collect();
+    assert_eq!(service, [SERVICE_NS + 50, SERVICE_NS]);
 }
 
 #[test]
@@ -275,7 +305,10 @@ fn pauses_between_attempts_come_from_the_seed_and_count_as_service_time() {
         &notes,
         &clock,
         &stop,
-        &PATIENT,
+        &Manner {
+            retry: PATIENT,
+            delay_ns: 0,
+        },
     ));
     let pauses_ns: Vec<u64> = (1..=4)
         .map(|failures| PATIENT.pause_ns(failures, &mut random))
@@ -329,7 +362,10 @@ fn the_end_of_the_run_ends_the_pauses_and_the_operation_is_finished() {
         &notes,
         &Standstill,
         &Ending,
-        &PATIENT,
+        &Manner {
+            retry: PATIENT,
+            delay_ns: 0,
+        },
     ));
     assert_eq!(notes.retries.get(), 4);
     assert_eq!(notes.ended.borrow()[0].1, Outcome::Done);

@@ -16,6 +16,9 @@ pub const LONGEST_S: f64 = 1e8;
 /// Shorter phases make no sense.
 pub const SHORTEST_PHASE_S: f64 = 0.001;
 
+/// By which each operation is slowed down.
+pub const LONGEST_DELAY_S: f64 = 10.0;
+
 /// Of an operation of `noop`: an hour.
 pub const MOST_SERVICE_TIME_US: f64 = 3.6e9;
 /// Of the logarithm of a service time.

@@ -68,6 +68,9 @@ pub struct Plan {
     /// The waits of closed users.
     #[serde(default)]
     pub pacing: Pacing,
+    /// Seconds that each operation takes longer than it would: a planted slowdown.
+    #[serde(default)]
+    pub delay_s: f64,
     /// File to which each commit that the target acknowledged is appended.
     #[serde(default)]
     pub acknowledgements: Option<String>,

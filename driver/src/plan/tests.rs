@@ -61,11 +61,12 @@ fn a_minimal_plan_has_defaults() {
 #[test]
 fn a_wrong_value_is_refused_by_its_field() {
     type Change = fn(&mut Value);
-    let cases: [(&str, Change); 22] = [
+    let cases: [(&str, Change); 23] = [
         ("version", |plan| plan["version"] = json!(1)),
         ("threads", |plan| plan["threads"] = json!(0)),
         ("threads", |plan| plan["threads"] = json!(-1)),
         ("tick_s", |plan| plan["tick_s"] = json!(0)),
+        ("delay_s", |plan| plan["delay_s"] = json!(11.0)),
         ("retry.max_attempts", |plan| {
             plan["retry"]["max_attempts"] = json!(0)
         }),

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::limits::{
-    LONGEST_S, MOST_PROCESSES, MOST_QUEUED, MOST_RATE_PER_S, MOST_SESSIONS, MOST_THREADS,
-    SHORTEST_PHASE_S,
+    LONGEST_DELAY_S, LONGEST_S, MOST_PROCESSES, MOST_QUEUED, MOST_RATE_PER_S, MOST_SESSIONS,
+    MOST_THREADS, SHORTEST_PHASE_S,
 };
 use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Retry, Think, Waits};
 
@@ -42,6 +42,7 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     within("process.index", plan.process.index, 0, plan.process.of - 1)?;
     seconds("tick_s", plan.tick_s, 0.01, 3600.0)?;
     seconds("finish_s", plan.finish_s, 0.0, LONGEST_FINISH_S)?;
+    seconds("delay_s", plan.delay_s, 0.0, LONGEST_DELAY_S)?;
     retry(&plan.retry)?;
     connection(plan)?;
     waits("pacing.default", &plan.pacing.default)?;

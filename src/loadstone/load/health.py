@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
 from loadstone.spec.profile import ProfileSpec
+from loadstone.units import format_duration
 
 SATURATED_SHARE = 0.9
 """Of one core per worker thread: above it, waiting for the generator's own CPU is likely."""
@@ -45,7 +46,12 @@ def generator_notices(
         limit_s: Least response time that matters, where the trial is only to show whether it is
             kept: a lag that is small against it does not matter either.
     """
-    found = [_saturation(health, profile), _lag(health, load, limit_s), _apart(health, load)]
+    found = [
+        _planted(profile),
+        _saturation(health, profile),
+        _lag(health, load, limit_s),
+        _apart(health, load),
+    ]
     if profile.load == "open":
         found += [_dropped(health, profile, load), _achieved(load)]
     return [notice for notice in found if notice is not None]
@@ -66,6 +72,18 @@ def achieved_share(load: LoadTotals) -> float | None:
         load: The measured phase.
     """
     return (load.count + load.errors - load.drained) / load.due if load.due else None
+
+
+def _planted(profile: ProfileSpec) -> Notice | None:
+    if not profile.delay:
+        return None
+    return Notice(
+        code="planted-slowdown",
+        severity="warning",
+        message=f"the load generator held every operation up by {format_duration(profile.delay)} "
+        "(profile.delay): the figures are not those of the system alone",
+        advice="it shows what an experiment would find; leave it out to measure the system",
+    )
 
 
 def _saturation(health: GeneratorHealth, profile: ProfileSpec) -> Notice | None:

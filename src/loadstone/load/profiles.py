@@ -36,7 +36,9 @@ def run_plan(
         connection: How the driver reaches the target; its password is not part of the plan.
         seed: Of the load.
     """
+    planted = {"delay_s": profile.delay} if profile.delay else {}
     return {
+        **planted,
         "version": PROTOCOL_VERSION,
         "seed": seed,
         "threads": profile.threads,

@@ -52,7 +52,16 @@ class Conductor:
         self._board = Board(clock, inbox)
         recorders = self._recorders = PhaseRecorders(workload.operations, inbox)
         pace = Pace(plan.pacing, workload.operations)
-        self._shared = Shared(workload, self._board, recorders, inbox, pace, plan.retry, plan.seed)
+        self._shared = Shared(
+            workload,
+            self._board,
+            recorders,
+            inbox,
+            pace,
+            plan.retry,
+            plan.seed,
+            to_ns(plan.delay_s),
+        )
         self._reporter = Reporter(plan, workload, self._board, recorders, output)
         self._users = 0
         """Users whose threads were started."""

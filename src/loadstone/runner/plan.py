@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import ErrorDetails
 
 from loadstone.limits import (
+    LONGEST_DELAY_S,
     LONGEST_S,
     MOST_QUEUED,
     MOST_RATE_PER_S,
@@ -170,6 +171,8 @@ class Plan(Strict):
     connection: dict[str, Any]
     """As the target says it: the workload reads it."""
     retry: Retry = Retry()
+    delay_s: float = Field(default=0.0, ge=0.0, le=LONGEST_DELAY_S)
+    """By which each operation takes longer than it would: a planted slowdown."""
     pacing: Pacing = Pacing()
     process: Process = Process()
     start: Literal["now", "told"] = "now"

@@ -33,6 +33,8 @@ class Shared:
     pace: Pace
     retry: Retry
     seed: int
+    delay_ns: int = 0
+    """By which each operation takes longer than it would: a planted slowdown."""
 
 
 def live(number: int, shared: Shared) -> None:
@@ -65,6 +67,7 @@ class User:
         self._board = shared.board
         self._recorders = shared.recorders
         self._retry = shared.retry
+        self._delay_ns = shared.delay_ns
         self._back_off = back_off_of(shared.retry)
         self._draw = random.Random(f"waits {shared.seed} {number}")
         self._schedule = Schedule(number, shared.board, shared.pace, self._draw)
@@ -132,7 +135,7 @@ class User:
         failures = 0
         while True:
             try:
-                return self._session.execute(operation)
+                return self._held_up(self._session.execute(operation))
             except FailureError as failure:
                 failures += 1
                 if not failure.is_retryable or failures >= self._retry.max_attempts:
@@ -141,6 +144,12 @@ class User:
             pause = pause_ns(self._back_off, failures, self._draw)
             leaving = self._is_leaving
             self._board.wait(leaving, at_ns=self._board.clock.now_ns() + pause)
+
+    def _held_up(self, outcome: Outcome) -> Outcome:
+        """What an operation gave, after the planted slowdown."""
+        if self._delay_ns and outcome.ending is Ending.DONE:
+            self._board.wait(self._is_leaving, at_ns=self._board.clock.now_ns() + self._delay_ns)
+        return outcome
 
     def _is_leaving(self) -> bool:
         return self._board.assignment.duty is Duty.LEAVE

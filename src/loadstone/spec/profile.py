@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from loadstone.limits import (
+    LONGEST_DELAY_S,
     MOST_PROCESSES,
     MOST_QUEUED,
     MOST_RATE_PER_S,
@@ -73,6 +74,13 @@ class ProfileSpec(Spec):
     )
     backlog: Literal["drain", "discard"] = Field(
         default="drain", description="Open: what happens to a backlog at a change of phase."
+    )
+    delay: Duration = Field(
+        default=0.0,
+        ge=0,
+        le=LONGEST_DELAY_S,
+        description="A planted slowdown: the load generator holds every operation up for so long, "
+        "as a slower system would. It shows what an experiment would find.",
     )
     threads: int = Field(
         default=1,
