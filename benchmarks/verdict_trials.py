@@ -1,8 +1,9 @@
 """Verdicts asked of the real driver: equal levels, and slowdowns that were planted.
 
 An experiment is blocks of two trials of `noop`, made as the product makes them: one seed for the
-load of a block, a drawn order within it. A trial's figures are written as soon as its experiment
-is complete, so a run that was ended goes on where it stood.
+load of a block, a drawn order within it; or a comparison of order entry that the product makes. The
+figures are written as soon as an experiment is complete, so a run that was ended goes on where it
+stood.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.driving import closed, drive, plan
+from benchmarks.verdict_product import ALONE, BESIDE, METRIC, compared
 from loadstone.experiments.designs.arrange import shuffled
 from loadstone.spec.plans import Variant, trial_seed
 
@@ -24,8 +26,15 @@ USERS = 4
 RATE_PER_S = 400.0
 WARM_UP_S = 0.2
 MEASURE_S = 0.5
-FIGURES = {"open": "mean_response_s", "closed": "operations_per_s"}
+FIGURES = {
+    "open": "mean_response_s",
+    "closed": "operations_per_s",
+    ALONE: METRIC,
+    BESIDE: METRIC,
+}
 """Load: the figure that verdicts are about. Of an open load that keeps up, the rate is given."""
+OF_DRIVER = ("open", "closed")
+"""Those of the load driver alone."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,18 @@ def read(records: Path) -> list[Made]:
 
 def _make(experiment: Experiment, blocks: int) -> Made:
     began = time.monotonic()
+    figures = (
+        _driven(experiment, blocks)
+        if experiment.load in OF_DRIVER
+        else compared(experiment.load, experiment.slower_percent, experiment.seed, blocks)
+    )
+    return Made(
+        **asdict(experiment), blocks=blocks, seconds=time.monotonic() - began, figures=figures
+    )
+
+
+def _driven(experiment: Experiment, blocks: int) -> dict[str, list[tuple[float, float]]]:
+    """The figures of an experiment of the load driver, by name."""
     slower = 1.0 + experiment.slower_percent / 100.0
     variants = [Variant(name=name, changes=[], step=[]) for name in ("baseline", "candidate")]
     figures: dict[str, list[tuple[float, float]]] = {}
@@ -109,9 +130,7 @@ def _make(experiment: Experiment, blocks: int) -> Made:
         for name in own["baseline"].keys() & own["candidate"].keys():
             pair = (own["baseline"][name], own["candidate"][name])
             figures.setdefault(name, []).append(pair)
-    return Made(
-        **asdict(experiment), blocks=blocks, seconds=time.monotonic() - began, figures=figures
-    )
+    return figures
 
 
 def _trial(load: str, service_time_us: float, seed: int) -> dict[str, float]:

@@ -25,7 +25,7 @@ HOW = (
     f"Workload `noop`, service time {SERVICE_TIME_US:g} us, trials of {MEASURE_S:g} s in drawn "
     f"blocks, one seed of the load for each block. Open: {RATE_PER_S:g} operations/s, judged by "
     f"the mean response time; closed: {USERS} users, judged by operations/s. Before: labels are "
-    "dealt over all trials, whatever their blocks."
+    f"dealt over all trials, whatever their blocks. {OF_PRODUCT}"
 )
 
 
@@ -46,7 +46,7 @@ def said_of(made: Made, blocks: int) -> Said:
     }
     (now,) = judge(
         [within_blocks(levels, "candidate", "baseline")],
-        higher_is_better=[made.load == "closed"],
+        higher_is_better=[made.load != "open"],
     )
     return Said(now, float(free_dealing_p(logs[np.newaxis])[0]))
 
@@ -58,14 +58,14 @@ def equal_levels(made: Sequence[Made]) -> Report:
     for (load, blocks), group in _groups(made, equal=True):
         all_said = [said_of(each, blocks) for each in group]
         scatters = [each.now.spread or 0.0 for each in all_said]
-        row, own = distribution([each.now.p_value for each in all_said])
-        least, most = likely(len(all_said))
+        row, own = _row([each.now.p_value for each in all_said])
+        least, most = _likely(len(all_said))
         covered = sum(_holds(each.now) for each in all_said)
         kind = f"{load}, {len(all_said)} of {blocks} blocks"
         rows.append([
             kind, *row, f"{100 * covered / len(all_said):.1f} %", f"{100 * median(scatters):.2g} %",
         ])  # fmt: skip
-        before, _ = distribution([each.before_p for each in all_said])
+        before, _ = _row([each.before_p for each in all_said])
         rows.append([f"{kind}, before", *before, "", ""])
         fair = least <= own <= most
         aims.append(Aim(f"false claims, {load}", own, "", f"{least} to {most}", fair))
@@ -74,7 +74,7 @@ def equal_levels(made: Sequence[Made]) -> Report:
         how=f"{HOW} Uniform: p of the Kolmogorov-Smirnov test that p-values are. The aim holds in "
         f"{100 * (1 - UNLIKELY):g} of 100 runs in which every p-value is right. Scatter is "
         "the median sd of a trial within its block. `python -m benchmarks.verdicts driver --seeds "
-        "0:400`.",
+        "0:400`; `driver --loads order-entry order-entry-beside --seeds 0:60`.",
         header=("experiments", "claims", "median p", "first decile of p", "uniform",
                 "intervals with 1", "scatter"),
         rows=rows,
@@ -93,7 +93,8 @@ def slowdowns(made: Sequence[Made]) -> Report:
         title="How often the verdicts are right: planted slowdowns",
         how=f"{HOW} A slowdown is a longer service time. Found: claimed, and in the right "
         f"direction. Looks: after {', '.join(map(str, LOOKS))} blocks, with the blocks it took on "
-        "average. `python -m benchmarks.verdicts driver --slower 1 2 5 --blocks 12 --seeds 0:40`.",
+        "average. `python -m benchmarks.verdicts driver --slower 1 2 5 --blocks 12 --seeds 0:40`; "
+        "`driver --loads order-entry --slower 2 5 --blocks 12 --seeds 0:20`.",
         header=("load", "slower", "experiments", f"found in {FEW} blocks", "before",
                 f"found in {FIXED} blocks", "before", "found by looks", "blocks",
                 "minutes of all blocks"),
@@ -115,7 +116,7 @@ def _found(load: str, blocks: int, slower: float, group: Sequence[Made]) -> list
         looks = looks_of(LOOKS, 2, LEVEL)
         ends = [stopped(np.log(each.pairs), looks) for each in group]
         row.append(
-            _share([high < 0.0 if load == "closed" else low > 0.0 for _, _, low, high in ends])
+            _share([high < 0.0 if load != "open" else low > 0.0 for _, _, low, high in ends])
         )
         row.append(f"{np.mean([taken for taken, _, _, _ in ends]):.1f}")
     else:
@@ -140,8 +141,7 @@ def _by_size(made: Sequence[Made]) -> Iterator[tuple[float, list[Made]]]:
         yield size, list(group)
 
 
-def distribution(p_values: Sequence[float]) -> tuple[list[str], int]:
-    """Claims, median, first decile and test of p-values as cells of a row; and the claims."""
+def _row(p_values: Sequence[float]) -> tuple[list[str], int]:
     from scipy import stats
 
     claims = sum(p <= LEVEL for p in p_values)
@@ -150,8 +150,7 @@ def distribution(p_values: Sequence[float]) -> tuple[list[str], int]:
     return [str(claims), f"{median(p_values):.2f}", f"{decile:.2f}", f"p {uniform:.2g}"], claims
 
 
-def likely(count: int) -> tuple[int, int]:
-    """Between which numbers the false claims of so many comparisons lie, if all p are right."""
+def _likely(count: int) -> tuple[int, int]:
     from scipy import stats
 
     least, most = stats.binom.interval(1.0 - UNLIKELY, count, LEVEL)

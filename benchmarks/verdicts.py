@@ -4,10 +4,10 @@
     python -m benchmarks.verdicts simulate     # error, power and coverage of drawn experiments
     python -m benchmarks.verdicts oracles      # p-values of statsmodels and SciPy
     python -m benchmarks.verdicts driver       # equal levels and planted slowdowns, as many as told
-    python -m benchmarks.verdicts product      # equal levels of order entry, by `loadstone compare`
+                                               # (with --loads also of order entry on PostgreSQL)
 
-`--page` puts the sections on `docs/benchmarks.md`. What `simulate`, `driver` and `product` made
-is in the file of `--records`: a run that was ended goes on where it stood.
+`--page` puts the sections on `docs/benchmarks.md`. What `simulate` and `driver` have made is in the
+file of `--records`: a run that was ended goes on where it stood.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from benchmarks.page import put
 from benchmarks.table import Report
 from benchmarks.verdict_looks import early
 from benchmarks.verdict_oracles import beside_others
-from benchmarks.verdict_product import ask, false_claims
 from benchmarks.verdict_tables import BATCH, Cells, tables
-from benchmarks.verdict_trials import FIGURES, make, wanted
+from benchmarks.verdict_trials import FIGURES, OF_DRIVER, make, wanted
 from benchmarks.verdict_truth import equal_levels, slowdowns
 
 BLOCKS = 5
@@ -47,16 +46,13 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     oracles.add_argument("--sets", type=int, default=1000, help="data sets that are drawn")
     oracles.add_argument("--seed", type=int, default=1)
     driver = kinds.add_parser("driver")
-    driver.add_argument("--loads", nargs="+", choices=list(FIGURES), default=list(FIGURES))
+    driver.add_argument("--loads", nargs="+", choices=list(FIGURES), default=list(OF_DRIVER))
     driver.add_argument(
         "--slower", type=float, nargs="+", default=[0.0], help="per cent; 0: equal levels"
     )
     driver.add_argument("--seeds", type=_seeds, default=range(20), help="FIRST:BEYOND")
     driver.add_argument("--blocks", type=int, default=BLOCKS, help="of each experiment")
     driver.add_argument("--records", type=Path, default=Path("verdict-trials.jsonl"))
-    product = kinds.add_parser("product")
-    product.add_argument("--seeds", type=_seeds, default=range(60), help="FIRST:BEYOND")
-    product.add_argument("--records", type=Path, default=Path("verdict-product.jsonl"))
     return parser.parse_args(arguments)
 
 
@@ -78,7 +74,7 @@ def simulated(batches: int, records: Path) -> list[Report]:
 def measure() -> Report:
     """Asks the real driver for equal levels, a few times of each load."""
     with tempfile.TemporaryDirectory() as folder:
-        experiments = wanted(list(FIGURES), [0.0], range(20))
+        experiments = wanted(list(OF_DRIVER), [0.0], range(20))
         return equal_levels(make(experiments, BLOCKS, Path(folder) / "trials.jsonl"))
 
 
@@ -89,8 +85,6 @@ def main(arguments: list[str]) -> int:
         reports = simulated(options.batches, options.records)
     elif options.kind == "oracles":
         reports = [beside_others(options.sets, options.seed)]
-    elif options.kind == "product":
-        reports = [false_claims(ask(options.seeds, options.records))]
     else:
         experiments = wanted(options.loads, options.slower, options.seeds)
         made = make(experiments, options.blocks, options.records)
