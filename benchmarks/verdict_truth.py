@@ -13,6 +13,7 @@ from benchmarks.table import Aim, Report, median
 from benchmarks.verdict_draws import claimed
 from benchmarks.verdict_looks import FIXED, LOOKS, stopped
 from benchmarks.verdict_peers import free_dealing_p
+from benchmarks.verdict_product import HOW as OF_PRODUCT
 from benchmarks.verdict_trials import MEASURE_S, RATE_PER_S, SERVICE_TIME_US, USERS, Made
 from loadstone.results.statistics import Comparison, judge, looks_of, within_blocks
 
