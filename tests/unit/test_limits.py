@@ -17,8 +17,9 @@ from loadstone.factors.base import Parts
 from loadstone.load.profiles import run_plan
 from loadstone.runner.plan import parse_plan
 from loadstone.spec.design import SearchDesign
-from loadstone.spec.model import Experiment
-from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.durations import durations_as_text
+from loadstone.spec.model import Experiment, OutageSpec
+from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.targets.connection import NoConnection
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.base import NO_WAITS
@@ -165,3 +166,19 @@ def test_a_load_that_cannot_be_divided_is_refused_by_plan():
     )
     (problem,) = problems(experiment)
     assert "cannot be divided" in problem.message
+
+
+def durations() -> set[str]:
+    """Every field of an experiment's parts that holds seconds and is written with a unit."""
+    return {
+        name
+        for model in (ProfileSpec, MeasuredPhase, SearchDesign, OutageSpec)
+        for name, field in model.model_json_schema(mode="validation")["properties"].items()
+        if any("250ms" in kind.get("examples", ()) for kind in field.get("anyOf", [field]))
+    }
+
+
+@pytest.mark.parametrize("name", sorted(durations()))
+def test_seconds_are_written_as_a_file_has_them(name: str):
+    assert durations_as_text({name: 0.25}) == {name: "0.25s"}
+    assert durations_as_text({"parts": [{name: 0.25}]}) == {"parts": [{name: "0.25s"}]}

@@ -8,18 +8,27 @@ from typing import Any
 from loadstone.units import format_duration
 
 DURATIONS = (
-    *("warm_up", "ramp", "measure", "think_time"),
+    *("warm_up", "ramp", "measure", "think_time", "delay"),
     *("window", "longest", "soak", "after", "for"),
 )
 """Fields of profile, design and outage that hold seconds and are written with a unit."""
 
 
 def durations_as_text(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a part with durations, which are seconds, as a file has them."""
-    return {
-        name: _exact_duration(value) if name in DURATIONS and isinstance(value, float) else value
-        for name, value in part.items()
-    }
+    """The values of a part with durations, which are seconds, as a file has them.
+
+    Args:
+        part: With parts of its own, in lists or not.
+    """
+    return {name: _as_text(name, value) for name, value in part.items()}
+
+
+def _as_text(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return durations_as_text(value)
+    if isinstance(value, list):
+        return [durations_as_text(each) if isinstance(each, Mapping) else each for each in value]
+    return _exact_duration(value) if name in DURATIONS and isinstance(value, float) else value
 
 
 def _exact_duration(seconds: float) -> str:
