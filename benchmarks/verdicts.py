@@ -22,7 +22,7 @@ from benchmarks.table import Report
 from benchmarks.verdict_looks import early
 from benchmarks.verdict_oracles import beside_others
 from benchmarks.verdict_tables import BATCH, Cells, tables
-from benchmarks.verdict_trials import FIGURES, OF_DRIVER, make, wanted
+from benchmarks.verdict_trials import LOADS, OF_DRIVER, make, wanted
 from benchmarks.verdict_truth import equal_levels, slowdowns
 
 BLOCKS = 5
@@ -46,7 +46,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     oracles.add_argument("--sets", type=int, default=1000, help="data sets that are drawn")
     oracles.add_argument("--seed", type=int, default=1)
     driver = kinds.add_parser("driver")
-    driver.add_argument("--loads", nargs="+", choices=list(FIGURES), default=list(OF_DRIVER))
+    driver.add_argument("--loads", nargs="+", choices=LOADS, default=list(OF_DRIVER))
     driver.add_argument(
         "--slower", type=float, nargs="+", default=[0.0], help="per cent; 0: equal levels"
     )
