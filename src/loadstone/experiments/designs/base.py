@@ -68,19 +68,17 @@ class Stages(ABC):
         return result.status is Status.DISTURBED
 
 
-class AllAtOnce(Stages):
-    """One stage: every variant in every block."""
+class KnownStages(Stages):
+    """Stages whose variants and pairs are known before the first trial."""
 
     def __init__(
         self,
         variants: list[Variant],
         pairs: list[Pair],
-        plans: list[TrialPlan],
         skipped: Sequence[SkippedRung] = (),
     ) -> None:
         self._variants = variants
         self._pairs = pairs
-        self._plans = plans
         self._skipped = list(skipped)
 
     @property
@@ -97,6 +95,20 @@ class AllAtOnce(Stages):
     def skipped(self) -> list[SkippedRung]:
         """All of them."""
         return self._skipped
+
+
+class AllAtOnce(KnownStages):
+    """One stage: every variant in every block."""
+
+    def __init__(
+        self,
+        variants: list[Variant],
+        pairs: list[Pair],
+        plans: list[TrialPlan],
+        skipped: Sequence[SkippedRung] = (),
+    ) -> None:
+        super().__init__(variants, pairs, skipped)
+        self._plans = plans
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """Everything at the first call, nothing afterwards."""

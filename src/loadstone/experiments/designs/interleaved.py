@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loadstone.experiments.designs.arrange import arrange
-from loadstone.experiments.designs.base import Design, Pair, Stages
+from loadstone.experiments.designs.base import Design, KnownStages, Pair
 from loadstone.experiments.designs.deciding import compare
-from loadstone.results.record import SkippedRung, TrialResult
+from loadstone.results.record import TrialResult
 from loadstone.spec.design import looks_in
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
@@ -59,34 +59,21 @@ class Interleaved:
         return None if comparison is None else comparison.verdict.value
 
 
-class WithLooks(Stages):
-    """Every variant in every block, until every pair is decided by the headline."""
+class WithLooks(KnownStages):
+    """Every variant in every block, until every pair is decided by the headline.
+
+    Each pair is judged at its share of the family of its role.
+    """
 
     def __init__(self, design: Design, experiment: Experiment, *, allow_unsafe: bool) -> None:
-        self._variants = design.variants(experiment)
         families = design.families(experiment)
-        self._pairs = [
+        pairs = [
             replace(pair, decided_among=families[pair.role]) for pair in design.pairs(experiment)
         ]
-        self._skipped = design.skipped(experiment)
+        super().__init__(design.variants(experiment), pairs, design.skipped(experiment))
         self._blocks = Interleaved(
             experiment, self._variants, self._pairs, allow_unsafe=allow_unsafe
         )
-
-    @property
-    def variants(self) -> list[Variant]:
-        """All of them."""
-        return self._variants
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """All of them, each judged at its share of the family of its role."""
-        return self._pairs
-
-    @property
-    def skipped(self) -> list[SkippedRung]:
-        """All of them."""
-        return self._skipped
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """The blocks up to the next look."""
