@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, log1p
@@ -84,9 +83,10 @@ def detection_of(experiment: Experiment, results: Path, *, unsafe: bool) -> Dete
     from loadstone.report.scatter import earlier_scatter, length_is_free
     from loadstone.results.statistics.planning import Plan, Test, cheapest, fewest
 
+    design = design_of(experiment)
     test = Test(
-        levels=design_of(experiment).levels_per_block(experiment),
-        level=(1.0 - experiment.confidence) / _judged_together(experiment),
+        levels=design.levels_per_block(experiment),
+        level=(1.0 - experiment.confidence) / max(design.families(experiment).values()),
     )
     metric = judged_metrics(experiment)[0]
     earlier = earlier_scatter(experiment, metric, results)
@@ -117,11 +117,6 @@ def detection_of(experiment: Experiment, results: Path, *, unsafe: bool) -> Dete
         cheapest=best,
         present=present,
     )
-
-
-def _judged_together(experiment: Experiment) -> int:
-    """Comparisons that share the chance of a false claim: those of one role."""
-    return max(Counter(pair.role for pair in design_of(experiment).pairs(experiment)).values())
 
 
 def _option(experiment: Experiment, plan: Plan, earlier: Earlier, test: Test) -> Option:
