@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from loadstone.results.folder import ExperimentFolder, read_result
-from loadstone.results.record import MetricValue, Status
+from loadstone.results.record import DurabilityRecord, MetricValue, Status, TrialResult
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
+
+
+def rate_of(value: float) -> MetricValue:
+    """The headline of `noop`."""
+    return MetricValue(
+        name="operations_per_s", value=value, unit="operations/s", higher_is_better=True
+    )
+
+
+def result_of(
+    plan: TrialPlan,
+    metrics: Sequence[MetricValue],
+    status: Status = Status.VALID,
+    durability: DurabilityRecord | None = None,
+) -> TrialResult:
+    """What became of a trial that was never made."""
+    return TrialResult(
+        experiment="x",
+        trial=plan.trial,
+        variant=plan.variant.name,
+        block=plan.block,
+        order=plan.order,
+        status=status,
+        started_at="2026-01-01T00:00:00+00:00",
+        metrics=list(metrics),
+        durability=durability,
+    )
 
 
 def plan_of(

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import SLOW
+from sample_trials import rate_of, result_of
 
 from loadstone.experiments.designs import DESIGNS, design_of, repeated
 from loadstone.experiments.designs.arrange import trial_id, trial_seed
 from loadstone.experiments.designs.climb import Climb
-from loadstone.results.record import MetricValue, Status, TrialResult
+from loadstone.results.record import TrialResult
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan
 
@@ -226,19 +227,7 @@ def climb(rates: dict[str, float], repeats: int = 5) -> tuple[Climb, list[list[s
 
 def outcome(plan: TrialPlan, rates: dict[str, float]) -> TrialResult:
     rate = rates[plan.variant.name] * (1 + 0.001 * (plan.block % 7))
-    metric = MetricValue(
-        name="operations_per_s", value=rate, unit="operations/s", higher_is_better=True
-    )
-    return TrialResult(
-        experiment="x",
-        trial=plan.trial,
-        variant=plan.variant.name,
-        block=plan.block,
-        order=plan.order,
-        status=Status.VALID,
-        started_at="2026-01-01T00:00:00+00:00",
-        metrics=[metric],
-    )
+    return result_of(plan, [rate_of(rate)])
 
 
 def test_only_better_rungs_are_kept_and_the_next_is_built_on_them():

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sample_trials import rate_of, result_of
 
 from loadstone.cli.main import run_command
 from loadstone.experiments import series
@@ -22,7 +23,7 @@ from loadstone.report.model import ComparisonReport
 from loadstone.report.reading import read_experiment
 from loadstone.results import statistics
 from loadstone.results.folder import ExperimentFolder
-from loadstone.results.record import MetricValue, Status, TrialResult
+from loadstone.results.record import Status, TrialResult
 from loadstone.results.statistics import Comparison, Verdict
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
@@ -49,22 +50,6 @@ def ladder(seed: int, repeats: int = 6, **fields: Any) -> Experiment:
             "seed": seed,
             **fields,
         }
-    )
-
-
-def result_of(plan: TrialPlan, rate: float, status: Status = Status.VALID) -> TrialResult:
-    metric = MetricValue(
-        name="operations_per_s", value=rate, unit="operations/s", higher_is_better=True
-    )
-    return TrialResult(
-        experiment="x",
-        trial=plan.trial,
-        variant=plan.variant.name,
-        block=plan.block,
-        order=plan.order,
-        status=status,
-        started_at="2026-01-01T00:00:00+00:00",
-        metrics=[metric],
     )
 
 
@@ -113,7 +98,7 @@ def conducted(
 
     def run_trial(plan: TrialPlan, path: Path, _lab: object) -> TrialResult:
         status = Status.DISTURBED if disturbed() else Status.VALID
-        result = result_of(plan, rate(plan, plan.order), status)
+        result = result_of(plan, [rate_of(rate(plan, plan.order))], status)
         path.mkdir()
         (path / "plan.json").write_text(plan.model_dump_json())
         (path / "result.json").write_text(result.model_dump_json())
@@ -267,7 +252,7 @@ def claims(seeds: range, drift: float) -> float:
         while plans := stages.next(results):
             for plan in plans:
                 logs = drift * len(results) + NOISE * rng.normal()
-                results.append(result_of(plan, 100.0 * float(np.exp(logs))))
+                results.append(result_of(plan, [rate_of(100.0 * float(np.exp(logs)))]))
         wrong += any((stages.kept or {}).values())
     return wrong / len(seeds)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sample_trials import result_of
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
@@ -93,16 +94,9 @@ class Fake:
             unit="us",
             higher_is_better=False,
         )
-        return TrialResult(
-            experiment="x",
-            trial=plan.trial,
-            variant=plan.variant.name,
-            block=plan.block,
-            order=plan.order,
-            status=Status.FAILED if failed else Status.VALID,
-            started_at="2026-01-01T00:00:00+00:00",
-            metrics=[] if failed else [figure, cost],
-        )
+        if failed:
+            return result_of(plan, [], Status.FAILED)
+        return result_of(plan, [figure, cost])
 
     def reported(self) -> list[ComparisonReport]:
         """What the report says of what was recorded."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sample_trials import rate_of, result_of
 
 from loadstone.experiments import series
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.designs.base import AllAtOnce
 from loadstone.results.record import (
     DurabilityRecord,
-    MetricValue,
     Notice,
     Status,
     TrialResult,
@@ -43,22 +43,12 @@ def experiment(design: dict[str, Any] = COMPARE, **fields: Any) -> Experiment:
     )
 
 
-def result_of(plan: TrialPlan, *, disturbed: bool = False, rate: float = 100.0) -> TrialResult:
-    metric = MetricValue(
-        name="operations_per_s", value=rate, unit="operations/s", higher_is_better=True
-    )
-    of_crash = DurabilityRecord(failure="kill", crashed_at_s=1.0, acknowledged=5)
-    return TrialResult(
-        experiment="x",
-        trial=plan.trial,
-        variant=plan.variant.name,
-        block=plan.block,
-        order=plan.order,
-        status=Status.DISTURBED if disturbed and plan.crash is None else Status.VALID,
-        started_at="2026-01-01T00:00:00+00:00",
-        metrics=[metric] if plan.crash is None else [],
-        durability=None if plan.crash is None else of_crash,
-    )
+def made_of(plan: TrialPlan, *, disturbed: bool = False, rate: float = 100.0) -> TrialResult:
+    if plan.crash is not None:
+        return result_of(
+            plan, [], durability=DurabilityRecord(failure="kill", crashed_at_s=1.0, acknowledged=5)
+        )
+    return result_of(plan, [rate_of(rate)], Status.DISTURBED if disturbed else Status.VALID)
 
 
 class Observer:
@@ -112,7 +102,7 @@ class Made:
 
 
 def disturbing(*trials: str) -> Run:
-    return lambda plan: result_of(plan, disturbed=plan.trial in trials)
+    return lambda plan: made_of(plan, disturbed=plan.trial in trials)
 
 
 def planned(of: Experiment) -> list[str]:
@@ -165,7 +155,7 @@ def test_no_more_are_made_again_than_extra_trials_allows(
     monkeypatch: pytest.MonkeyPatch, extra: int | None, again: int
 ) -> None:
     of = experiment(extra_trials=extra)
-    made = Made(monkeypatch, of, lambda plan: result_of(plan, disturbed=True))
+    made = Made(monkeypatch, of, lambda plan: made_of(plan, disturbed=True))
     assert len(made.trials) == 8 + again
     assert len(set(made.trials)) == len(made.trials)
 
@@ -185,7 +175,7 @@ def test_every_stage_of_a_ladder_ends_with_its_own(monkeypatch: pytest.MonkeyPat
         last_of_stage = plan.block in (4, 8) and "-again" not in plan.trial
         scatter = 1 + 0.001 * (plan.block * 7 % 5) * (plan.variant.name == "baseline")
         rate = {"baseline": 100, "first": 150, "second": 200}[plan.variant.name]
-        return result_of(plan, disturbed=last_of_stage, rate=rate * scatter)
+        return made_of(plan, disturbed=last_of_stage, rate=rate * scatter)
 
     made = Made(monkeypatch, of, run)
     stages = [1 + (plan.block - 1) // 4 for plan in made.plans]
@@ -238,7 +228,7 @@ def drawn_shifts(
             made.append(DRIFT * len(made) + noise * rng.normal())
             again = "-again" in plan.trial
             disturbed = plan.variant.name == CANDIDATE and not again and rng.random() < 0.5
-            return result_of(plan, disturbed=disturbed)
+            return made_of(plan, disturbed=disturbed)
 
         done = Made(monkeypatch, of, run, AllAtOnce(variants, pairs, list(plans)))
         levels: dict[str, dict[int, float]] = {}
