@@ -103,7 +103,7 @@ def slowdowns(made: Sequence[Made]) -> Report:
         how=f"{HOW} A slowdown is a longer service time. Found: claimed, and in the right "
         f"direction. Looks: after {', '.join(map(str, LOOKS))} blocks, with the blocks it took on "
         "average. `python -m benchmarks.verdicts driver --slower 1 2 5 --blocks 12 --seeds 0:40`; "
-        "`driver --loads order-entry --slower 2 5 --blocks 12 --seeds 0:20`.",
+        "`driver --loads order-entry --slower 2 5 --blocks 12 --seeds 0:10`.",
         header=("load", "slower", "experiments", f"found in {FEW} blocks", "before",
                 f"found in {FIXED} blocks", "before", "found by looks", "blocks",
                 "minutes of all blocks"),
