@@ -27,6 +27,8 @@ class Program:
 
 
 DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER", shares=True, logs_in=True)
+FIO = Program("loadstone-fio", "LOADSTONE_FIO", most_sessions=1, most_threads=1)
+"""It runs fio, and makes frames of what fio writes."""
 RUNNER = Program(
     "loadstone-runner",
     "LOADSTONE_RUNNER",

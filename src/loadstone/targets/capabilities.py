@@ -15,6 +15,7 @@ CAPABILITIES = {
     "files": "it loads the rows of files",
     "cells": "the load generator stores the cells of a planning cube",
     "changes": "rows can be inserted and deleted by a query",
+    "file-access": "the load generator reads and writes its files itself",
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",
 }

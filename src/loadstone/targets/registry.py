@@ -16,6 +16,7 @@ TARGETS: Registered[type[Target]] = Registered(
         "duckdb": "loadstone.targets.duckdb:DuckDB",
         "chdb": "loadstone.targets.chdb:ChDB",
         "spark": "loadstone.targets.spark:Spark",
+        "folder": "loadstone.targets.folder:Folder",
         "none": "loadstone.targets.none:NoTarget",
     },
     group="loadstone.targets",

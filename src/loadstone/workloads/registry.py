@@ -16,6 +16,7 @@ WORKLOADS: Registered[type[AnyWorkload]] = Registered(
         "archive": "loadstone.workloads.archive.workload:EventArchive",
         "dss": "loadstone.workloads.dss.workload:DecisionSupport",
         "cube": "loadstone.workloads.cube.workload:PlanningCube",
+        "storage": "loadstone.workloads.storage.workload:Storage",
         "noop": "loadstone.workloads.noop:Noop",
     },
     group="loadstone.workloads",

@@ -1,0 +1,98 @@
+"""A folder as a system under test: what it lies on is measured, with no server between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from loadstone.errors import TargetError, WrongInputError
+from loadstone.protocol.programs import DRIVER, Program
+from loadstone.results.record import FactorReading
+from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
+from loadstone.targets.base import Target, TargetContext
+from loadstone.targets.connection import Connection
+from loadstone.targets.local.file_store import FileStore
+
+
+@dataclass(frozen=True)
+class FolderConnection(Connection):
+    """Where the files are; whoever makes the load opens them itself."""
+
+    files: ClassVar[int] = 0
+
+    folder: Path
+    program: Program = DRIVER
+    host: str = ""
+    password: None = None
+
+    def plan(self) -> dict[str, Any]:
+        """The folder."""
+        return {"protocol": "files", "folder": str(self.folder)}
+
+
+class Folder(Target):
+    """A marked folder below `data`, or on a placement."""
+
+    engine = "folder"
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access"})
+    storage_roles = ("data",)
+
+    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
+        super().__init__(spec, context)
+        self._store: FileStore | None = None
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """The folder; nobody starts a server."""
+        if spec.server != default_server(spec.engine) or spec.process != ProcessSpec():
+            raise WrongInputError("target folder has no server", advice="leave server out")
+        return {"engine": cls.engine} | ({"data": spec.data} if spec.data else {})
+
+    @property
+    def store(self) -> FileStore:
+        """The folder, while the target is open."""
+        if self._store is None:
+            raise TargetError("the target is not open")
+        return self._store
+
+    def open(self) -> None:
+        """Makes the folder."""
+        self._store = FileStore("", self.spec, self.context)
+        self.store.clear(StorageSpec())
+
+    def close(self) -> None:
+        """Removes it."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """Removes all files."""
+        self.store.clear(spec.storage)
+        return self.store.readings()
+
+    def snapshot(self, key: str) -> None:
+        """Copies the files."""
+        self.store.keep(key)
+
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
+        """Puts the copy back."""
+        self.store.put_back(key, spec.storage)
+        return self.store.readings()
+
+    def settle(self, cache: str) -> None:
+        """Reads the files into the page cache, or takes them out; all is on the medium."""
+        self.store.settle(cache)
+
+    def connection(self) -> FolderConnection:
+        """Where the files are."""
+        return FolderConnection(self.store.database)
+
+    def inventory(self) -> dict[str, Any]:
+        """Where it lies."""
+        return {"engine": self.engine, **self.store.inventory()}
+
+    def data_folder(self) -> Path:
+        """The folder."""
+        return self.store.database

@@ -1,0 +1,1 @@
+"""Storage baselines: what a disk, a file system or network storage can do."""

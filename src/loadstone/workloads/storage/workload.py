@@ -1,0 +1,134 @@
+"""The workload `storage`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from loadstone.errors import WrongInputError
+from loadstone.placements.place import parse_size
+from loadstone.protocol.programs import FIO, Program
+from loadstone.results.record import CheckResult, Fingerprint, MetricValue
+from loadstone.spec.problems import near
+from loadstone.spec.profile import MeasuredPhase, ProfileSpec
+from loadstone.targets.base import Target
+from loadstone.targets.connection import Connection
+from loadstone.workloads.base import LoadContext, Workload
+from loadstone.workloads.checked import CheckSpec
+from loadstone.workloads.measured import Measured, MetricSpec
+from loadstone.workloads.storage.parameters import StorageParameters
+from loadstone.workloads.storage.profiles import PROFILES, StorageProfile
+
+DONE = CheckSpec("work was done", "every test moved bytes, and every pass of it ended")
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """How each test is made, with what the parameters replace of the profile."""
+
+    passes: int
+    pass_s: float
+    pause_s: float
+    file_bytes: int
+
+
+class Storage(Workload[Target]):
+    """Baselines of a folder, a device or network storage, by fio."""
+
+    name = "storage"
+    origin = "CrystalDiskMark, Anvil's Storage Utilities; the tests of fio"
+    usual_engine = "folder"
+    requires: ClassVar[frozenset[str]] = frozenset({"file-access"})
+    Parameters = StorageParameters
+    metrics = (
+        MetricSpec("mb_per_s", "bytes moved", "MB/s", True),
+        MetricSpec("ios_per_s", "requests", "IO/s", True),
+    )
+    headline = "mb_per_s"
+    checks = (DONE,)
+    decides: ClassVar[frozenset[str]] = frozenset({"phases", "measure", "users", "warm_up"})
+    first_factor = ("storage.data", "loop:ext4, loop:xfs")
+    parameters: StorageParameters
+
+    @property
+    def profile(self) -> StorageProfile:
+        """The tests.
+
+        Raises:
+            WrongInputError: If there is no such profile.
+        """
+        name = self.parameters.profile
+        if name not in PROFILES:
+            raise WrongInputError(f"there is no profile {name!r}; {near(name, PROFILES)}")
+        return PROFILES[name]
+
+    @property
+    def passes(self) -> _Passes:
+        """Of each test."""
+        own, usual = self.parameters, self.profile
+        return _Passes(
+            own.passes or usual.passes,
+            own.pass_length or usual.pass_s,
+            usual.pause_s if own.pause is None else own.pause,
+            usual.file_bytes if own.file_size is None else parse_size(own.file_size),
+        )
+
+    def loaded(self, profile: ProfileSpec) -> ProfileSpec:
+        """A measured phase for each test, as long as its passes."""
+        length_s = self.passes.passes * self.passes.pass_s
+        phases = [MeasuredPhase(name=each.name, measure=length_s) for each in self.profile.tests]
+        return profile.model_copy(
+            update={"phases": phases, "measure": length_s, "users": 1, "warm_up": 0.0}
+        )
+
+    def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
+        """Tests, passes and how the bytes are written."""
+        own, passes = self.parameters, self.passes
+        return {
+            "name": self.name,
+            "role": "run",
+            "parameters": {
+                "tests": [each.plan() for each in self.profile.tests],
+                "passes": passes.passes,
+                "discarded": self.profile.discarded,
+                "pass_s": passes.pass_s,
+                "pause_s": passes.pause_s,
+                "file_bytes": passes.file_bytes,
+                "sync": own.sync,
+                "direct": own.direct,
+                "compressible": own.compressible,
+                "folder": str(context.folder),
+            },
+        }
+
+    def program(self, connection: Connection) -> Program:
+        """fio, told and read by a program of ours."""
+        return FIO
+
+    def measure(self, measured: Measured) -> list[MetricValue]:
+        """Rates of the measured passes."""
+        values = {
+            "mb_per_s": measured.counters.get("bytes", 0) / measured.duration_s / 1e6,
+            "ios_per_s": sum(measured.operations.values()) / measured.duration_s,
+        }
+        return [spec.of(values[spec.name]) for spec in self.metrics]
+
+    def check(
+        self, target: Target, before: Mapping[str, float], measured: Measured
+    ) -> list[CheckResult]:
+        """Every test did something."""
+        idle = [
+            each.name
+            for each in self.profile.tests
+            if not measured.total_operations.get(each.operation)
+        ]
+        return [DONE.of(passed=not idle, detail=", ".join(idle) or "all tests moved bytes")]
+
+    def fingerprint(self, target: Target) -> Fingerprint:
+        """The size of the files; what they hold is written over by every trial."""
+        what = {"files": self.passes.file_bytes, "profile": self.parameters.profile}
+        text = json.dumps(what, sort_keys=True)
+        return Fingerprint(digest=hashlib.sha256(text.encode()).hexdigest())
