@@ -34,6 +34,8 @@ KINDS = [
     "nbd:ext4,sync,size=1GB",
     "nbd:xfs,async,size=1GB",
     "nbd:ext4,write-delay=1ms,size=256MB",
+    "nfs:ext4,size=64MB",
+    "iscsi:ext4,sync,size=64MB",
     "volatile:ext4,size=1GB",
     "volatile:xfs,sync,size=1GB",
     "volatile:btrfs,async,size=1GB",

@@ -38,6 +38,8 @@ SETUPS = [
     ("loop:btrfs,size=512MB", "tmpfs:size=8MB"),
     ("zram:ext4,size=64MB", "-"),
     ("nbd:ext4,sync,size=64MB", "-"),
+    ("nfs:ext4,size=64MB", "-"),
+    ("iscsi:ext4,size=64MB", "-"),
     ("volatile:ext4,size=64MB", "volatile:xfs,async,size=512MB"),
 ]
 

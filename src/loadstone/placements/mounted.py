@@ -13,6 +13,7 @@ from loadstone.journal import Journal
 from loadstone.placements import mounts, options, tree
 from loadstone.placements.account import Account
 from loadstone.placements.device import IMAGE, Changes, Device, LoopDevice
+from loadstone.placements.exported import IscsiDevice, NfsDevice
 from loadstone.placements.memory import ZramDevice
 from loadstone.placements.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
 from loadstone.placements.place import LEAST_BYTES, Place, size_text
@@ -22,6 +23,12 @@ from loadstone.results.record import FactorReading
 _LEAST_BYTES = 16 << 30
 _SPARE_BYTES = 2 << 30
 _GIB = 1 << 30
+_NETWORK = {
+    "nbd": NetworkDevice,
+    "volatile": VolatileDevice,
+    "nfs": NfsDevice,
+    "iscsi": IscsiDevice,
+}
 
 
 def size_for(data_bytes: int) -> int:
@@ -212,8 +219,7 @@ class MountedPlace:
         else:
             tree.check_space(work, size_bytes, self.place.text)
             socket = self._socket(work, owner)
-            network = VolatileDevice if self.place.kind == "volatile" else NetworkDevice
-            self._device = network(
+            self._device = _NETWORK[self.place.kind](
                 self._changes, work, socket, name, place=self.place, size_bytes=size_bytes
             )
         return str(self._device.make())

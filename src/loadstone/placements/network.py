@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.journal import undoes
@@ -25,6 +25,9 @@ SOCKET_PATH_LIMIT = 107
 
 class NetworkDevice(Device):
     """An image on a server of its own."""
+
+    program: ClassVar[str] = "nbdkit"
+    """What serves the socket."""
 
     def __init__(
         self,
@@ -51,8 +54,7 @@ class NetworkDevice(Device):
         make_image(image, self.place, self._asked_bytes)
         folder.mkdir()
         socket = str(self._socket)
-        self._changes.before(f"serve {image} with nbdkit", END_SERVER, socket=socket)
-        self._start_server()
+        self._serve()
         self._changes.before(
             f"bring {image} to {folder} with nbdfuse", END_FUSE, socket=socket, folder=str(folder)
         )
@@ -70,7 +72,7 @@ class NetworkDevice(Device):
     def facts(self) -> dict[str, Any]:
         """Of the loop device, the image and the server."""
         image = self._work / IMAGE
-        server = processes.serving("nbdkit", str(self._socket))
+        server = processes.serving(self.program, str(self._socket))
         return {
             **loop.facts(self._made()),
             "image": str(image),
@@ -91,6 +93,13 @@ class NetworkDevice(Device):
         """Takes note that its processes have ended, so that none stays as a zombie."""
         for process in self._processes.values():
             process.wait()
+
+    def _serve(self) -> None:
+        """Starts what serves the image at the socket, journalled."""
+        self._changes.before(
+            f"serve {self._work / IMAGE} with nbdkit", END_SERVER, socket=str(self._socket)
+        )
+        self._start_server()
 
     def server_arguments(self) -> list[str]:
         """Filters, plugin and parameters of nbdkit."""

@@ -20,12 +20,17 @@ KINDS = {
     "tmpfs": "a file system in memory",
     "zram": "a file system on compressed memory",
     "nbd": "a file system on network storage, served by nbdkit",
+    "nfs": "a file system in an image on an export of NFS, served by nfs-ganesha",
+    "iscsi": "a file system on a disk of iSCSI, served by tgt",
     "volatile": "a file system on a device whose unflushed writes a power loss takes",
 }
 IN_MEMORY = ("tmpfs", "zram")
 FILLABLE = ("loop", "tmpfs", "zram")
 """Placements whose space Loadstone can take away for a while."""
 NETWORKED = ("nbd", "volatile")
+"""Served by nbdkit."""
+EXPORTED = ("nfs", "iscsi")
+"""Served as a hypervisor gets its storage."""
 ALGORITHMS = ("lzo", "lzo-rle", "lz4", "lz4hc", "zstd", "deflate", "842")
 WRITES = {
     "sync": "every write is on the disk before it is answered",
@@ -33,6 +38,12 @@ WRITES = {
 }
 LEAST_BYTES = {"ext4": 16 << 20, "xfs": 300 << 20, "btrfs": 256 << 20, "tmpfs": 1 << 20}
 """The smallest file system of each kind that is made."""
+_FULL = ("loop", "nbd", *EXPORTED)
+"""Placements with an image that can be written in full first."""
+_NOT_EXPORTED = {
+    "async": "the server of {} does every flush that it is asked for: it has no async",
+    "write-delay": "the server of {} cannot make its writes slower",
+}
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _SIZE = re.compile(r"(\d+)([KMGT])B?", re.IGNORECASE)
 _DELAY = re.compile(r"(\d+)ms")
@@ -53,7 +64,7 @@ class Place:
     size_bytes: int | None = None
     """None: chosen by who makes it."""
     writes: str | None = None
-    """`nbd`, `volatile`: `sync`, `async`, or None: writes are cached and flushes are done."""
+    """Of network storage: `sync`, `async`, or None: writes are cached and flushes are done."""
     write_delay_ms: int = 0
     """`nbd`, `volatile`: how much longer each write takes, as over a slow network."""
     algorithm: str | None = None
@@ -186,7 +197,9 @@ def _with_item(place: Place, item: str) -> Place:
 def _option_of_kind(place: Place, item: str) -> Place | None:
     """The placement with an option of its kind, or None if the item is none."""
     name, _, value = item.partition("=")
-    if place.kind in NETWORKED and item in WRITES:
+    if place.kind in EXPORTED and (item == "async" or name == "write-delay"):
+        raise WrongInputError(_NOT_EXPORTED[name].format(place.kind), advice="choose nbd for that")
+    if item in WRITES and place.kind in (*NETWORKED, *EXPORTED):
         _once(place.writes in (None, item), "sync and async contradict each other", item)
         return replace(place, writes=item)
     if place.kind in NETWORKED and name == "write-delay":
@@ -195,7 +208,7 @@ def _option_of_kind(place: Place, item: str) -> Place | None:
         if value not in ALGORITHMS:
             raise WrongInputError(f"zram has no algorithm {value!r}; {near(value, ALGORITHMS)}")
         return replace(place, algorithm=value)
-    if place.kind in ("loop", "nbd") and item == "full":
+    if place.kind in _FULL and item == "full":
         return replace(place, full=True)
     return None
 
@@ -231,4 +244,5 @@ def _other_words(kind: str) -> list[str]:
     words = ["size"] if kind == "tmpfs" else ["size", *options.FILE_SYSTEMS]
     words += ["algorithm"] if kind == "zram" else []
     words += [*WRITES, "write-delay"] if kind in NETWORKED else []
-    return words + (["full"] if kind in ("loop", "nbd") else [])
+    words += ["sync"] if kind in EXPORTED else []
+    return words + (["full"] if kind in _FULL else [])

@@ -11,13 +11,13 @@ import resource
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
 from loadstone.errors import TargetError
-from loadstone.host.processes import lives, matching, signal_all, wait_ended
+from loadstone.host.processes import kill_all, lives, matching, signal_all, wait_ended
 
 _POLL_S = 0.005
 START_S = 30.0
@@ -40,6 +40,28 @@ def start(
         TargetError: If it ends, or is not ready in time.
     """
     ready.unlink(missing_ok=True)
+    return start_until(
+        command, lambda _: ready.exists() and bool(ready.read_text().strip()), log, environment
+    )
+
+
+def start_until(
+    command: Sequence[str],
+    ready: Callable[[str], bool],
+    log: Path,
+    environment: Mapping[str, str],
+) -> subprocess.Popen[bytes]:
+    """As `start`, of a server that tells otherwise that it serves.
+
+    Args:
+        command: Program and arguments.
+        ready: Whether it serves, by what its log says or by asking it.
+        log: Takes what it says.
+        environment: Its variables.
+
+    Raises:
+        TargetError: If it ends, or is not ready in time.
+    """
     with log.open("ab") as output:
         process = subprocess.Popen(
             command,
@@ -54,7 +76,7 @@ def start(
     with contextlib.suppress(OSError, ProcessLookupError):
         resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
     deadline = time.monotonic() + START_S
-    while not (ready.exists() and ready.read_text().strip()):
+    while not ready(log.read_text(errors="replace")):
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
             process.wait()
@@ -88,3 +110,17 @@ def end(program: str, argument: str, *, gently: bool) -> None:
     signal_all(left, signal.SIGKILL)
     if not wait_ended(left, _KILL_S):
         raise TargetError(f"{program} (process {left[0].pid}) does not end")
+
+
+def marked(argument: str) -> list[psutil.Process]:
+    """Living processes, whatever their program, with exactly that argument."""
+    return matching(lambda words: argument in words[1:])
+
+
+def end_marked(argument: str) -> None:
+    """Ends the processes with that argument at once; none is no failure.
+
+    Raises:
+        TargetError: If one survives SIGKILL.
+    """
+    kill_all(lambda: marked(argument), f"the server of {argument}")

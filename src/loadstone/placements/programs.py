@@ -12,6 +12,8 @@ from loadstone.errors import TargetError
 
 _FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Where administrators' programs are, which are not on every user's path."""
+_LIBRARIES = (Path("/usr/lib"), Path("/usr"))
+"""Whose subfolders (`x86_64-linux-gnu`, `lib64`) hold what programs load."""
 PACKAGES = {
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
@@ -21,6 +23,13 @@ PACKAGES = {
     "mount": "mount",
     "umount": "mount",
     "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
+    "ganesha.nfsd": "nfs-ganesha",
+    "rpcbind": "rpcbind",
+    "tgtd": "tgt",
+    "tgtadm": "tgt",
+    "qemu-nbd": "qemu-utils",
 }
 """The Debian package of each program."""
 
@@ -37,6 +46,18 @@ def absent(name: str) -> str | None:
     if find(name) is not None:
         return None
     return f"{name} is missing: install the package {PACKAGES.get(name, name)}"
+
+
+def absent_library(name: str, package: str) -> str | None:
+    """Why a part of a program, which it loads when it is used, is not there, or None.
+
+    Args:
+        name: Its folder and file, below those of the libraries.
+        package: That brings it.
+    """
+    if any(next(folder.glob(f"*/{name}"), None) for folder in _LIBRARIES):
+        return None
+    return f"{Path(name).name} is missing: install the package {package}"
 
 
 def needed(name: str) -> Path:

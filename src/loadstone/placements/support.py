@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from loadstone.placements import filesystem, programs
-from loadstone.placements.place import Place
+from loadstone.placements import exported, filesystem, programs
+from loadstone.placements.place import EXPORTED, NETWORKED, Place
 
 _CAP_SYS_ADMIN = 21
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
@@ -65,7 +65,11 @@ def _missing(place: Place) -> Iterator[str]:
     if not Path("/dev/loop-control").exists():
         yield "this kernel has no loop devices (/dev/loop-control is absent)"
     if place.kind != "loop":
-        yield from _network(place)
+        yield from _fuse()
+    if place.kind in EXPORTED:
+        yield from _exported(place.kind)
+    elif place.kind in NETWORKED:
+        yield from _nbdkit(place)
 
 
 def _rights() -> Iterator[str]:
@@ -75,12 +79,22 @@ def _rights() -> Iterator[str]:
         yield "this process may not mount (it lacks the capability CAP_SYS_ADMIN)"
 
 
-def _network(place: Place) -> Iterator[str]:
+def _fuse() -> Iterator[str]:
     yield from _said(_kernel_file_system("fuse"))
     if not Path("/dev/fuse").exists():
         yield "/dev/fuse is absent: give it to the container, or load the module fuse"
-    yield from _said(programs.absent("nbdkit"))
     yield from _said(programs.absent("nbdfuse"))
+
+
+def _exported(kind: str) -> Iterator[str]:
+    for name in exported.PROGRAMS[kind]:
+        yield from _said(programs.absent(name))
+    for library, package in exported.LIBRARIES[kind].items():
+        yield from _said(programs.absent_library(library, package))
+
+
+def _nbdkit(place: Place) -> Iterator[str]:
+    yield from _said(programs.absent("nbdkit"))
     wanted = list(_NBDKIT_FILTERS[place.kind])
     wanted += ["delay"] if place.write_delay_ms else []
     wanted += ["fua"] if place.writes is not None and "fua" not in wanted else []
