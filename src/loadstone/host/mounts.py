@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from loadstone.host.proc import parse_mountinfo
@@ -23,12 +24,13 @@ def mount_of(folder: Path, proc: Path = Path("/proc")) -> dict[str, str] | None:
 
 
 def block_device(folder: Path, proc: Path = Path("/proc")) -> str | None:
-    """`major:minor` of the block device under a folder.
+    """`major:minor` of the block device under a folder, or of the device that it is.
 
     File systems with devices of their own numbering (btrfs, overlay) are asked for their source;
     None for those that lie on no block device (tmpfs, NFS).
     """
-    number = os.stat(_nearest(folder)).st_dev  # noqa: PTH116 - Path.stat follows the same way
+    found = os.stat(_nearest(folder))  # noqa: PTH116 - Path.stat follows the same way
+    number = found.st_rdev if stat.S_ISBLK(found.st_mode) else found.st_dev
     if os.major(number) != 0:
         return f"{os.major(number)}:{os.minor(number)}"
     mount = mount_of(folder, proc)

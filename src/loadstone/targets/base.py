@@ -74,6 +74,9 @@ class Target:
     risks: ClassVar[Risks] = {}
     """Its settings that have unsafe levels."""
 
+    data_is_folder: ClassVar[bool] = True
+    """What `data` of its spec names is a folder, or becomes one."""
+
     serves: ClassVar[bool] = False
     """It is a server, with processes of its own, unless it is at an address of somebody else's."""
 
@@ -293,6 +296,10 @@ class Target:
     def inventory(self) -> dict[str, Any]:
         """Version, and every setting that is not the default."""
         return {"engine": self.engine}
+
+    def identity(self) -> str:
+        """What tells it from another of its kind (a disk's serial number); empty: nothing does."""
+        return ""
 
     def log_path(self) -> Path | None:
         """The system's own log, if it can be read from here."""

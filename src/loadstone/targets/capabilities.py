@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+OVERWRITING = "overwriting"
 SECOND_PLACE = "second-place"
 
 CAPABILITIES = {
@@ -16,6 +17,8 @@ CAPABILITIES = {
     "cells": "the load generator stores the cells of a planning cube",
     "changes": "rows can be inserted and deleted by a query",
     "file-access": "the load generator reads and writes its files itself",
+    OVERWRITING: "all that lies there may be written over: a device is named twice, `--data DEVICE "
+    "--set erase=DEVICE`",
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",
 }

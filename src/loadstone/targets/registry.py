@@ -17,6 +17,7 @@ TARGETS: Registered[type[Target]] = Registered(
         "chdb": "loadstone.targets.chdb:ChDB",
         "spark": "loadstone.targets.spark:Spark",
         "folder": "loadstone.targets.folder:Folder",
+        "device": "loadstone.targets.device:Device",
         "none": "loadstone.targets.none:NoTarget",
     },
     group="loadstone.targets",

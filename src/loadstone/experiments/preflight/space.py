@@ -11,6 +11,7 @@ from loadstone.errors import RefusedError
 from loadstone.experiments.designs.search import rules_of
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import apply_changes
+from loadstone.host.block import size_of
 from loadstone.host.locality import at_address, data_folder
 from loadstone.host.machine import Absent
 from loadstone.host.mounts import mount_of
@@ -80,7 +81,9 @@ class Space:
     def _free_in(self, folder: Path) -> int:
         if folder not in self._free:
             existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-            self._free[folder] = shutil.disk_usage(existing).free
+            device_bytes = size_of(existing)
+            free = shutil.disk_usage(existing).free if device_bytes is None else device_bytes
+            self._free[folder] = free
         return self._free[folder]
 
 

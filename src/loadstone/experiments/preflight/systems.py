@@ -20,9 +20,11 @@ def system_problems(target: TargetSpec) -> list[Problem]:
 
 
 def _problems(path: Path, spec: TargetSpec) -> Iterator[Problem]:
+    from loadstone.targets.registry import target_for
+
     for field, look, value in (
         ("password", password, spec.password),
-        ("data", _can_be_folder, spec.data),
+        ("data", _can_be_folder, spec.data if target_for(spec).data_is_folder else None),
     ):
         try:
             look(value)

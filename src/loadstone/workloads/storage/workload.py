@@ -15,6 +15,7 @@ from loadstone.results.record import CheckResult, Fingerprint, MetricValue
 from loadstone.spec.problems import near
 from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.targets.base import Target
+from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, Workload
 from loadstone.workloads.checked import CheckSpec
@@ -76,6 +77,12 @@ class Storage(Workload[Target]):
             usual.file_bytes if own.file_size is None else parse_size(own.file_size),
         )
 
+    def needs(self) -> frozenset[str]:
+        """Leave to write, if a test does."""
+        access = [job.access for test in self.profile.tests for job in test.jobs]
+        writes = any(each not in ("read", "randread") for each in access)
+        return self.requires | ({OVERWRITING} if writes else frozenset())
+
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A measured phase for each test, as long as its passes."""
         length_s = self.passes.passes * self.passes.pass_s
@@ -128,7 +135,11 @@ class Storage(Workload[Target]):
         return [DONE.of(passed=not idle, detail=", ".join(idle) or "all tests moved bytes")]
 
     def fingerprint(self, target: Target) -> Fingerprint:
-        """The size of the files; what they hold is written over by every trial."""
-        what = {"files": self.passes.file_bytes, "profile": self.parameters.profile}
+        """The size of the files and which disk it is; what they hold is written over."""
+        what = {
+            "files": self.passes.file_bytes,
+            "profile": self.parameters.profile,
+            "identity": target.identity(),
+        }
         text = json.dumps(what, sort_keys=True)
         return Fingerprint(digest=hashlib.sha256(text.encode()).hexdigest())
