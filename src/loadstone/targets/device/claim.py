@@ -1,4 +1,4 @@
-"""A block device that is Loadstone's for a while: looked at first, then held, and never mistaken."""
+"""A block device that is Loadstone's for a while: looked at, then held, and never mistaken."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def contents(path: Path) -> list[str]:
     Raises:
         TargetError: If it cannot be read.
     """
-    told = programs.run(
-        "wipefs", ["--no-act", "--json", path], doing=f"looking what {path} holds"
-    )
+    told = programs.run("wipefs", ["--no-act", "--json", path], doing=f"looking what {path} holds")
     found = json.loads(told)["signatures"] if told.strip() else []
     return list(dict.fromkeys(str(each["type"]) for each in found))
 

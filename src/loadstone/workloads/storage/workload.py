@@ -86,7 +86,10 @@ class Storage(Workload[Target]):
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A measured phase for each test, as long as its passes."""
         length_s = self.passes.passes * self.passes.pass_s
-        phases = [MeasuredPhase(name=each.name, measure=length_s) for each in self.profile.tests]
+        phases = [
+            MeasuredPhase.model_validate({"name": each.name, "measure": f"{length_s}s"})
+            for each in self.profile.tests
+        ]
         return profile.model_copy(
             update={"phases": phases, "measure": length_s, "users": 1, "warm_up": 0.0}
         )
