@@ -33,6 +33,8 @@ _NAME_BYTES = 63
 _TRIES = 64
 _DETACH_S = 3.0
 _POLL_S = 0.01
+_FLUSHES = 15
+"""Field of `/sys/block/X/stat`: Documentation/block/stat.rst, since Linux 5.5."""
 
 
 def attach(file: Path, name: str) -> Path:
@@ -111,6 +113,11 @@ def set_write_cache(device: Path, mode: str) -> None:
         raise TargetError(f"{path} does not take {mode!r}: {error.strerror}") from error
     if write_cache(device) != mode:
         raise TargetError(f"{path} reads {write_cache(device)!r} after {mode!r} was written")
+
+
+def flushes(device: Path) -> int:
+    """Flushes that the kernel has sent to a device since boot, or since the module was loaded."""
+    return int((Path("/sys/block") / device.name / "stat").read_text().split()[_FLUSHES])
 
 
 def flush(device: Path) -> None:

@@ -6,6 +6,7 @@ nbdkit change what the storage promises: see nbdkit-fua-filter(1) and nbdkit-del
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 from pathlib import Path
@@ -15,12 +16,17 @@ from loadstone.errors import TargetError
 from loadstone.journal import undoes
 from loadstone.placements import loop, mounts, processes, programs
 from loadstone.placements.device import IMAGE, Changes, Device, make_image
+from loadstone.placements.flushes import ServerFlushes, server_flushes
 from loadstone.placements.place import Place
 
 END_SERVER = "storage-end-nbdkit"
 END_FUSE = "storage-end-nbdfuse"
 SOCKET = "nbd.sock"
 SOCKET_PATH_LIMIT = 107
+_STATS, _LOG = "flushes.stats", "flushes.log"
+_SYNCS = 8
+"""That are made to count what the server does with flushes."""
+_BLOCK = 4096
 
 
 class NetworkDevice(Device):
@@ -47,6 +53,8 @@ class NetworkDevice(Device):
         self._asked_bytes = size_bytes
         self.device: Path | None = None
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.flushes_counted: ServerFlushes | None = None
+        """What the server does with flushes, counted when the device was made."""
 
     def make(self) -> Path:
         """Makes the image and starts what serves it."""
@@ -62,7 +70,23 @@ class NetworkDevice(Device):
         self._changes.before(
             f"attach {folder}/disk to a loop device", loop.DETACH, **self._loop_entry()
         )
+        device = self.attach()
+        if not self.counts_flushes:
+            return device
+        self.flushes_counted = self._count_flushes(device)
+        self._start_server()
+        self._start_fuse()
         return self.attach()
+
+    @property
+    def counts_flushes(self) -> bool:
+        """Whether the server is asked, before it is used, what it does with flushes.
+
+        Counting each request costs too much to go on under load: it is done for some syncs, and the
+        server is then started anew without it. Not of a volatile device, whose losses are seen
+        themselves.
+        """
+        return self.place.kind == "nbd"
 
     def attach(self) -> Path:
         """Makes what nbdfuse shows a block device."""
@@ -78,6 +102,7 @@ class NetworkDevice(Device):
             "image": str(image),
             "image_bytes": image.stat().st_blocks * 512,
             "server": server[0].cmdline() if server else None,
+            "flushes": self.flushes_counted.facts() if self.flushes_counted else None,
         }
 
     @property
@@ -99,7 +124,7 @@ class NetworkDevice(Device):
         self._changes.before(
             f"serve {self._work / IMAGE} with nbdkit", END_SERVER, socket=str(self._socket)
         )
-        self._start_server()
+        self._start_server(counting=self.counts_flushes)
 
     def server_arguments(self) -> list[str]:
         """Filters, plugin and parameters of nbdkit."""
@@ -118,7 +143,39 @@ class NetworkDevice(Device):
         """What `loop.detach` needs."""
         return {"name": self._name, "file": str(self._work / "device" / "disk")}
 
-    def _start_server(self) -> None:
+    def _count_flushes(self, device: Path) -> ServerFlushes:
+        """Syncs the device some times, ends what serves it, and reads what the server counted."""
+        before = loop.flushes(device)
+        _rewrite_and_sync(device, _SYNCS)
+        left_kernel = loop.flushes(device) - before
+        self.take_down()
+        return server_flushes(
+            (self._work / _STATS).read_text(),
+            (self._work / _LOG).read_text(),
+            _SYNCS,
+            left_kernel,
+        )
+
+    def take_down(self) -> None:
+        """Ends what serves the image, and leaves the image as it is."""
+        loop.detach(self._loop_entry())
+        end_fuse({"socket": str(self._socket), "folder": str(self._work / "device")})
+        processes.end("nbdkit", str(self._socket), gently=True)
+        self.reap()
+
+    def _start_server(self, *, counting: bool = False) -> None:
+        arguments = self.server_arguments()
+        if counting:
+            # What arrives is counted outside the other filters, what is passed on inside them.
+            plugin = arguments.index("file")
+            arguments = [
+                "--filter=stats",
+                *arguments[:plugin],
+                "--filter=log",
+                *arguments[plugin:],
+                f"statsfile={self._work / _STATS}",
+                f"logfile={self._work / _LOG}",
+            ]
         self._socket.unlink(missing_ok=True)
         ready = self._work / "nbdkit.pid"
         self._processes["nbdkit"] = processes.start(
@@ -129,7 +186,7 @@ class NetworkDevice(Device):
                 str(self._socket),
                 "--pidfile",
                 str(ready),
-                *self.server_arguments(),
+                *arguments,
             ],
             ready,
             self._work / "nbdkit.log",
@@ -156,6 +213,24 @@ class NetworkDevice(Device):
         if self.device is None:
             raise TargetError("the device was not made yet")
         return self.device
+
+
+def _rewrite_and_sync(device: Path, times: int) -> None:
+    """Writes the first block of a device over with what it holds, past the page cache, and syncs.
+
+    Args:
+        device: One that nobody uses.
+        times: That this is done.
+    """
+    descriptor = os.open(device, os.O_RDWR | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, _BLOCK) as block:
+            os.preadv(descriptor, [block], 0)
+            for _ in range(times):
+                os.pwritev(descriptor, [block], 0)
+                os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @undoes(END_SERVER)

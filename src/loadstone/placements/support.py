@@ -17,7 +17,7 @@ from loadstone.placements.place import EXPORTED, NETWORKED, Place
 
 _CAP_SYS_ADMIN = 21
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
-_NBDKIT_FILTERS = {"volatile": ["cache", "fua"], "nbd": []}
+_NBDKIT_FILTERS = {"volatile": ["cache", "fua"], "nbd": ["stats", "log"]}
 
 
 def unavailable(place: Place) -> str | None:
