@@ -19,7 +19,7 @@ GROUND = (
 LAYERS = (
     *GROUND,
     *("spec", "protocol", "journal", "results"),
-    *("host", "probes", "placements", "targets", "workloads", "factors", "load", "runner"),
+    *("host", "probes", "placements", "targets", "workloads", "factors", "load", "runner", "fio"),
     *("experiments", "report", "doctor", "cli"),
 )
 """From the ground up: an import points to what stands before."""

@@ -54,9 +54,7 @@ class ExportedDevice(NetworkDevice):
             f"serve {self._work / IMAGE} by {self.title}", END_EXPORT, mark=str(self.mark)
         )
         before, url = self.start_export()
-        self._changes.before(
-            f"show {url} with qemu-nbd", END_QEMU, socket=str(self._socket)
-        )
+        self._changes.before(f"show {url} with qemu-nbd", END_QEMU, socket=str(self._socket))
         ready = self._work / "qemu-nbd.pid"
         words = ["--persistent", "--shared", "0", "--format", "raw", "--cache", "none"]
         words += ["--socket", str(self._socket), "--pid-file", str(ready), url]

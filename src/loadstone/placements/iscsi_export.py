@@ -78,7 +78,9 @@ class IscsiExport:
         Raises:
             TargetError: If it does not serve the image.
         """
-        lines = [line.strip() for line in self._tell("--mode", "target", "--op", "show").split("\n")]
+        lines = [
+            line.strip() for line in self._tell("--mode", "target", "--op", "show").split("\n")
+        ]
         if f"{_STORE} {self.image}" not in lines:
             raise TargetError(f"tgt does not serve {self.image}")
         after = lines[lines.index(f"{_STORE} {self.image}") :]

@@ -20,6 +20,8 @@ class Job:
         threads: That make them.
         read_percent: Of a mixed access.
         sync: As `StorageParameters.sync`; None: that of the experiment.
+        file: The test file that it works on; all jobs of one name share it.
+        name: Of one that has an operation of its own: `OPERATION-NAME`.
     """
 
     access: Access
@@ -28,6 +30,8 @@ class Job:
     threads: int = 1
     read_percent: int | None = None
     sync: str | None = None
+    file: str = "data"
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,19 @@ class StorageTest:
     name: str
     operation: str
     jobs: tuple[Job, ...]
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Of its jobs, each once."""
+        names = (
+            f"{self.operation}-{job.name}" if job.name else self.operation for job in self.jobs
+        )
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def writes(self) -> bool:
+        """Whether a job of it writes."""
+        return any(job.access not in ("read", "randread") for job in self.jobs)
 
     def plan(self) -> dict[str, Any]:
         """What the generator is told of it."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
@@ -20,6 +21,7 @@ from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, Workload
 from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured, MetricSpec
+from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES, StorageProfile
 
@@ -79,9 +81,27 @@ class Storage(Workload[Target]):
 
     def needs(self) -> frozenset[str]:
         """Leave to write, if a test does."""
-        access = [job.access for test in self.profile.tests for job in test.jobs]
-        writes = any(each not in ("read", "randread") for each in access)
+        writes = any(test.writes for test in self.profile.tests)
         return self.requires | ({OVERWRITING} if writes else frozenset())
+
+    @property
+    def test_files(self) -> tuple[str, ...]:
+        """The files that the tests work on."""
+        return tuple(dict.fromkeys(job.file for each in self.profile.tests for job in each.jobs))
+
+    def expected_size_bytes(self) -> int:
+        """Of the test files."""
+        return len(self.test_files) * self.passes.file_bytes
+
+    def prepare(self, target: Target) -> None:
+        """Writes test files of a folder in full; on anything else its generator does."""
+        connection = target.connection().plan()
+        if connection["protocol"] != "files":
+            return
+        folder, compressible = Path(connection["folder"]), self.parameters.compressible
+        for seed, file in enumerate(self.test_files):
+            path = folder / file_name(file, compressible)
+            lay_out(path, self.passes.file_bytes, compressible, seed)
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A measured phase for each test, as long as its passes."""
@@ -133,7 +153,7 @@ class Storage(Workload[Target]):
         idle = [
             each.name
             for each in self.profile.tests
-            if not measured.total_operations.get(each.operation)
+            if not all(measured.total_operations.get(name) for name in each.operations)
         ]
         return [DONE.of(passed=not idle, detail=", ".join(idle) or "all tests moved bytes")]
 

@@ -1,0 +1,126 @@
+"""The figures of a pass, read from fio's JSON and merged over its jobs.
+
+Bytes, requests and bins are added; nothing is averaged. So they are the same with and without
+`group_reporting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from loadstone.fio.bins import Bins, bounded, of_json
+
+DIRECTIONS = ("read", "write")
+
+
+class FigureError(Exception):
+    """A figure that is needed is not in fio's document."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Reads, or writes, of a job.
+
+    Attributes:
+        bytes: Moved.
+        ios: Requests that were done.
+        runtime_s: How long it took fio.
+        bins: Completion times in nanoseconds, none outside of the exact least and most.
+        most_ns: The longest, exact.
+        in_flight_s: Sum of the times of all requests, from before they were submitted.
+    """
+
+    bytes: int = 0
+    ios: int = 0
+    runtime_s: float = 0.0
+    bins: Bins = field(default_factory=Bins)
+    least_ns: int = 0
+    most_ns: int = 0
+    in_flight_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class JobFigures:
+    """One entry of fio's `jobs`: a job, or several that fio merged.
+
+    Attributes:
+        name: Of the job.
+        error: Number of the error that ended it; 0 if none did.
+        directions: By `read` and `write`.
+        cpu_s: Of its threads: in user and in system mode.
+        thread_s: Sum of the time that its threads ran.
+        syncs: Times of its flushes in nanoseconds.
+    """
+
+    name: str
+    error: int
+    directions: Mapping[str, Direction]
+    cpu_s: tuple[float, float]
+    thread_s: float
+    syncs: Bins
+
+    @property
+    def runtime_s(self) -> float:
+        """How long it ran."""
+        return max((each.runtime_s for each in self.directions.values()), default=0.0)
+
+
+def jobs_of(document: Mapping[str, Any]) -> list[JobFigures]:
+    """The jobs of a document of fio 3.
+
+    Raises:
+        FigureError: If a figure that is needed is missing or is none.
+    """
+    jobs = document.get("jobs")
+    if not isinstance(jobs, list) or not jobs:
+        raise FigureError("it has no jobs")
+    return [_job(each) for each in jobs]
+
+
+def _job(job: Mapping[str, Any]) -> JobFigures:
+    thread_s = _number(job, "job_runtime", 0.0) / 1e3
+    shares = (_number(job, "usr_cpu", 0.0), _number(job, "sys_cpu", 0.0))
+    return JobFigures(
+        name=str(job.get("jobname", "")),
+        error=int(_number(job, "error", 0)),
+        directions={each: _direction(job[each]) for each in DIRECTIONS if each in job},
+        cpu_s=(shares[0] / 100 * thread_s, shares[1] / 100 * thread_s),
+        thread_s=thread_s,
+        syncs=_times(job.get("sync", {}).get("lat_ns", {}))[0],
+    )
+
+
+def _direction(told: Mapping[str, Any]) -> Direction:
+    ios = int(_number(told, "total_ios"))
+    bins, least_ns, most_ns = _times(told.get("clat_ns", {}))
+    if ios and not bins:
+        raise FigureError("it has no bins of completion times")
+    return Direction(
+        bytes=int(_number(told, "io_bytes")),
+        ios=ios,
+        runtime_s=_number(told, "runtime") / 1e3,
+        bins=bins,
+        least_ns=least_ns,
+        most_ns=most_ns,
+        in_flight_s=_number(told.get("lat_ns", {}), "mean", 0.0) * ios / 1e9,
+    )
+
+
+def _times(told: Mapping[str, Any]) -> tuple[Bins, int, int]:
+    """The bins within the exact least and most, and these."""
+    bins = of_json(told.get("bins", {}))
+    if not bins:
+        return Bins(), 0, 0
+    least, most = int(_number(told, "min", min(bins))), int(_number(told, "max", max(bins)))
+    return bounded(bins, least, most), least, most
+
+
+def _number(told: Mapping[str, Any], name: str, otherwise: float | None = None) -> float:
+    value = told.get(name)
+    if isinstance(value, (int, float)):
+        return value
+    if otherwise is None:
+        raise FigureError(f"its {name!r} is {'missing' if name not in told else 'no number'}")
+    return otherwise

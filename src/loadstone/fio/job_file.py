@@ -1,0 +1,97 @@
+"""The job file of a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from loadstone.fio.ground import Ground
+from loadstone.fio.plan import JobPlan, StorageParameters, TestPlan
+
+HISTORY = "times"
+"""How the histogram logs begin: `times_clat_hist.N.log`, N a thread, from 1."""
+
+
+def job_file(
+    test: TestPlan, parameters: StorageParameters, ground: Ground, engine: str, seed: int
+) -> str:
+    """The text that fio reads: all jobs of the test at the same time, for the time of a pass.
+
+    Args:
+        test: What runs.
+        parameters: How long, and how the bytes are written.
+        ground: What it works on.
+        engine: fio's.
+        seed: Of the places of random access.
+    """
+    common = {
+        "ioengine": engine,
+        "thread": "1",
+        "time_based": "1",
+        "runtime": f"{round(parameters.pass_s * 1000)}ms",
+        "norandommap": "1",
+        "randrepeat": "0",
+        "randseed": str(seed),
+        "direct": str(int(parameters.direct)),
+        "write_hist_log": HISTORY,
+        "log_hist_msec": "1000",
+    }
+    if parameters.compressible:
+        common["buffer_compress_percentage"] = str(parameters.compressible)
+        common["refill_buffers"] = "1"
+    sections = [_section("global", common)]
+    for number, job in enumerate(test.jobs):
+        sections.append(_section(f"job{number}", _options(job, parameters, ground)))
+    return "\n".join(sections)
+
+
+def _options(job: JobPlan, parameters: StorageParameters, ground: Ground) -> dict[str, str]:
+    options = {
+        **ground.options(job.file, parameters.compressible),
+        "size": str(parameters.file_bytes),
+        "rw": job.access,
+        "bs": str(job.block_bytes),
+        "iodepth": str(job.depth),
+        "numjobs": str(job.threads),
+    }
+    if job.access in ("rw", "randrw"):
+        options["rwmixread"] = str(50 if job.read_percent is None else job.read_percent)
+    if job.threads > 1 and not job.access.startswith("rand"):
+        # Threads that read the same place one after the other would find it in a cache.
+        options["offset_increment"] = str(_aligned(parameters.file_bytes, job))
+        options["size"] = options["offset_increment"]
+    if job.writes:
+        options |= _sync(job.sync or parameters.sync)
+    return options
+
+
+def _aligned(file_bytes: int, job: JobPlan) -> int:
+    share = file_bytes // job.threads // job.block_bytes * job.block_bytes
+    return max(share, job.block_bytes)
+
+
+def _sync(sync: str) -> dict[str, str]:
+    match sync:
+        case "fsync":
+            return {"fsync": "1"}
+        case "fdatasync":
+            return {"fdatasync": "1"}
+        case "dsync":
+            return {"sync": "dsync"}
+        case _:
+            return {}
+
+
+def _section(name: str, options: Mapping[str, str]) -> str:
+    lines = [f"{option}={value}" for option, value in options.items()]
+    return "\n".join([f"[{name}]", *lines, ""])
+
+
+def history_files(folder: Path, test: TestPlan) -> list[list[Path]]:
+    """The histogram logs of each job, one for each of its threads."""
+    found, thread = [], 1
+    for job in test.jobs:
+        numbers = range(thread, thread + job.threads)
+        found.append([folder / f"{HISTORY}_clat_hist.{number}.log" for number in numbers])
+        thread += job.threads
+    return found

@@ -1,0 +1,73 @@
+"""fio itself: where it is, its version, and the engines it was built with."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.errors import WrongInputError
+
+VARIABLE = "LOADSTONE_FIO_BINARY"
+"""Of the environment: the path of fio, if another than that on PATH is wanted."""
+_VERSION = re.compile(r"fio-(\d+\.\d+\S*)")
+_LIST = "Available IO engines"
+_ANSWER_S = 20.0
+
+
+@dataclass(frozen=True)
+class Fio:
+    """An fio that answers.
+
+    Attributes:
+        path: Of its program.
+        version: As `3.33`; empty if it did not say.
+        engines: That it says it has; empty if it did not say.
+    """
+
+    path: Path
+    version: str
+    engines: frozenset[str]
+
+    def has(self, engine: str) -> bool:
+        """Whether it may have an engine."""
+        return not self.engines or engine in self.engines
+
+
+def find_fio() -> Fio:
+    """Finds fio: its variable, then `PATH`.
+
+    Raises:
+        WrongInputError: If there is none, or it does not run.
+    """
+    named = os.environ.get(VARIABLE)
+    path = shutil.which(named or "fio")
+    if path is None:
+        if named:
+            raise WrongInputError(
+                f"{VARIABLE} is {named!r}, which is no program that can be run",
+                advice=f"correct {VARIABLE}, or unset it to use the fio on PATH",
+            )
+        raise WrongInputError(
+            "fio was not found on PATH",
+            advice=f"install Debian's package fio, or set {VARIABLE} to its path",
+        )
+    version = _VERSION.search(_asked(path, "--version"))
+    listed = _asked(path, "--enghelp").partition(_LIST)[2]
+    engines = frozenset(line.strip() for line in listed.splitlines()[1:] if line.strip())
+    return Fio(Path(path), version[1] if version else "", engines)
+
+
+def _asked(path: str, question: str) -> str:
+    try:
+        answer = subprocess.run(
+            [path, question], capture_output=True, text=True, timeout=_ANSWER_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise WrongInputError(
+            f"{path} {question} does not run: {error}", advice="install Debian's package fio again"
+        ) from error
+    return answer.stdout + answer.stderr
