@@ -84,6 +84,8 @@ CHECKPOINTS = {
     "duckdb": {"wal_bytes": (4e6, 8e6, 1e6, 2e6)},
     "chdb": {},
     "spark": {},
+    "folder": {},
+    "device": {},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""
