@@ -26,6 +26,7 @@ _PLAIN: Mapping[str, str] = {
     "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
     "\N{BOX DRAWINGS LIGHT HORIZONTAL}": "-",
     "\N{BOX DRAWINGS LIGHT VERTICAL}": "|",
+    "\N{BLACK STAR}": "*",
 }
 
 

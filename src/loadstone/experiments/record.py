@@ -161,7 +161,7 @@ def _response(outcome: TrialOutcome, phase: str | None = None) -> list[MetricVal
     """Percentiles of what the workload is judged by."""
     judged = outcome.workload.charts().judged
     response = outcome.load.log.measured(phase).response(judged)
-    if response is None or outcome.workload.steps():
+    if response is None or outcome.workload.is_stepwise:
         return []
     return [
         _milliseconds(RESPONSE_P50, "response time, median", response.p50_s),
@@ -256,7 +256,7 @@ def _notices(
         for check in outcome.checks
         if not check.passed
     ]
-    if measured.errors and outcome.plan.level is None and not outcome.workload.steps():
+    if measured.errors and outcome.plan.level is None and not outcome.workload.is_stepwise:
         found.append(_failed_operations(outcome, measured.errors, measured.count))
     if moved is not None and moved.disturbed:
         found.append(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import combinations
 from math import isfinite
 
 from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, to_compare
-from loadstone.report.model import ComparisonReport, LookReport, MetricInfo
+from loadstone.report.model import BestReport, ComparisonReport, LookReport, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
-from loadstone.results.statistics import Blocks, Comparison, Look, Member, judge_family
+from loadstone.results.statistics import Blocks, Comparison, Look, Member, Verdict, judge_family
 from loadstone.spec.design import looks_in
 from loadstone.spec.plans import Variant
 
@@ -26,6 +27,23 @@ def comparisons(
     Returns:
         Reports of the pairs that could be compared, and a notice for each that could not.
     """
+    families, notices = _families(folder, metrics)
+    reports: list[ComparisonReport] = []
+    for (_, decided_among), compared in families.items():
+        for (pair, metric, _), comparison in zip(
+            compared, _judged(folder, compared, decided_among), strict=True
+        ):
+            found = _differences(folder, pair) if metric is metrics[0] else []
+            reports.append(
+                comparison_report(comparison, pair, metric, found, folder.experiment.margin)
+            )
+    return reports, notices
+
+
+def _families(
+    folder: RecordedExperiment, metrics: Sequence[MetricInfo]
+) -> tuple[dict[tuple[str, int | None], list[Compared]], list[Notice]]:
+    """What is judged together, by role and number; and what cannot be compared."""
     families: dict[tuple[str, int | None], list[Compared]] = {}
     notices: dict[Notice, None] = {}
     for metric in metrics:
@@ -37,16 +55,7 @@ def comparisons(
             else:
                 family = families.setdefault((pair.role, pair.decided_among), [])
                 family.append((pair, metric, member))
-    reports: list[ComparisonReport] = []
-    for (_, decided_among), compared in families.items():
-        for (pair, metric, _), comparison in zip(
-            compared, _judged(folder, compared, decided_among), strict=True
-        ):
-            found = _differences(folder, pair) if metric is metrics[0] else []
-            reports.append(
-                comparison_report(comparison, pair, metric, found, folder.experiment.margin)
-            )
-    return reports, list(notices)
+    return families, list(notices)
 
 
 def _judged(
@@ -83,6 +92,62 @@ def comparisons_of_pairs(
             for (_, metric, _), comparison in zip(done, _judged(folder, done), strict=True)
         ]
     return reports
+
+
+def comparisons_of_column(folder: RecordedExperiment, metric: MetricInfo) -> list[ComparisonReport]:
+    """Compares every pair of the design on one metric, with Holm's correction over the pairs.
+
+    Pairs that cannot be compared are left out: one of the two has no valid trial of that test.
+
+    Args:
+        folder: Of the experiment.
+        metric: The figure of a test.
+    """
+    families, _ = _families(folder, [metric])
+    return [
+        comparison_report(comparison, pair, metric, [], folder.experiment.margin)
+        for (_, decided_among), compared in families.items()
+        for (pair, _, _), comparison in zip(
+            compared, _judged(folder, compared, decided_among), strict=True
+        )
+    ]
+
+
+def best_of_column(folder: RecordedExperiment, metric: MetricInfo) -> BestReport | None:
+    """Which variant leads on one metric, and whether it is shown to be better than all others.
+
+    Who leads is seen from the figures, so that its comparisons are not those that were planned:
+    all pairs of variants are judged together, and no claim about any of them is more often false
+    than the experiment allows.
+
+    Args:
+        folder: Of an experiment whose variants are levels or cells.
+        metric: The figure of a test.
+
+    Returns:
+        None if no two of the variants have figures of a common block.
+    """
+    compared: list[Compared] = []
+    for baseline, candidate in combinations([each.name for each in folder.design.variants], 2):
+        pair = PairRecord(candidate=candidate, baseline=baseline, role="pair")
+        with suppress(NotComparableError):
+            compared.append((pair, metric, _member(folder, pair, metric)))
+    if not compared:
+        return None
+    names = list(
+        dict.fromkeys(name for pair, *_ in compared for name in (pair.baseline, pair.candidate))
+    )
+    behind: dict[str, dict[str, bool]] = {name: {} for name in names}
+    for (pair, _, member), found in zip(compared, _judged(folder, compared), strict=True):
+        ahead = (found.ratio >= 1.0) == member.higher_is_better
+        first, second = pair.candidate, pair.baseline
+        leads, follows = (first, second) if ahead else (second, first)
+        behind[leads][follows] = found.verdict in (Verdict.BETTER, Verdict.WORSE)
+    best = max(names, key=lambda name: len(behind[name]))
+    level = [name for name in names if name != best and not behind[best].get(name)]
+    return BestReport(
+        metric=metric.name, variant=best, shown=not level, level=level, pairs=len(compared)
+    )
 
 
 def _member(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) -> Member:

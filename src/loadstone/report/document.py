@@ -45,7 +45,7 @@ from loadstone.report.reference import published_reports, reference_report
 from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
-from loadstone.report.steps import step_reports, steps_report
+from loadstone.report.steps import best_said, step_reports, steps_report
 from loadstone.report.text import around, loading, price
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
@@ -100,7 +100,9 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         command=folder.design.command,
         seed=experiment.seed,
         confidence=experiment.confidence,
-        headline=_found(search, scale) or headline(design.kind, judged, variants, compared),
+        headline=_found(search, scale)
+        or best_said(steps, variants)
+        or headline(design.kind, judged, variants, compared),
         metric=metric.name,
         judged=[each.name for each in judged],
         metrics=metrics,
@@ -209,7 +211,7 @@ def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
         memory=memory_report(ticks, samples, phases, origin),
         stalls=(
             stall_report(workload, frames, happened, origin)
-            if workload and not workload.steps() and not trial.is_crash
+            if workload and not workload.is_stepwise and not trial.is_crash
             else None
         ),
     )

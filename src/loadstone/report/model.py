@@ -270,7 +270,10 @@ class StepTitle(Record):
 
     operation: str
     title: str
-    metric: str = Field(description="Its time, among the metrics.")
+    metric: str = Field(description="Its time or its rate, among the metrics.")
+    column: str = Field(
+        default="", description="Of the table of tests, in which the title is the row: `read`."
+    )
 
 
 class StepPlan(Record):
@@ -300,12 +303,26 @@ class PlanChange(Record):
     baseline: str
 
 
+class BestReport(Record):
+    """Which configuration leads a test, and whether that is shown."""
+
+    metric: str
+    variant: str
+    shown: bool = Field(description="It is better than each of the others, as they were judged.")
+    level: list[str] = Field(description="Others that are not shown to be worse than it.")
+    pairs: int = Field(description="How many pairs were judged together: all that there are.")
+
+
 class StepsReport(Record):
-    """The steps of a workload that goes step by step, compared one by one."""
+    """The steps of a workload that goes step by step, or its tests, compared one by one."""
 
     steps: list[StepTitle]
     comparisons: list[ComparisonReport] = Field(
-        description="Of each step's time, corrected over the steps of a family of a pair."
+        description="Of each step, corrected over the steps of a family of a pair; of each test "
+        "(a step with a column), corrected over all pairs."
+    )
+    best: list[BestReport] = Field(
+        default=[], description="Of each test that several configurations were compared by."
     )
     moved: list[str] = Field(
         description="Which steps moved: a sentence for each pair of variants and direction."
@@ -313,6 +330,11 @@ class StepsReport(Record):
     plans: list[StepPlan]
     plan_changes: list[PlanChange]
     cycles: list[CycleReport] = []
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether they are tests, in rows and columns."""
+        return any(step.column for step in self.steps)
 
 
 class MemoryUse(Record):

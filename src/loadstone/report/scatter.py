@@ -202,7 +202,7 @@ def _within(trials: Sequence[RecordedTrial], metric: MetricInfo) -> Iterator[flo
 def _series(ticks: Sequence[Tick], metric: MetricInfo, trial: RecordedTrial) -> list[float]:
     """The metric at each tick: a rate or a percentile; empty of other metrics."""
     workload = trial.workload
-    if workload is None or workload.steps():
+    if workload is None or workload.is_stepwise:
         return []
     judged = workload.charts().judged
     if named := _PERCENTILE.fullmatch(metric.name):

@@ -11,8 +11,13 @@ from statistics import fmean
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Event, Frame
 from loadstone.protocol.steps import PLANS, SHAPES, StepRun, steps_of
-from loadstone.report.comparisons import comparisons_of_pairs
+from loadstone.report.comparisons import (
+    best_of_column,
+    comparisons_of_column,
+    comparisons_of_pairs,
+)
 from loadstone.report.model import (
+    BestReport,
     ComparisonReport,
     CycleReport,
     MetricInfo,
@@ -21,6 +26,7 @@ from loadstone.report.model import (
     StepReport,
     StepsReport,
     StepTitle,
+    VariantReport,
 )
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.report.text import percent
@@ -73,20 +79,16 @@ def steps_report(folder: RecordedExperiment, metrics: Sequence[MetricInfo]) -> S
         return None
     if not steps:
         return None
-    family = {step.metric: step.family for step in steps}
-    compared = [
-        comparison
-        for name in dict.fromkeys(family.values())
-        for comparison in comparisons_of_pairs(
-            folder, [each for each in metrics if family.get(each.name) == name]
-        )
-    ]
+    compared = list(_compared(folder, metrics, steps))
     return StepsReport(
         steps=[
-            StepTitle(operation=step.operation, title=step.title, metric=step.metric)
+            StepTitle(
+                operation=step.operation, title=step.title, metric=step.metric, column=step.column
+            )
             for step in steps
         ],
         comparisons=compared,
+        best=list(_best(folder, metrics, steps)),
         moved=list(moved_steps(compared, steps)),
         plans=list(_plans(folder, steps)),
         plan_changes=[
@@ -97,6 +99,33 @@ def steps_report(folder: RecordedExperiment, metrics: Sequence[MetricInfo]) -> S
         ],
         cycles=list(_cycles(folder)),
     )
+
+
+def _compared(
+    folder: RecordedExperiment, metrics: Sequence[MetricInfo], steps: Sequence[StepInfo]
+) -> Iterator[ComparisonReport]:
+    """Steps of a family of a pair are judged together; of a test, all pairs."""
+    tests = {step.metric for step in steps if step.column}
+    family = {step.metric: step.family for step in steps if not step.column}
+    for name in dict.fromkeys(family.values()):
+        of_family = [each for each in metrics if family.get(each.name) == name]
+        yield from comparisons_of_pairs(folder, of_family)
+    for metric in metrics:
+        if metric.name in tests:
+            yield from comparisons_of_column(folder, metric)
+
+
+def _best(
+    folder: RecordedExperiment, metrics: Sequence[MetricInfo], steps: Sequence[StepInfo]
+) -> Iterator[BestReport]:
+    """Of each test, where the variants stand beside each other; those of a ladder do not."""
+    if folder.experiment.design.kind not in ("compare", "sweep"):
+        return
+    tests = {step.metric for step in steps if step.column}
+    for metric in metrics:
+        best = best_of_column(folder, metric) if metric.name in tests else None
+        if best is not None:
+            yield best
 
 
 def _cycles(folder: RecordedExperiment) -> Iterator[CycleReport]:
@@ -125,6 +154,7 @@ def moved_steps(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo])
     The first rung of a ladder is compared with the baseline in two roles, and told of in one.
     """
     names = {step.metric: step.operation for step in steps}
+    noun = "tests" if any(step.column for step in steps) else "steps"
     for pair in dict.fromkeys((each.candidate, each.baseline) for each in compared):
         of_pair = [each for each in compared if (each.candidate, each.baseline) == pair]
         own = [each for each in of_pair if each.role == of_pair[0].role]
@@ -136,9 +166,40 @@ def moved_steps(compared: Sequence[ComparisonReport], steps: Sequence[StepInfo])
                 more = len(told) - _MOST_NAMES
                 rest = [f"{more} more"] if more > 0 else []
                 yield (
-                    f'"{pair[0]}" is {word} than "{pair[1]}" in {len(told)} of {len(own)} steps: '
+                    f'"{pair[0]}" is {word} than "{pair[1]}" in {len(told)} of {len(own)} {noun}: '
                     f"{', '.join([*told[:_MOST_NAMES], *rest])}."
                 )
+
+
+def best_said(report: StepsReport | None, variants: Sequence[VariantReport]) -> str:
+    """Which configuration is best in which tests, in a sentence; empty where none were judged.
+
+    Args:
+        report: The tests.
+        variants: Of the experiment, for what is unsafe among them.
+    """
+    if report is None or not report.best:
+        return ""
+    names = {step.metric: f"{step.title} {step.column}" for step in report.steps}
+    said = []
+    for variant in variants:
+        won = [
+            names[each.metric]
+            for each in report.best
+            if (each.variant, each.shown) == (variant.name, True)
+        ]
+        if won:
+            more = [f"{len(won) - _MOST_NAMES} more"] if len(won) > _MOST_NAMES else []
+            unsafe = ", which is unsafe" if variant.unsafe else ""
+            said.append(
+                f'"{variant.name}"{unsafe} is shown to be the best in {len(won)} of '
+                f"{len(report.best)} tests: {', '.join([*won[:_MOST_NAMES], *more])}."
+            )
+    rest = sum(not each.shown for each in report.best)
+    if rest:
+        which = f"{rest} of {len(report.best)} tests"
+        said.append(f"In {which} no configuration is shown to be better than all others.")
+    return " ".join(said)
 
 
 def _plans(folder: RecordedExperiment, steps: Sequence[StepInfo]) -> Iterator[StepPlan]:

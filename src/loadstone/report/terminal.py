@@ -10,6 +10,7 @@ from rich.text import Text
 
 from loadstone.report.model import ReportDocument
 from loadstone.report.terminal_crashes import crash_tables, durability_list
+from loadstone.report.terminal_matrix import matrix_tables
 from loadstone.report.terminal_scale import scale_tables
 from loadstone.report.terminal_search import search_tables
 from loadstone.report.terminal_trial import trial_tables
@@ -45,7 +46,8 @@ def report_parts(
     elif document.scale is not None:
         parts += scale_tables(document.scale)
     elif len(document.variants) > 1:
-        parts += [*variants_tables(document), steps_list(document), durability_list(document)]
+        parts += matrix_tables(document) or variants_tables(document)
+        parts += [steps_list(document), durability_list(document)]
     if len(document.variants) == 1 and document.search is None:
         parts += crash_tables(document)
         parts += trial_tables(document, in_full=in_full)

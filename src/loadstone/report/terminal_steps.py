@@ -12,6 +12,7 @@ from rich.text import Text
 from loadstone.load.totals import MEASURE
 from loadstone.report.headline import figure_of
 from loadstone.report.model import ReportDocument, StepReport, StepTitle, TrialReport
+from loadstone.report.terminal_matrix import familiar_table
 from loadstone.report.text import interval, number
 from loadstone.units import format_size
 
@@ -28,6 +29,8 @@ def step_table(document: ReportDocument, trial: TrialReport) -> list[RenderableT
     """
     if document.steps is None:
         return []
+    if document.steps.has_columns:
+        return familiar_table(document)
     steps = document.steps.steps
     used = _used(trial)
     columns = {name: cells for name, cells in {**_times(document, steps), **used}.items() if cells}

@@ -38,7 +38,7 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     parts += step_table(document, report)
     if shown.measured:
         parts += [Text(""), _phases(shown, document.metric)]
-    if shown.operations and document.steps is None:
+    if shown.operations and (document.steps is None or document.steps.has_columns):
         parts += [Text(""), _operations(shown)]
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]

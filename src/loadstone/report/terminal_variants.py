@@ -31,7 +31,7 @@ from loadstone.report.text import (
     verdict,
 )
 
-_SYMBOLS = {
+SYMBOLS = {
     "better": "▲",
     "worse": "▼",
     "equivalent": "≈",
@@ -39,7 +39,7 @@ _SYMBOLS = {
     "too few repeats": "?",
     "not decided yet": "?",
 }
-_STYLES = {"better": "green", "worse": "red"}
+STYLES = {"better": "green", "worse": "red"}
 _FIRST = {"ladder": "rung", "compare": "level", "sweep": "cell"}
 
 
@@ -168,7 +168,7 @@ def _verdict(comparison: ComparisonReport | None) -> Text:
     if comparison is None:
         return Text("")
     kind = comparison.verdict
-    text = Text(f"{_SYMBOLS[kind]} {verdict(comparison)}", style=_STYLES.get(kind, ""))
+    text = Text(f"{SYMBOLS[kind]} {verdict(comparison)}", style=STYLES.get(kind, ""))
     if comparison.p_adjusted is not None:
         text.append(f"\n{p_value(comparison.p_adjusted)}", style="not bold dim")
     if comparison.look is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -35,14 +35,22 @@ THINK_TIME_CAP = 10.0
 
 @dataclass(frozen=True)
 class StepInfo:
-    """A step that all trials make, and that is compared by itself."""
+    """A part of the load that all trials make, and that is compared by itself."""
 
     operation: str
     title: str
     metric: str
-    """Name of the metric with its time, in seconds."""
+    """Name of the metric by which it is judged: its time, or the rate of what was done in it."""
     family: str
-    """Steps that are judged together."""
+    """Steps that are judged together; of a table with columns, each test is a family of its own."""
+    column: str = ""
+    """Of the table in which its title is the row: `read`, `write`; empty: there is no such table.
+
+    A pair that is compared is one of many configurations then: the verdicts on a step are corrected
+    over all pairs, not over the steps of a pair.
+    """
+    facts: Mapping[str, float | str] = field(default_factory=dict)
+    """What a figure of another program must share with it to stand beside it."""
 
 
 @dataclass(frozen=True)
@@ -244,8 +252,13 @@ class Workload(ABC, Generic[T]):
         return self.headline
 
     def steps(self) -> Sequence[StepInfo]:
-        """The steps of a workload that goes step by step; none of others."""
+        """The steps of a workload that goes step by step, or its tests; none of others."""
         return ()
+
+    @property
+    def is_stepwise(self) -> bool:
+        """Whether its load is a few long operations, each with a time and no percentiles."""
+        return any(not step.column for step in self.steps())
 
     # -- what designs and charts ask besides ---------------------------------------------------
     @property

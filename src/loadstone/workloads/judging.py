@@ -32,7 +32,7 @@ def headline_of(experiment: Experiment) -> str | None:
 def answers_to_rate(experiment: Experiment) -> bool:
     """Whether operations fall due at a rate, and their response times are measured."""
     workload = workload_of(experiment.workload)
-    return _has_rate(workload, experiment) and not workload.steps()
+    return _has_rate(workload, experiment) and not workload.is_stepwise
 
 
 def offered_rates(experiment: Experiment) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,12 +18,13 @@ from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.connection import Connection
-from loadstone.workloads.base import LoadContext, Workload
+from loadstone.workloads.base import LoadContext, StepInfo, Workload
 from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured, MetricSpec
 from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES, StorageProfile
+from loadstone.workloads.storage.steps import step_infos
 
 DONE = CheckSpec("work was done", "every test moved bytes, and every pass of it ended")
 
@@ -156,6 +157,10 @@ class Storage(Workload[Target]):
             if not all(measured.total_operations.get(name) for name in each.operations)
         ]
         return [DONE.of(passed=not idle, detail=", ".join(idle) or "all tests moved bytes")]
+
+    def steps(self) -> Sequence[StepInfo]:
+        """The tests, each compared by itself."""
+        return step_infos(self.profile.tests)
 
     def fingerprint(self, target: Target) -> Fingerprint:
         """The size of the files and which disk it is; what they hold is written over."""

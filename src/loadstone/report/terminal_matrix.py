@@ -1,0 +1,141 @@
+"""The tests of a baseline in the shape that people know: a test a row, read and write across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.report.headline import figure_of, mean_of
+from loadstone.report.model import (
+    ComparisonReport,
+    ReportDocument,
+    StepsReport,
+    StepTitle,
+    VariantReport,
+)
+from loadstone.report.terminal_variants import STYLES, SYMBOLS
+from loadstone.report.text import interval, number, percent
+from loadstone.results.metrics import all_metrics
+
+BEST = "★"
+
+
+def familiar_table(document: ReportDocument) -> list[RenderableType]:
+    """The tests of the only configuration: median, and interval where there are several trials."""
+    report = _tests_of(document)
+    if report is None:
+        return []
+    table = _table("test", [f"{column}, {_unit(document, report)}" for column in _columns(report)])
+    shown = False
+    for title in dict.fromkeys(step.title for step in report.steps):
+        of_row = {step.column: step for step in report.steps if step.title == title}
+        cells = [_figure(document, of_row.get(column)) for column in _columns(report)]
+        shown = shown or any(cell.plain for cell in cells)
+        table.add_row(Text(title, style="bold"), *cells)
+    return [Text(""), table] if shown else []
+
+
+def matrix_tables(document: ReportDocument) -> list[RenderableType]:
+    """A table for each of read and write: a configuration a row, a test a column."""
+    report = _tests_of(document)
+    if report is None:
+        return []
+    parts: list[RenderableType] = []
+    for column in _columns(report):
+        steps = [step for step in report.steps if step.column == column]
+        parts.append(Text(f"{column.capitalize()}, {_unit(document, report)}", style="bold"))
+        parts += [_matrix(document, report, steps), Text("")]
+    parts.append(Text(_legend(document, report), style="dim"))
+    return [*parts, Text("")]
+
+
+def _tests_of(document: ReportDocument) -> StepsReport | None:
+    return document.steps if document.steps is not None and document.steps.has_columns else None
+
+
+def _columns(report: StepsReport) -> list[str]:
+    return list(dict.fromkeys(step.column for step in report.steps))
+
+
+def _table(first: str, others: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def _unit(document: ReportDocument, report: StepsReport) -> str:
+    """That of the tests' figures; all have one."""
+    metrics = {metric.name: metric for metric in document.metrics}
+    return next((metrics[each.metric].unit for each in report.steps if each.metric in metrics), "")
+
+
+def _figure(document: ReportDocument, step: StepTitle | None) -> Text:
+    """Of the trials that count; where none does, of the last."""
+    if step is None:
+        return Text("")
+    figure = figure_of(document.variants[0], step.metric)
+    if figure is None:
+        last = document.trials[-1].result
+        value = next((each.value for each in all_metrics(last) if each.name == step.metric), None)
+        return Text("" if value is None else number(value), style="yellow")
+    text = Text(number(figure.median))
+    if span := interval(figure.low, figure.high):
+        text.append(f"\n{span}", style="dim")
+    return text
+
+
+def _matrix(document: ReportDocument, report: StepsReport, steps: Sequence[StepTitle]) -> Table:
+    table = _table("", [step.title for step in steps])
+    for variant in document.variants:
+        name = Text(variant.name, style="bold")
+        if variant.unsafe:
+            name.append("\n UNSAFE", style="not bold yellow")
+        table.add_row(name, *(_cell(report, variant, step.metric) for step in steps))
+    return table
+
+
+def _cell(report: StepsReport, variant: VariantReport, metric: str) -> Text:
+    """The mean that verdicts are about, marked; below it the change with its verdict."""
+    figure = figure_of(variant, metric)
+    if figure is None:
+        return Text("-", style="dim")
+    best = any(
+        each.shown and each.variant == variant.name for each in report.best if each.metric == metric
+    )
+    text = Text(f"{BEST} " if best else "", style="bold" if best else "")
+    text.append(number(mean_of(figure)))
+    comparison = _comparison(report, variant.name, metric)
+    if comparison is not None:
+        verdict = comparison.verdict
+        change = f"\n{SYMBOLS[verdict]} {percent(comparison.effect_percent)}"
+        text.append(change, style=f"not bold {STYLES.get(verdict, 'dim')}")
+    return text
+
+
+def _comparison(report: StepsReport, variant: str, metric: str) -> ComparisonReport | None:
+    """That with the baseline: of a ladder, not with the rung before."""
+    own = [
+        each
+        for each in report.comparisons
+        if each.metric == metric and each.candidate == variant and each.role != "previous"
+    ]
+    return next(iter(own), None)
+
+
+def _legend(document: ReportDocument, report: StepsReport) -> str:
+    words = (
+        f'Means; below, the change against "{document.variants[0].name}": ▲ better, ▼ worse, '
+        "= no detectable change, ? too few repeats. Corrected by Holm over each test's column."
+    )
+    if not report.best:
+        return words
+    shown = sum(each.shown for each in report.best)
+    return (
+        f"{words} {BEST} shown to be better than every other: in {shown} of {len(report.best)} "
+        f"tests, all pairs judged together."
+    )
