@@ -64,7 +64,7 @@ class Conductor:
         try:
             _check_files(plan.ground, plan)
             plan.folder.mkdir(parents=True, exist_ok=True)
-            fio = find_fio()
+            fio = find_fio(plan.ground.engine)
             engine = choose_engine(fio, plan)
         except (LoadstoneError, OSError):
             self._report.hello(list(dict.fromkeys(operations)), threads, None)

@@ -27,7 +27,7 @@ PROGRAMS = {
 }
 """By the kind of the placement."""
 LIBRARIES = {
-    "nfs": {"ganesha/libfsalvfs.so": "nfs-ganesha-vfs", "qemu/block-nfs.so": "qemu-block-extra"},
+    "nfs": {**nfs_export.LIBRARIES, "qemu/block-nfs.so": "qemu-block-extra"},
     "iscsi": {"qemu/block-iscsi.so": "qemu-block-extra"},
 }
 """By the kind of the placement: what the programs load, and the package of each."""
@@ -80,7 +80,7 @@ class NfsDevice(ExportedDevice):
         return nfs_export.mark_of(self._work)
 
     def start_export(self) -> tuple[list[str], str]:
-        """qemu asks rpcbind for the ports: it is brought into the network of the server."""
+        """Qemu asks rpcbind for the ports: it is brought into the network of the server."""
         export = NfsExport(self._work, self._work, commit=self.place.writes == "sync")
         server = processes.start_until(
             export.command(),

@@ -128,16 +128,7 @@ class NetworkDevice(Device):
 
     def server_arguments(self) -> list[str]:
         """Filters, plugin and parameters of nbdkit."""
-        filters, parameters = [], []
-        if self.place.write_delay_ms:
-            filters.append("delay")
-            parameters.append(f"wdelay={self.place.write_delay_ms}ms")
-        if self.place.writes is not None:
-            filters.append("fua")
-            mode = "force" if self.place.writes == "sync" else "discard"
-            parameters.append(f"fuamode={mode}")
-        image = f"file={self._work / IMAGE}"
-        return [*(f"--filter={name}" for name in filters), "file", image, *parameters]
+        return nbdkit_arguments(self._work / IMAGE, self.place.writes, self.place.write_delay_ms)
 
     def _loop_entry(self) -> dict[str, str]:
         """What `loop.detach` needs."""
@@ -213,6 +204,24 @@ class NetworkDevice(Device):
         if self.device is None:
             raise TargetError("the device was not made yet")
         return self.device
+
+
+def nbdkit_arguments(image: Path, writes: str | None, write_delay_ms: int) -> list[str]:
+    """Filters, plugin and parameters of an nbdkit that serves an image.
+
+    Args:
+        image: The file.
+        writes: As of a placement: `sync`, `async`, or None.
+        write_delay_ms: How much longer each write takes.
+    """
+    filters, parameters = [], []
+    if write_delay_ms:
+        filters.append("delay")
+        parameters.append(f"wdelay={write_delay_ms}ms")
+    if writes is not None:
+        filters.append("fua")
+        parameters.append(f"fuamode={'force' if writes == 'sync' else 'discard'}")
+    return [*(f"--filter={name}" for name in filters), "file", f"file={image}", *parameters]
 
 
 def _rewrite_and_sync(device: Path, times: int) -> None:

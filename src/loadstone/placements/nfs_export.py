@@ -16,6 +16,8 @@ from pathlib import Path
 from loadstone.errors import WrongInputError
 
 PROGRAMS = ("ganesha.nfsd", "rpcbind", "unshare", "ip")
+LIBRARIES = {"ganesha/libfsalvfs.so": "nfs-ganesha-vfs"}
+"""What ganesha loads, and its package."""
 INITIALIZED = "NFS SERVER INITIALIZED"
 """In the log of a server that serves."""
 _PLAIN_PATH = re.compile(r"[\w./+-]+", re.ASCII)
@@ -67,6 +69,11 @@ class NfsExport:
         return mark_of(self.work)
 
     @property
+    def config(self) -> Path:
+        """Its configuration, as of its last start."""
+        return self.work / "ganesha.conf"
+
+    @property
     def url(self) -> str:
         """Of the folder, as libnfs reads it."""
         query = "?nfsport={}&mountport={}".format(*self.ports) if self.ports else ""
@@ -84,13 +91,12 @@ class NfsExport:
             WrongInputError: If the folder cannot be written in an address.
         """
         refuse_unfit_path(self.shared)
-        config = self.work / "ganesha.conf"
-        config.write_text(self._config())
+        self.config.write_text(self._text())
         alone = [] if self.ports else ["--net"]
-        arguments = [str(config), str(self.mark), "no" if self.ports else "yes"]
+        arguments = [str(self.config), str(self.mark), "no" if self.ports else "yes"]
         return ["unshare", "--mount", *alone, "sh", "-c", _START, "sh", *arguments]
 
-    def _config(self) -> str:
+    def _text(self) -> str:
         nfs, mount = self.ports or (_USUAL_PORT, _USUAL_PORT + 1)
         commit = "true" if self.commit else "false"
         # Where loopback is the only network, ganesha finds no address to bind to, and needs none.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -257,6 +257,13 @@ class Target:
         The settings under test do not slow it down; they are in force again at its end.
         """
         return nullcontext()
+
+    def laying_out(self, names: Sequence[str]) -> AbstractContextManager[Sequence[Path]]:
+        """Files of this machine behind the test files of these names, to be written in full.
+
+        What serves them goes on with them when the block is left. None: there are no such files.
+        """
+        return nullcontext(())
 
     def settle(self, cache: str) -> None:
         """The last change before load: caches, statistics and checkpoint in their declared state.

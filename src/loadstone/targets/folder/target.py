@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -81,6 +83,10 @@ class Folder(Target):
         """Puts the copy back."""
         self.store.put_back(key, spec.storage)
         return self.store.readings()
+
+    def laying_out(self, names: Sequence[str]) -> AbstractContextManager[Sequence[Path]]:
+        """In the folder."""
+        return nullcontext([self.store.database / name for name in names])
 
     def settle(self, cache: str) -> None:
         """Reads the files into the page cache, or takes them out; all is on the medium."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
+from loadstone.targets import fio_program
 
 VARIABLE = "LOADSTONE_FIO_BINARY"
 """Of the environment: the path of fio, if another than that on PATH is wanted."""
@@ -37,11 +38,15 @@ class Fio:
         return not self.engines or engine in self.engines
 
 
-def find_fio() -> Fio:
-    """Finds fio: its variable, then `PATH`.
+def find_fio(needed: str | None = None) -> Fio:
+    """Finds fio: its variable, then `PATH`, then one that was built for the engines it lacks.
+
+    Args:
+        needed: The engine that it must have, if one is named.
 
     Raises:
         WrongInputError: If there is none, or it does not run.
+        TargetError: If there is none with that engine.
     """
     named = os.environ.get(VARIABLE)
     path = shutil.which(named or "fio")
@@ -55,6 +60,13 @@ def find_fio() -> Fio:
             "fio was not found on PATH",
             advice=f"install Debian's package fio, or set {VARIABLE} to its path",
         )
+    found = _answering(path)
+    if named or needed is None or found.has(needed):
+        return found
+    return _answering(str(fio_program.fio_with(needed)))
+
+
+def _answering(path: str) -> Fio:
     version = _VERSION.search(_asked(path, "--version"))
     listed = _asked(path, "--enghelp").partition(_LIST)[2]
     engines = frozenset(line.strip() for line in listed.splitlines()[1:] if line.strip())

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
@@ -95,14 +94,11 @@ class Storage(Workload[Target]):
         return len(self.test_files) * self.passes.file_bytes
 
     def prepare(self, target: Target) -> None:
-        """Writes test files of a folder in full; on anything else its generator does."""
-        connection = target.connection().plan()
-        if connection["protocol"] != "files":
-            return
-        folder, compressible = Path(connection["folder"]), self.parameters.compressible
-        for seed, file in enumerate(self.test_files):
-            path = folder / file_name(file, compressible)
-            lay_out(path, self.passes.file_bytes, compressible, seed)
+        """Writes test files in full, where they are files of this machine."""
+        names = [file_name(each, self.parameters.compressible) for each in self.test_files]
+        with target.laying_out(names) as paths:
+            for seed, path in enumerate(paths):
+                lay_out(path, self.passes.file_bytes, self.parameters.compressible, seed)
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A measured phase for each test, as long as its passes."""

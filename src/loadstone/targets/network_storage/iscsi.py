@@ -1,0 +1,46 @@
+"""The target `iscsi`: a disk that tgt serves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from loadstone.placements import iscsi_export
+from loadstone.placements.exported import free_ports
+from loadstone.placements.iscsi_export import IscsiExport
+from loadstone.targets.network_storage.served import WRITES, ServedDisk
+from loadstone.targets.network_storage.server import IscsiServer
+
+
+class Iscsi(ServedDisk):
+    """Written `cached` (write-back: flushes are done) or `sync` (write-through)."""
+
+    engine = "iscsi"
+    fio_engine = "libiscsi"
+    needed_programs = iscsi_export.PROGRAMS
+    kept_socket = f"{iscsi_export.SOCKET}.0.lock"
+
+    @property
+    def iscsi_server(self) -> IscsiServer:
+        """As `server`."""
+        server = self.server
+        assert isinstance(server, IscsiServer)  # noqa: S101 - made below
+        return server
+
+    def make_server(self, folder: Path, log: Path) -> IscsiServer:
+        """On a free port."""
+        server = IscsiServer(folder, log, self.context.journal)
+        port = free_ports(1)[0]
+        server.export = IscsiExport(server.mark, folder, write_through=False, port=port)
+        return server
+
+    def configure(self, shared: Path, settings: dict[str, str]) -> None:
+        """What it is told after its next start."""
+        server = self.iscsi_server
+        (image,) = self.files(shared, ())
+        through = settings.get(WRITES, "cached") == "sync"
+        server.export = replace(server.export, image=image, write_through=through)
+
+    def url(self) -> str:
+        """Of its one disk."""
+        return self.iscsi_server.export.url

@@ -1,0 +1,68 @@
+"""The target `nfs`: a folder that nfs-ganesha exports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from loadstone.placements import nfs_export, tree
+from loadstone.placements.exported import free_ports
+from loadstone.placements.nfs_export import NfsExport
+from loadstone.spec.target import TargetSpec
+from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.network_storage.served import WRITES, ServedStorage
+from loadstone.targets.network_storage.server import NfsServer
+
+
+class Nfs(ServedStorage):
+    """Written `cached` (durable when the client commits) or `sync` (every write is)."""
+
+    engine = "nfs"
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING})
+    fio_engine = "nfs"
+    needed_programs = nfs_export.PROGRAMS
+    needed_libraries: ClassVar[dict[str, str]] = nfs_export.LIBRARIES
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """As of all, and that the folder can be exported."""
+        nfs_export.refuse_unfit_path(Path(spec.data) if spec.data else tree.DEFAULT_PARENT)
+        return super().describe(spec)
+
+    @classmethod
+    def unavailable(cls) -> str | None:
+        """Only root may have a mount table of its own."""
+        if os.geteuid() != 0:
+            return "nfs-ganesha gets a mount table of its own, which only root may make"
+        return super().unavailable()
+
+    @property
+    def nfs_server(self) -> NfsServer:
+        """As `server`."""
+        server = self.server
+        assert isinstance(server, NfsServer)  # noqa: S101 - made below
+        return server
+
+    def make_server(self, folder: Path, log: Path) -> NfsServer:
+        """On free ports, which clients are told."""
+        server = NfsServer(folder, log, self.context.journal)
+        nfs, mount = free_ports(2)
+        server.export = NfsExport(folder, folder, commit=False, ports=(nfs, mount))
+        return server
+
+    def configure(self, shared: Path, settings: dict[str, str]) -> None:
+        """By the configuration of its next start."""
+        server = self.nfs_server
+        commit = settings.get(WRITES, "cached") == "sync"
+        server.export = replace(server.export, shared=shared.resolve(), commit=commit)
+
+    def url(self) -> str:
+        """Of the folder."""
+        return self.nfs_server.export.url
+
+    def files(self, shared: Path, names: Sequence[str]) -> list[Path]:
+        """Each in the folder."""
+        return [shared / name for name in names]
