@@ -7,6 +7,7 @@ use crate::acknowledgements::Acknowledgements;
 use crate::archive::engine::Engine as ArchiveEngine;
 use crate::archive::parameters::Parameters as ArchiveParameters;
 use crate::archive::{self, Archive};
+use crate::catalogue::{Catalogue, CatalogueLoad, CatalogueRun};
 use crate::clock::Epoch;
 use crate::control::{Signals, listen};
 use crate::log_in::LogIn;
@@ -27,7 +28,7 @@ use crate::session::Workload;
 use crate::sqlite;
 
 /// Names of the workloads that this driver knows.
-pub const WORKLOADS: [&str; 4] = ["archive", "noop", "oltp", "point-select"];
+pub const WORKLOADS: [&str; 5] = ["archive", "noop", "oltp", "point-select", "storage"];
 
 /// The streams and the time of a process that is to make a run.
 pub struct Environment<I, O> {
@@ -68,6 +69,7 @@ where
             let noop = Noop::new(&plan.workload.parameters, plan.process.of)?;
             start(plan, noop, environment)
         }
+        ("storage", Role::Run | Role::Load) => catalogue(plan, environment),
         ("point-select", Role::Run) => point_select(plan, environment),
         ("point-select", Role::Load) => Err(Refusal::new(
             "workload.role",
@@ -80,6 +82,19 @@ where
                 WORKLOADS.join(", ")
             ),
         )),
+    }
+}
+
+/// Makes the small files of users, or works with them.
+fn catalogue<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
+where
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    let catalogue = Catalogue::from_plan(plan)?;
+    match plan.workload.role {
+        Role::Load => start(plan, CatalogueLoad::new(catalogue), environment),
+        _ => start(plan, CatalogueRun::new(catalogue, plan)?, environment),
     }
 }
 
@@ -129,7 +144,7 @@ where
             let engine = archive::sqlite::Sqlite::new(config, &parameters)?;
             event_archive_on(engine, plan, parameters, environment)
         }
-        Protocol::None => Err(needs_engine("archive")),
+        Protocol::Files | Protocol::None => Err(needs_engine("archive")),
     }
 }
 
@@ -192,7 +207,7 @@ where
                 environment,
             )
         }
-        Protocol::None => Err(needs_engine("oltp")),
+        Protocol::Files | Protocol::None => Err(needs_engine("oltp")),
     }
 }
 

@@ -6,13 +6,16 @@
 pub mod acknowledgements;
 pub mod archive;
 pub mod board;
+pub mod catalogue;
 pub mod cells;
 pub mod clock;
 pub mod conductor;
 pub mod control;
+pub mod cpu_meter;
 pub mod decimal;
 pub mod drive;
 pub mod frames;
+pub mod job_thread;
 pub mod launch;
 pub mod log_in;
 pub mod mysql;

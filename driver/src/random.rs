@@ -41,6 +41,14 @@ impl Random {
     }
 }
 
+/// The finaliser of SplitMix64: neighbouring inputs give unrelated outputs.
+pub fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
 /// A choice among weighted items, by their position.
 #[derive(Debug, Clone)]
 pub struct Weights(Box<[f64]>);

@@ -47,3 +47,7 @@ LONGEST_LATE_S = 3600.0
 
 MOST_SESSIONS_OF_RUNNER = 10_000
 """Each is a thread."""
+
+MOST_HOMES = 10_000_000
+MOST_HOME_FILES = 10_000
+"""Of a catalogue: users with a home folder, and the files that each begins with."""

@@ -12,9 +12,10 @@ use super::parameters::{Parameters, Path};
 use super::segments::{Part, ROUTES, Routes};
 use super::session::{Abilities, refuse_beyond};
 use super::station_buffer::{Batch, SharedBuffer};
+use crate::cpu_meter::CpuMeter;
 use crate::plan::Refusal;
 use crate::session::Failure;
-use crate::sqlite::{Clerk, Config, CpuMeter, EngineThread, Error};
+use crate::sqlite::{Clerk, Config, EngineThread, Error};
 
 /// How long a connection waits for another that writes, in milliseconds, unless the plan says it.
 const BUSY_TIMEOUT_MS: &str = "5000";

@@ -3,6 +3,8 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::random::mix;
+
 /// The generator of all draws: small, fast, and the same on every machine.
 pub type Stream = Xoshiro256PlusPlus;
 
@@ -36,14 +38,6 @@ pub enum Purpose {
 pub fn stream(seed: u64, purpose: Purpose, index: u64) -> Stream {
     let state = mix(mix(mix(seed) ^ purpose as u64) ^ index);
     Stream::seed_from_u64(state)
-}
-
-/// The finaliser of SplitMix64: neighbouring inputs give unrelated outputs.
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 /// NURand's constant for last names when data is loaded, the same for every database.

@@ -51,3 +51,8 @@ pub const LONGEST_INTERVAL_S: f64 = 60.0;
 pub const LONGEST_THRESHOLD_S: f64 = 10_000.0;
 /// That an event is late at most.
 pub const LONGEST_LATE_S: f64 = 3600.0;
+
+/// Users with a home folder in a catalogue.
+pub const MOST_HOMES: u32 = 10_000_000;
+/// Files that each home begins with.
+pub const MOST_HOME_FILES: u32 = 10_000;

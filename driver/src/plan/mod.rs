@@ -151,6 +151,9 @@ pub struct Connection {
     /// Database; with SQLite the path of its file.
     #[serde(default)]
     pub database: String,
+    /// With files the folder in which they are.
+    #[serde(default)]
+    pub folder: String,
     /// Settings of each connection (SQLite's pragmas).
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -171,6 +174,7 @@ impl Default for Connection {
             port: 0,
             user: String::new(),
             database: String::new(),
+            folder: String::new(),
             settings: BTreeMap::new(),
             password_env: None,
             connect_timeout_s: ten(),
@@ -191,6 +195,8 @@ pub enum Protocol {
     Mysql,
     /// None: the engine is in this process, its data in the file `database`.
     Sqlite,
+    /// None: the driver reads and writes files below `folder` itself.
+    Files,
 }
 
 /// How operations that may succeed when tried again are tried again.

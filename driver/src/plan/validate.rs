@@ -78,10 +78,11 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
     let given = &plan.connection;
     let server = match given.protocol {
         Protocol::None => return Ok(()),
-        Protocol::Sqlite => false,
+        Protocol::Sqlite | Protocol::Files => false,
         Protocol::Postgresql | Protocol::Mysql => true,
     };
-    if server && !given.settings.is_empty() {
+    let files = given.protocol == Protocol::Files;
+    if given.protocol != Protocol::Sqlite && !given.settings.is_empty() {
         return Err(Refusal::new(
             "connection.settings",
             "only sqlite takes settings; set those of a server on the server",
@@ -93,7 +94,8 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
         ("host", server && given.host.is_empty()),
         ("port", needs_port && given.port == 0),
         ("user", server && given.user.is_empty()),
-        ("database", given.database.is_empty()),
+        ("database", !files && given.database.is_empty()),
+        ("folder", files && given.folder.is_empty()),
     ] {
         if missing {
             return Err(Refusal::new(

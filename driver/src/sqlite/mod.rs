@@ -6,11 +6,9 @@
 
 mod config;
 mod error;
-mod meter;
 mod settings;
 mod thread;
 
 pub use config::Config;
 pub use error::Error;
-pub use meter::CpuMeter;
 pub use thread::{Clerk, EngineThread};

@@ -1,13 +1,13 @@
 //! A thread with a connection, to which a session sends its transactions.
 
 use std::sync::Arc;
-use std::sync::mpsc;
 
 use rusqlite::Connection;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::{Config, CpuMeter, Error};
+use super::{Config, Error};
+use crate::cpu_meter::CpuMeter;
+use crate::job_thread::{Bench, Gone, JobThread};
 use crate::session::Failure;
 
 /// What a thread does with its connection.
@@ -34,10 +34,7 @@ pub trait Clerk: 'static {
 
 /// A session's hold on its thread. Dropping it closes the connection and ends the thread.
 #[derive(Debug)]
-pub struct EngineThread<C: Clerk> {
-    jobs: Option<mpsc::Sender<C::Job>>,
-    replies: UnboundedReceiver<Result<C::Reply, Error>>,
-}
+pub struct EngineThread<C: Clerk>(JobThread<C::Job, Result<C::Reply, Error>>);
 
 impl<C: Clerk> EngineThread<C> {
     /// Starts a thread that opens `config`; `meter` counts its processor time.
@@ -45,20 +42,15 @@ impl<C: Clerk> EngineThread<C> {
     /// # Errors
     /// When the system gives no thread, or the connection cannot be opened.
     pub async fn start(config: Arc<Config>, meter: Arc<CpuMeter>) -> Result<Self, Failure> {
-        let (jobs, inbox) = mpsc::channel();
-        let (outbox, replies) = unbounded_channel();
         let (opened, open) = oneshot::channel();
-        let body = move || {
+        let body = move |bench: Bench<_, _>| {
             let _presence = meter.enter();
-            work::<C>(&config, opened, &inbox, &outbox);
+            work::<C>(&config, opened, &bench);
         };
-        std::thread::Builder::new()
-            .name("sqlite".into())
-            .spawn(body)
+        let thread = JobThread::start("sqlite", body)
             .map_err(|error| Error::Thread(format!("cannot start a thread: {error}")))?;
-        open.await.map_err(|_| gone())??;
-        let jobs = Some(jobs);
-        Ok(Self { jobs, replies })
+        open.await.map_err(|_| gone(Gone))??;
+        Ok(Self(thread))
     }
 
     /// Has a job done.
@@ -75,8 +67,7 @@ impl<C: Clerk> EngineThread<C> {
     /// # Errors
     /// When the thread is gone.
     pub fn send(&mut self, job: C::Job) -> Result<(), Error> {
-        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-        jobs.send(job).map_err(|_| gone())
+        self.0.send(job).map_err(gone)
     }
 
     /// The answer to the first job that has none yet.
@@ -84,25 +75,23 @@ impl<C: Clerk> EngineThread<C> {
     /// # Errors
     /// That of the job.
     pub async fn reply(&mut self) -> Result<C::Reply, Error> {
-        self.replies.recv().await.ok_or_else(gone)?
+        self.0.reply().await.map_err(gone)?
     }
 
     /// Closes the connection and waits for that.
     pub async fn close(&mut self) {
-        self.jobs = None;
-        while self.replies.recv().await.is_some() {}
+        self.0.close().await;
     }
 }
 
-fn gone() -> Error {
-    Error::Thread("the thread of the session is gone".into())
+fn gone(gone: Gone) -> Error {
+    Error::Thread(gone.to_string())
 }
 
 fn work<C: Clerk>(
     config: &Config,
     opened: oneshot::Sender<Result<(), Error>>,
-    inbox: &mpsc::Receiver<C::Job>,
-    outbox: &UnboundedSender<Result<C::Reply, Error>>,
+    bench: &Bench<C::Job, Result<C::Reply, Error>>,
 ) {
     // Whoever asked may have stopped waiting; then there is nobody to tell.
     let connection = match config.open() {
@@ -116,9 +105,5 @@ fn work<C: Clerk>(
     if opened.send(Ok(())).is_err() {
         return;
     }
-    while let Ok(job) = inbox.recv() {
-        if outbox.send(C::serve(&mut desk, job)).is_err() {
-            return;
-        }
-    }
+    bench.serve(|job| C::serve(&mut desk, job));
 }

@@ -20,9 +20,10 @@ use super::engine::{Conversation, Ending, Engine};
 use super::inputs::{Delivery, NewOrder, OrderStatus, Payment, StockLevel};
 use super::parameters::{RunParameters, Style, refuse};
 use super::session::Chosen;
+use crate::cpu_meter::CpuMeter;
 use crate::plan::Refusal;
 use crate::session::Failure;
-use crate::sqlite::{Config, CpuMeter, EngineThread};
+use crate::sqlite::{Config, EngineThread};
 
 pub use sink::SqliteSink;
 use transactions::Transactor;

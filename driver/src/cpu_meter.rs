@@ -1,4 +1,4 @@
-//! The processor time of SQLite's threads, which is the engine's and not the load generator's.
+//! The processor time of an engine's threads in this process, which is not the load generator's own.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
