@@ -60,6 +60,7 @@ def record_of(
     for phase in phases:
         notices += _not_steady(phase.steady_state, f"phase {phase.name!r}: ")
     notices += workload.notices(measured) if measured else []
+    notices += workload.phase_notices(by_phase)
     metrics = _metrics(outcome, measured, by_phase)
     operations = log.operations() if measures and log.measured().duration_s > 0 else []
     notices += without_figure(outcome, figures_of(metrics, operations, phases))

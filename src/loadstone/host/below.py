@@ -109,6 +109,8 @@ def _below_device(
     backing = machine.at(f"/sys/class/block/{name}/loop/backing_file")
     if backing.exists():
         file = Path(backing.read_text().strip().removesuffix(" (deleted)"))
+        if not file.exists():  # of another mount table, or gone
+            return layer, "unknown"
         below, ends_on = _below_folder(file.parent, machine, device_of, mounted, left - 1)
         return layer + below, ends_on
     slaves = machine.at(f"/sys/class/block/{name}/slaves")

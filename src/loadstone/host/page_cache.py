@@ -51,7 +51,7 @@ def cached(file: Path) -> Cached:
     """
     descriptor = os.open(file, os.O_RDONLY)
     try:
-        size = os.fstat(descriptor).st_size
+        size = os.lseek(descriptor, 0, os.SEEK_END)  # a device has no other
         found = _cachestat(descriptor)
         if found is not None:
             held, dirty = found

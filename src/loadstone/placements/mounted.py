@@ -14,6 +14,7 @@ from loadstone.placements import mounts, options, tree
 from loadstone.placements.account import Account
 from loadstone.placements.device import IMAGE, Changes, Device, LoopDevice
 from loadstone.placements.exported import IscsiDevice, NfsDevice
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.placements.memory import ZramDevice
 from loadstone.placements.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
 from loadstone.placements.place import LEAST_BYTES, Place, size_text
@@ -69,6 +70,12 @@ class MountedPlace:
     def powerless(self) -> bool:
         """Whether its power was cut and not restored."""
         return self._powerless
+
+    @property
+    def flushes_counted(self) -> ServerFlushes | None:
+        """What the server below does with flushes, if there is one that was counted."""
+        device = self._device
+        return device.flushes_counted if isinstance(device, NetworkDevice) else None
 
     @property
     def has_image(self) -> bool:

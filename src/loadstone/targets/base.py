@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.journal import Journal
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.probes.base import Probe
 from loadstone.protocol.programs import DRIVER, Program
 from loadstone.results.record import FactorReading, Notice
@@ -314,6 +315,10 @@ class Target:
 
     def data_folder(self) -> Path | None:
         """Where the data lie; None if that is not on this machine, or not known."""
+        return None
+
+    def flushes_counted(self) -> ServerFlushes | None:
+        """What a server of Loadstone's below the data does with flushes; None without one."""
         return None
 
     def server_pid(self) -> int | None:

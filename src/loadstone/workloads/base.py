@@ -235,6 +235,14 @@ class Workload(ABC, Generic[T]):
         """What a reader of the metrics should be told besides."""
         return []
 
+    def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
+        """What a reader should be told of the measured phases, each by itself.
+
+        Args:
+            phases: In order; one for most trials.
+        """
+        return []
+
     @abstractmethod
     def check(
         self, target: T, before: Mapping[str, float], measured: Measured

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.protocol.programs import DRIVER, Program
 from loadstone.results.record import FactorReading
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
@@ -99,6 +100,10 @@ class Folder(Target):
     def inventory(self) -> dict[str, Any]:
         """Where it lies."""
         return {"engine": self.engine, **self.store.inventory()}
+
+    def flushes_counted(self) -> ServerFlushes | None:
+        """Of the server of a placement."""
+        return self.store.flushes_counted()
 
     def data_folder(self) -> Path:
         """The folder."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from loadstone.placements import tree
 from loadstone.placements.account import own_account
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.results.record import FactorReading
 from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets.base import TargetContext
@@ -94,6 +95,10 @@ class FileStore:
     def recover(self) -> None:
         """Mounts again what lost its power."""
         self._engine_folders.places.recover()
+
+    def flushes_counted(self) -> ServerFlushes | None:
+        """What the server of the data's placement does with flushes."""
+        return self._engine_folders.places.flushes_counted()
 
     def readings(self) -> list[FactorReading]:
         """One for each placement."""

@@ -30,6 +30,7 @@ import psutil
 from loadstone.errors import LoadstoneError, TargetError
 from loadstone.journal import Journal
 from loadstone.placements.account import Account
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.placements.mounted import MountedPlace, size_for
 from loadstone.placements.place import FILLABLE, IN_MEMORY, Place, parse
 from loadstone.results.record import FactorReading
@@ -196,6 +197,11 @@ class Places:
             return None
         texts = ", ".join(place.place.text for place in self._open.values() if place.has_image)
         return f"the disk below the image of {texts} is full: {self._root}"
+
+    def flushes_counted(self) -> ServerFlushes | None:
+        """What the server of the data's placement does with flushes; None without one."""
+        data = self._open.get("data")
+        return data.flushes_counted if data is not None else None
 
     def readings(self) -> list[FactorReading]:
         """One for each placement in use, as the kernel shows it."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from loadstone.errors import WrongInputError
 from loadstone.placements.place import parse_size
 from loadstone.protocol.programs import FIO, Program
-from loadstone.results.record import CheckResult, Fingerprint, MetricValue
+from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.problems import near
 from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.targets.base import Target
@@ -20,6 +20,7 @@ from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, StepInfo, Workload
 from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured, MetricSpec
+from loadstone.workloads.storage import below, told
 from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES, StorageProfile
@@ -135,13 +136,32 @@ class Storage(Workload[Target]):
         """fio, told and read by a program of ours."""
         return FIO
 
+    def observe(self, target: Target) -> dict[str, float]:
+        """What the devices below have moved so far, and what of the files is in memory."""
+        path = target.data_folder()
+        return {} if path is None else below.read(path, target.flushes_counted())
+
     def measure(self, measured: Measured) -> list[MetricValue]:
-        """Rates of the measured passes."""
+        """Rates of the measured passes, and of a phase by itself what was seen below it."""
         values = {
             "mb_per_s": measured.counters.get("bytes", 0) / measured.duration_s / 1e6,
             "ios_per_s": sum(measured.operations.values()) / measured.duration_s,
         }
-        return [spec.of(values[spec.name]) for spec in self.metrics]
+        seen = self._seen(measured)
+        return [
+            *(spec.of(values[spec.name]) for spec in self.metrics),
+            *([] if seen is None else told.metrics(seen)),
+        ]
+
+    def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
+        """The way of the bytes, what became of flushes, and what reached the journal."""
+        found = [seen for each in phases if (seen := self._seen(each)) is not None]
+        return told.notices(found, direct=self.parameters.direct)
+
+    def _seen(self, measured: Measured) -> told.Seen | None:
+        """What was seen below a phase by itself; the whole has pauses, which are not counted."""
+        test = next((each for each in self.profile.tests if each.name == measured.phase), None)
+        return None if test is None else told.seen(test, measured, self.parameters.sync)
 
     def check(
         self, target: Target, before: Mapping[str, float], measured: Measured

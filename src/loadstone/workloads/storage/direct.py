@@ -1,0 +1,94 @@
+"""Whether I/O went past the page cache, judged by what happened.
+
+A file system may refuse O_DIRECT, and it may accept it and not do it: tmpfs does since Linux 6.6,
+btrfs buffers every write of a checksummed file since 6.14, overlay and fuse do what is below them.
+So the words of open(2) are no evidence. What the load moved is held against what the device below
+has moved meanwhile, and against the pages of the files that are in memory afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from loadstone.host.page_cache import Cached
+from loadstone.units import format_size
+from loadstone.workloads.storage.below import Below
+
+ENOUGH = 0.9
+"""So much of what the load moved must have been seen at the device. The reading is taken some
+milliseconds after the last request, and others may write meanwhile: it is never exact."""
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
+
+
+class Way(StrEnum):
+    """How the bytes went."""
+
+    PAST = "past the page cache"
+    THROUGH = "through the page cache, at least in part"
+    MEMORY = "memory only: no device has seen them"
+    UNKNOWN = "cannot be told"
+
+
+@dataclass(frozen=True)
+class WayFinding:
+    """How the bytes of a test went, and by what that is known."""
+
+    way: Way
+    evidence: str
+
+
+def judge(moved_bytes: int, written_bytes: int, below: Below) -> WayFinding | None:
+    """Says how the bytes of a test went.
+
+    Args:
+        moved_bytes: By the load, read and written.
+        written_bytes: Of them.
+        below: What happened below its files meanwhile.
+
+    Returns:
+        None if nothing was moved.
+    """
+    if moved_bytes <= 0:
+        return None
+    nearest, held = below.nearest, below.cached
+    memory = (
+        "what of the files is in memory could not be asked"
+        if held is None
+        else f"{format_size(held.resident_bytes)} of {format_size(held.size_bytes)} of the files "
+        "in memory afterwards"
+    )
+    if nearest is None:
+        evidence = f"{format_size(moved_bytes)} moved, no device below ({below.ends_on}), {memory}"
+        return WayFinding(_without_device(below), evidence)
+    seen_bytes = nearest.read_bytes + nearest.write_bytes
+    evidence = (
+        f"{format_size(moved_bytes)} moved, {format_size(seen_bytes)} "
+        f"({100 * seen_bytes / moved_bytes:.0f} %) of it by {nearest.name}, {memory}"
+    )
+    if seen_bytes < ENOUGH * moved_bytes:
+        return WayFinding(Way.THROUGH, evidence)
+    if held is None:
+        return WayFinding(Way.UNKNOWN, evidence)
+    if held.resident_bytes == 0:
+        return WayFinding(Way.PAST, evidence)
+    return WayFinding(Way.THROUGH if written_bytes else _of_reads(below, held), evidence)
+
+
+def _without_device(below: Below) -> Way:
+    if below.file_system in IN_MEMORY or below.ends_on in IN_MEMORY:
+        return Way.MEMORY
+    return Way.THROUGH if below.cached and below.cached.resident_bytes else Way.UNKNOWN
+
+
+def _of_reads(below: Below, held: Cached) -> Way:
+    """Of reads that the device has seen, though pages of the files are in memory.
+
+    Pages that hold the whole file would have answered the reads, had they been asked. Pages that
+    came in meanwhile were brought by them.
+    """
+    if held.resident_bytes >= ENOUGH * held.size_bytes:
+        return Way.PAST
+    before = below.cached_before
+    grown = before is not None and held.resident_bytes > before.resident_bytes
+    return Way.THROUGH if grown else Way.UNKNOWN
