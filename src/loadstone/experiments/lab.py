@@ -85,8 +85,10 @@ class Lab:
         with clock.step("settle"):
             self.target.settle(plan.cache)
         with clock.step("inventory"):
-            program = workload.program(self.target.connection())
-            host = host_inventory(folder.path, programs={program.name: lambda: version_of(program)})
+            connection = self.target.connection()
+            program = workload.program(connection)
+            programs = {program.name: lambda: version_of(program), **workload.tools(connection)}
+            host = host_inventory(folder.path, programs=programs)
             folder.write_inventory({"host": host, "target": self.target.inventory()})
         return StartState(fingerprint, workload.observe(self.target))
 

@@ -242,11 +242,12 @@ def _notices(
         engine = target_for(outcome.plan.target)
         found += engine.cautions(outcome.plan.target, outcome.plan.profile)
         # Of a level of a search an overload is a finding: its record says it.
-        found += (
-            generator_notices(health, outcome.plan.profile, measured)
-            if outcome.plan.level is None
-            else trouble_of(outcome, health)
-        )
+        if not outcome.workload.judges_generator:
+            found += (
+                generator_notices(health, outcome.plan.profile, measured)
+                if outcome.plan.level is None
+                else trouble_of(outcome, health)
+            )
     found += [
         Notice(
             code="check-failed",

@@ -68,12 +68,19 @@ class BinEncoder:
         self._histogram = HdrHistogram(1, _LONGEST_NS, _DIGITS)
 
     def encode(self, bins: Mapping[int, int]) -> str | None:
-        """Deflated and as base64; None if there are none."""
-        if not any(bins.values()):
+        """Deflated and as base64; None if there are none.
+
+        A percentile is read as the highest time that its counter stands for. So that none is above
+        the longest time, that is told by the counter before its own where it would be.
+        """
+        counted = {min(time, _LONGEST_NS): count for time, count in bins.items() if count > 0}
+        if not counted:
             return None
-        self._histogram.reset()
-        for time, count in bins.items():
-            if count > 0:
-                self._histogram.record_value(min(time, _LONGEST_NS), count)
+        longest, histogram = max(counted), self._histogram
+        histogram.reset()
+        for time, count in counted.items():
+            above = histogram.get_highest_equivalent_value(time) > longest
+            told = histogram.get_lowest_equivalent_value(time) - 1 if above else time
+            histogram.record_value(told, count)
         encoded: bytes = self._histogram.encode()
         return encoded.decode()

@@ -7,8 +7,8 @@ import time
 from typing import IO
 
 from loadstone.errors import LoadstoneError
+from loadstone.fio.besides import BesidesError, Helper
 from loadstone.fio.engine import choose_engine
-from loadstone.fio.ground import Ground
 from loadstone.fio.passes import PassError, PassMaker, StoppedError
 from loadstone.fio.plan import StoragePlan, TestPlan
 from loadstone.fio.reporter import Reporter
@@ -16,7 +16,7 @@ from loadstone.runner.clock import Clock
 from loadstone.runner.messages import DriverEvent, Inbox, Stop
 from loadstone.runner.plan import Phase
 from loadstone.workloads.storage.files import gap
-from loadstone.workloads.storage.fio_binary import find_fio
+from loadstone.workloads.storage.fio_binary import Fio, find_fio
 
 _BEAT_S = 10.0
 """How often a sign of life is given while fio runs."""
@@ -46,39 +46,52 @@ class Conductor:
         Returns:
             False if the run failed.
         """
-        reason, error = "completed", None
+        reason, error, facts = "completed", None, {}
         try:
-            self._run(self._maker())
+            fio, engine = self._begin()
+            facts = self._run(fio, engine)
         except StoppedError:
             reason = "stopped"
-        except (LoadstoneError, PassError, OSError) as problem:
+        except (LoadstoneError, PassError, BesidesError, OSError) as problem:
             reason, error = "failed", f"{self._doing}: {problem}" if self._doing else str(problem)
-        self._report.end(reason, error, {})
+        self._report.end(reason, error, facts)
         return reason != "failed"
 
-    def _maker(self) -> PassMaker:
-        """Finds fio and its engine; says hello."""
+    def _begin(self) -> tuple[Fio, str]:
+        """Finds fio and its engine; says hello, whatever comes of it."""
         plan = self._plan
-        operations = [test.operation_of(job) for _, test in plan.phases for job in test.jobs]
         threads = max(sum(job.threads for job in test.jobs) for _, test in plan.phases)
+        used = None
         try:
-            _check_files(plan.ground, plan)
+            _check_files(plan)
             plan.folder.mkdir(parents=True, exist_ok=True)
             fio = find_fio(plan.ground.engine)
             engine = choose_engine(fio, plan)
-        except (LoadstoneError, OSError):
-            self._report.hello(list(dict.fromkeys(operations)), threads, None)
-            raise
-        self._report.hello(
-            list(dict.fromkeys(operations)), threads, f"fio {fio.version}, engine {engine}"
-        )
-        return PassMaker(plan, fio, engine, self._clock, self._stops)
+            used = f"fio {fio}, engine {engine}"
+        finally:
+            self._report.hello(plan.operations, threads, used)
+        return fio, engine
 
-    def _run(self, maker: PassMaker) -> None:
-        for number, (phase, test) in enumerate(self._plan.phases):
+    def _run(self, fio: Fio, engine: str) -> dict[str, float]:
+        """All that is done with storage. Returns the facts of it."""
+        plan = self._plan
+        helper = Helper(plan, fio, engine, self._stops)
+        maker = PassMaker(plan, fio, engine, self._clock, self._stops)
+        if plan.parameters.lay_out and not plan.ground.has_files:
+            self._doing = "writing the storage in full"
+            helper.lay_out()
+        for number, (phase, test) in enumerate(plan.phases):
             if number:
-                self._pause(self._plan.parameters.pause_s)
+                self._pause(plan.parameters.pause_s)
             self._test(maker, phase, test)
+        if not plan.writes:
+            return {}
+        self._doing = "reading back what is written"
+        try:
+            return helper.verify()
+        except BesidesError as problem:
+            self._report.told("verify-failed", {"detail": str(problem)})
+            return {}
 
     def _test(self, maker: PassMaker, phase: Phase, test: TestPlan) -> None:
         """A phase: the passes before it that do not count, then those that do."""
@@ -95,7 +108,6 @@ class Conductor:
             self._report.ticks(phase, made)
             self._report.told("pass", made.data())
         self._report.end_phase(phase)
-        self._doing = ""
 
     def _pause(self, length_s: float) -> None:
         """Waits.
@@ -130,13 +142,13 @@ class Conductor:
         return self._must_end or self._report.is_broken
 
 
-def _check_files(ground: Ground, plan: StoragePlan) -> None:
+def _check_files(plan: StoragePlan) -> None:
     """Raises an OSError if a test file of a folder is not there in full."""
-    if not ground.has_files:
+    if not plan.ground.has_files:
         return
     parameters = plan.parameters
-    for file in {job.file for _, test in plan.phases for job in test.jobs}:
-        path = ground.path(file, parameters.compressible)
+    for file in plan.files:
+        path = plan.ground.path(file, parameters.compressible)
         found = path.stat().st_size
         if found != parameters.file_bytes:
             raise OSError(f"test file {path} has {found} bytes, not {parameters.file_bytes}")

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from loadstone.runner.plan import RefusalError, Strict, read_model
 from loadstone.workloads.storage.files import file_name
+from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -26,6 +27,7 @@ class DeviceConnection(Strict):
 
     protocol: Literal["device"]
     path: Text
+    size_bytes: Annotated[int, Field(ge=0)] = 0
 
 
 class ServedConnection(Strict):
@@ -59,7 +61,7 @@ class Ground:
     @property
     def engine(self) -> str | None:
         """Fio's engine for it; None where any of the kernel's will do."""
-        return {"nbd": "nbd", "nfs": "nfs", "iscsi": "libiscsi"}.get(self.protocol)
+        return NETWORK_ENGINES.get(self.protocol)
 
     @property
     def has_files(self) -> bool:

@@ -25,24 +25,33 @@ def job_file(
         seed: Of the places of random access.
     """
     common = {
-        "ioengine": engine,
-        "thread": "1",
+        **common_options(parameters, engine, seed),
         "time_based": "1",
         "runtime": f"{round(parameters.pass_s * 1000)}ms",
         "norandommap": "1",
-        "randrepeat": "0",
-        "randseed": str(seed),
-        "direct": str(int(parameters.direct)),
         "write_hist_log": HISTORY,
         "log_hist_msec": "1000",
     }
+    jobs = [
+        section(f"job{number}", _options(job, parameters, ground))
+        for number, job in enumerate(test.jobs)
+    ]
+    return "\n".join([section("global", common), *jobs])
+
+
+def common_options(parameters: StorageParameters, engine: str, seed: int) -> dict[str, str]:
+    """How bytes are read and written, whatever is done with them."""
+    options = {
+        "ioengine": engine,
+        "thread": "1",
+        "randrepeat": "0",
+        "randseed": str(seed),
+        "direct": str(int(parameters.direct)),
+    }
     if parameters.compressible:
-        common["buffer_compress_percentage"] = str(parameters.compressible)
-        common["refill_buffers"] = "1"
-    sections = [_section("global", common)]
-    for number, job in enumerate(test.jobs):
-        sections.append(_section(f"job{number}", _options(job, parameters, ground)))
-    return "\n".join(sections)
+        options["buffer_compress_percentage"] = str(parameters.compressible)
+        options["refill_buffers"] = "1"
+    return options
 
 
 def _options(job: JobPlan, parameters: StorageParameters, ground: Ground) -> dict[str, str]:
@@ -61,7 +70,7 @@ def _options(job: JobPlan, parameters: StorageParameters, ground: Ground) -> dic
         options["offset_increment"] = str(_aligned(parameters.file_bytes, job))
         options["size"] = options["offset_increment"]
     if job.writes:
-        options |= _sync(job.sync or parameters.sync)
+        options |= sync_options(job.sync or parameters.sync)
     return options
 
 
@@ -70,7 +79,8 @@ def _aligned(file_bytes: int, job: JobPlan) -> int:
     return max(share, job.block_bytes)
 
 
-def _sync(sync: str) -> dict[str, str]:
+def sync_options(sync: str) -> dict[str, str]:
+    """What follows each write, in fio's words."""
     match sync:
         case "fsync":
             return {"fsync": "1"}
@@ -82,7 +92,8 @@ def _sync(sync: str) -> dict[str, str]:
             return {}
 
 
-def _section(name: str, options: Mapping[str, str]) -> str:
+def section(name: str, options: Mapping[str, str]) -> str:
+    """A section of a job file."""
     lines = [f"{option}={value}" for option, value in options.items()]
     return "\n".join([f"[{name}]", *lines, ""])
 

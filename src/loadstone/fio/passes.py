@@ -141,7 +141,7 @@ class PassMaker:
             raise PassError(f"fio's figures cannot be read: {error}") from error
         duration_s = max(job.runtime_s for job in jobs)
         if duration_s <= 0 or not any(part.ios for job in jobs for part in job.directions.values()):
-            raise PassError(_with_notes("fio moved nothing", output.notes))
+            raise PassError(f"fio moved nothing{last_note(output.notes)}")
         to_s_ = min(max(self._told_s(document), began_s + duration_s), self._now_s())
         logs = [log for each in history_files(folder, test) for log in each]
         made = Pass(
@@ -180,17 +180,18 @@ def _whole(output: Output, ended: Ended, longest_s: float) -> dict[str, Any]:
             "what it reads or writes does not answer"
         )
     if ended.code != 0:
-        raise PassError(_with_notes(f"fio {ended.how}", output.notes))
+        raise PassError(f"fio {ended.how}{last_note(output.notes)}")
     if output.document is None:
         what = "its figures are cut short" if output.cut else "it gave no figures"
-        raise PassError(_with_notes(f"fio {ended.how}, and {what}", output.notes))
+        raise PassError(f"fio {ended.how}, and {what}{last_note(output.notes)}")
     return output.document
 
 
-def _with_notes(text: str, notes: Sequence[str]) -> str:
-    said = next((each for each in reversed(notes) if "error" in each.lower()), "")
-    said = said or (notes[-1] if notes else "")
-    return f"{text}: {said[:300]}" if said else text
+def last_note(notes: Sequence[str]) -> str:
+    """What fio said of its end: its last error, or its last note; empty if it said nothing."""
+    errors = [each for each in notes if "error" in each.lower()]
+    said = [*notes, *errors][-1:]
+    return f": {said[0][:300]}" if said else ""
 
 
 def _operation(test: TestPlan, job: JobFigures) -> str:

@@ -58,6 +58,8 @@ class StorageParameters(Strict):
     sync: Sync = "none"
     direct: bool = True
     compressible: Annotated[int, Field(ge=0, le=100)] = 0
+    lay_out: bool = False
+    """Whether what is no folder is written in full first: it may be written over."""
     folder: Annotated[str, Field(min_length=1)]
 
 
@@ -76,6 +78,22 @@ class StoragePlan:
     parameters: StorageParameters
     phases: tuple[tuple[Phase, TestPlan], ...]
     ground: Ground
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The test files that the tests work on."""
+        return tuple(dict.fromkeys(job.file for _, test in self.phases for job in test.jobs))
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Of all tests, in order."""
+        every = (test.operation_of(job) for _, test in self.phases for job in test.jobs)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def writes(self) -> bool:
+        """Whether a test does."""
+        return any(job.writes for _, test in self.phases for job in test.jobs)
 
     @property
     def folder(self) -> Path:

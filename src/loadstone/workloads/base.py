@@ -101,6 +101,8 @@ class Workload(ABC, Generic[T]):
     """What a first comparison may vary, and its levels; None: a setting of the engine."""
     Search: ClassVar[type[LoadSearch]] = LoadSearch
     """How searches and scale curves raise its load."""
+    judges_generator: ClassVar[bool] = False
+    """Its `notices` say where the generator's own processor time was the limit, nobody else."""
     Durability: ClassVar[type[CommitAudit[Any]] | None] = None
     """How crash trials find what was lost; None: they cannot be made with it."""
 
@@ -212,6 +214,17 @@ class Workload(ABC, Generic[T]):
     def program(self, connection: Connection) -> Program:
         """What makes its load: the one that the target's connection names."""
         return connection.program
+
+    def tools(self, connection: Connection | None) -> Mapping[str, Callable[[], str]]:
+        """Programs of others that its generator runs.
+
+        Args:
+            connection: Of the target; None before it is open.
+
+        Returns:
+            By name, what tells version and place; it raises a LoadstoneError if there is none.
+        """
+        return {}
 
     # -- figures -------------------------------------------------------------------------------
     def observe(self, target: T) -> dict[str, float]:

@@ -49,6 +49,7 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
     problems += _setting_problems(experiment)
     problems += spelling_problems(experiment)
     problems += _file_problems(experiment)
+    problems += _tool_problems(experiment)
     of_host = _host_problems(experiment)
     problems += of_host
     if not of_host and not (of_design and isinstance(experiment.design, _DERIVED)):
@@ -122,6 +123,16 @@ def _file_problems(experiment: Experiment) -> list[Problem]:
     for name in workload.files():
         path = ("workload", "parameters", name)
         problems += _said(path, partial(workload.examine_file, name))
+    return problems
+
+
+def _tool_problems(experiment: Experiment) -> list[Problem]:
+    """Programs of others that the load needs, and that this machine has not."""
+    from loadstone.workloads.registry import workload_of
+
+    problems = []
+    for ask in workload_of(experiment.workload).tools(None).values():
+        problems += _said(("workload",), ask)
     return problems
 
 

@@ -6,12 +6,16 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from loadstone.errors import WrongInputError
 from loadstone.targets import fio_program
 
+NETWORK_ENGINES: Mapping[Any, str] = {"nbd": "nbd", "nfs": "nfs", "iscsi": "libiscsi"}
+"""By the protocol of a connection, where none of the kernel's engines will do."""
 VARIABLE = "LOADSTONE_FIO_BINARY"
 """Of the environment: the path of fio, if another than that on PATH is wanted."""
 _VERSION = re.compile(r"fio-(\d+\.\d+\S*)")
@@ -32,6 +36,9 @@ class Fio:
     path: Path
     version: str
     engines: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.version or 'of unknown version'} ({self.path})"
 
     def has(self, engine: str) -> bool:
         """Whether it may have an engine."""

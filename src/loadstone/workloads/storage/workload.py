@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,14 +19,30 @@ from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, StepInfo, Workload
 from loadstone.workloads.checked import CheckSpec
-from loadstone.workloads.measured import Measured, MetricSpec
+from loadstone.workloads.measured import Measured
 from loadstone.workloads.storage import below, told
 from loadstone.workloads.storage.files import file_name, lay_out
+from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, find_fio
+from loadstone.workloads.storage.metrics import (
+    HEADLINE,
+    METRICS,
+    baseline,
+    passes_of,
+    score_of,
+    test_metrics,
+)
+from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES, StorageProfile
 from loadstone.workloads.storage.steps import step_infos
+from loadstone.workloads.storage.tests import StorageTest
 
 DONE = CheckSpec("work was done", "every test moved bytes, and every pass of it ended")
+READ_BACK = CheckSpec(
+    "writes are read back",
+    "after tests that write, blocks with checksums are written by the same engine and in the same "
+    "way, and read back: each holds what was written",
+)
 
 
 @dataclass(frozen=True)
@@ -47,12 +63,10 @@ class Storage(Workload[Target]):
     usual_engine = "folder"
     requires: ClassVar[frozenset[str]] = frozenset({"file-access"})
     Parameters = StorageParameters
-    metrics = (
-        MetricSpec("mb_per_s", "bytes moved", "MB/s", True),
-        MetricSpec("ios_per_s", "requests", "IO/s", True),
-    )
-    headline = "mb_per_s"
-    checks = (DONE,)
+    metrics = METRICS
+    headline = HEADLINE
+    checks = (DONE, READ_BACK)
+    judges_generator = True
     decides: ClassVar[frozenset[str]] = frozenset({"phases", "measure", "users", "warm_up"})
     first_factor = ("storage.data", "loop:ext4, loop:xfs")
     parameters: StorageParameters
@@ -128,6 +142,7 @@ class Storage(Workload[Target]):
                 "sync": own.sync,
                 "direct": own.direct,
                 "compressible": own.compressible,
+                "lay_out": OVERWRITING in context.target.capabilities,
                 "folder": str(context.folder),
             },
         }
@@ -136,43 +151,77 @@ class Storage(Workload[Target]):
         """fio, told and read by a program of ours."""
         return FIO
 
+    def tools(self, connection: Connection | None) -> Mapping[str, Callable[[], str]]:
+        """Fio."""
+        protocol = None if connection is None else connection.plan()["protocol"]
+        return {"fio": lambda: str(find_fio(NETWORK_ENGINES.get(protocol)))}
+
     def observe(self, target: Target) -> dict[str, float]:
         """What the devices below have moved so far, and what of the files is in memory."""
         path = target.data_folder()
         return {} if path is None else below.read(path, target.flushes_counted())
 
     def measure(self, measured: Measured) -> list[MetricValue]:
-        """Rates of the measured passes, and of a phase by itself what was seen below it."""
-        values = {
-            "mb_per_s": measured.counters.get("bytes", 0) / measured.duration_s / 1e6,
-            "ios_per_s": sum(measured.operations.values()) / measured.duration_s,
-        }
-        seen = self._seen(measured)
+        """The figures of the test of a phase, and what was seen below it."""
+        test = self._test_of(measured)
+        if test is None:
+            return []
+        passes = passes_of(measured, test)
         return [
-            *(spec.of(values[spec.name]) for spec in self.metrics),
-            *([] if seen is None else told.metrics(seen)),
+            *test_metrics(test, passes, measured, self.profile.score),
+            *told.metrics(told.seen(test, measured, self.parameters.sync)),
+        ]
+
+    def summarize(self, whole: Measured, phases: Sequence[Measured]) -> list[MetricValue]:
+        """The baseline; and of a profile of one test its figures."""
+        passes = [passes_of(whole, test) for test in self.profile.tests]
+        scores = [score_of(each, self.profile.score) for each in passes if each]
+        return [*baseline(scores), *(self.measure(phases[0]) if len(phases) == 1 else [])]
+
+    def notices(self, measured: Measured) -> list[Notice]:
+        """What limited a test, and what fio said."""
+        return [
+            notice
+            for test in self.profile.tests
+            for notice in notices_of(test, passes_of(measured, test))
         ]
 
     def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
         """The way of the bytes, what became of flushes, and what reached the journal."""
-        found = [seen for each in phases if (seen := self._seen(each)) is not None]
+        found = [
+            told.seen(test, each, self.parameters.sync)
+            for each in phases
+            if (test := self._test_of(each)) is not None
+        ]
         return told.notices(found, direct=self.parameters.direct)
 
-    def _seen(self, measured: Measured) -> told.Seen | None:
-        """What was seen below a phase by itself; the whole has pauses, which are not counted."""
-        test = next((each for each in self.profile.tests if each.name == measured.phase), None)
-        return None if test is None else told.seen(test, measured, self.parameters.sync)
+    def _test_of(self, measured: Measured) -> StorageTest | None:
+        """That of a phase by itself; None of all phases together."""
+        return next((each for each in self.profile.tests if each.name == measured.phase), None)
 
     def check(
         self, target: Target, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
-        """Every test did something."""
+        """Every test did something, and what is written is read back."""
         idle = [
             each.name
             for each in self.profile.tests
             if not all(measured.total_operations.get(name) for name in each.operations)
+            or len(passes_of(measured, each)) < self.passes.passes
         ]
-        return [DONE.of(passed=not idle, detail=", ".join(idle) or "all tests moved bytes")]
+        done = DONE.of(passed=not idle, detail=", ".join(idle) or "all tests moved bytes")
+        if not any(test.writes for test in self.profile.tests):
+            return [done]
+        return [done, self._read_back(measured)]
+
+    def _read_back(self, measured: Measured) -> CheckResult:
+        written = int(measured.facts.get("verify_written_bytes", 0))
+        read = int(measured.facts.get("verify_read_bytes", 0))
+        said = [each.data for each in measured.events if each.name == "verify-failed"]
+        detail = f"{written} bytes were written and {read} of them read back"
+        if said:
+            detail += f": {said[0]['detail']}"
+        return READ_BACK.of(passed=written == read > 0 and not said, detail=detail)
 
     def steps(self) -> Sequence[StepInfo]:
         """The tests, each compared by itself."""
