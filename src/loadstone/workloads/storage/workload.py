@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
@@ -110,10 +112,13 @@ class Storage(Workload[Target]):
 
     def prepare(self, target: Target) -> None:
         """Writes test files in full, where they are files of this machine."""
-        names = [file_name(each, self.parameters.compressible) for each in self.test_files]
-        with target.laying_out(names) as paths:
+        with self._laying_out(target) as paths:
             for seed, path in enumerate(paths):
                 lay_out(path, self.passes.file_bytes, self.parameters.compressible, seed)
+
+    def _laying_out(self, target: Target) -> AbstractContextManager[Sequence[Path]]:
+        names = [file_name(each, self.parameters.compressible) for each in self.test_files]
+        return target.laying_out(names)
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A measured phase for each test, as long as its passes."""
@@ -129,6 +134,8 @@ class Storage(Workload[Target]):
     def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
         """Tests, passes and how the bytes are written."""
         own, passes = self.parameters, self.passes
+        with self._laying_out(context.target) as paths:
+            laid_out = bool(paths)
         return {
             "name": self.name,
             "role": "run",
@@ -142,7 +149,7 @@ class Storage(Workload[Target]):
                 "sync": own.sync,
                 "direct": own.direct,
                 "compressible": own.compressible,
-                "lay_out": OVERWRITING in context.target.capabilities,
+                "lay_out": not laid_out and OVERWRITING in context.target.capabilities,
                 "folder": str(context.folder),
             },
         }
