@@ -173,11 +173,9 @@ class Storage(Workload[Target]):
         test = self._test_of(measured)
         if test is None:
             return []
-        passes = passes_of(measured, test)
-        return [
-            *test_metrics(test, passes, measured, self.profile.score),
-            *told.metrics(told.seen(test, measured, self.parameters.sync)),
-        ]
+        found = test_metrics(test, passes_of(measured, test), measured, self.profile.score)
+        seen = told.seen(test, measured, self.parameters.sync)
+        return found if seen is None else [*found, *told.metrics(seen)]
 
     def summarize(self, whole: Measured, phases: Sequence[Measured]) -> list[MetricValue]:
         """The baseline; and of a profile of one test its figures."""
@@ -200,7 +198,8 @@ class Storage(Workload[Target]):
             for each in phases
             if (test := self._test_of(each)) is not None
         ]
-        return told.notices(found, direct=self.parameters.direct)
+        seen = [each for each in found if each is not None]
+        return told.notices(seen, direct=self.parameters.direct)
 
     def _test_of(self, measured: Measured) -> StorageTest | None:
         """That of a phase by itself; None of all phases together."""
