@@ -104,9 +104,8 @@ class IscsiDevice(ExportedDevice):
 
     def start_export(self) -> tuple[list[str], str]:
         """On a free port of loopback."""
-        export = IscsiExport(
-            self.mark, self._work / IMAGE, self.place.writes == "sync", free_ports(1)[0]
-        )
+        writes = self.place.writes or "cached"
+        export = IscsiExport(self.mark, self._work / IMAGE, writes, free_ports(1)[0])
         self._processes["tgtd"] = processes.start_until(
             export.command(), lambda _: export.is_ready(), self._work / "tgtd.log", os.environ
         )

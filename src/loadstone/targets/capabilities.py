@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 OVERWRITING = "overwriting"
+SYNCS = ("fsync", "fdatasync", "dsync")
+"""What may follow, or be said of, each write: not every transport of the generator has them."""
 SECOND_PLACE = "second-place"
 
 CAPABILITIES = {
@@ -19,6 +21,11 @@ CAPABILITIES = {
     "file-access": "the load generator reads and writes its files itself",
     OVERWRITING: "all that lies there may be written over: a device is named twice, `--data DEVICE "
     "--set erase=DEVICE`",
+    "fsync": "a flush after a write: the generator's NFS has none, and commits at a close only",
+    "fdatasync": "a flush of a file's data after a write: the generator's NBD has fsync only, its "
+    "NFS neither",
+    "dsync": "writes that are durable when they are answered (O_DSYNC): the generator never asks "
+    "for them by NBD, iSCSI or NFS, where this would do nothing",
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",
 }

@@ -15,7 +15,7 @@ from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.target import ProcessSpec, TargetSpec, default_server
 from loadstone.targets.base import SettingInfo, Target, TargetContext
-from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.capabilities import OVERWRITING, SYNCS
 from loadstone.targets.connection import Connection
 from loadstone.targets.device.claim import Claim, examined
 
@@ -44,7 +44,7 @@ class Device(Target):
     """A device that is only read: what is on it stays."""
 
     engine = "device"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", *SYNCS})
     generator = FIO
     data_is_folder = False
     erased: ClassVar[bool] = False

@@ -14,7 +14,7 @@ from loadstone.protocol.programs import DRIVER, Program
 from loadstone.results.record import FactorReading
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
 from loadstone.targets.base import Target, TargetContext
-from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.capabilities import OVERWRITING, SYNCS
 from loadstone.targets.connection import Connection
 from loadstone.targets.local.file_store import FileStore
 
@@ -39,7 +39,7 @@ class Folder(Target):
     """A marked folder below `data`, or on a placement."""
 
     engine = "folder"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING, *SYNCS})
     storage_roles = ("data",)
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 from loadstone.placements import iscsi_export
 from loadstone.placements.exported import free_ports
 from loadstone.placements.iscsi_export import IscsiExport
+from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.network_storage.served import WRITES, ServedDisk
 from loadstone.targets.network_storage.server import IscsiServer
 
 
 class Iscsi(ServedDisk):
-    """Written `cached` (write-back: flushes are done) or `sync` (write-through)."""
+    """Written as `iscsi_export.WRITES` says."""
 
     engine = "iscsi"
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        {"file-access", OVERWRITING, "fsync", "fdatasync"}
+    )
     fio_engine = "libiscsi"
     needed_programs = iscsi_export.PROGRAMS
+    levels: ClassVar[dict[str, tuple[str, ...]]] = {WRITES: tuple(iscsi_export.WRITES)}
     kept_socket = f"{iscsi_export.SOCKET}.0.lock"
 
     @property
@@ -31,15 +37,15 @@ class Iscsi(ServedDisk):
         """On a free port."""
         server = IscsiServer(folder, log, self.context.journal)
         port = free_ports(1)[0]
-        server.export = IscsiExport(server.mark, folder, write_through=False, port=port)
+        server.export = IscsiExport(server.mark, folder, "cached", port)
         return server
 
     def configure(self, shared: Path, settings: dict[str, str]) -> None:
         """What it is told after its next start."""
         server = self.iscsi_server
         (image,) = self.files(shared, ())
-        through = settings.get(WRITES, "cached") == "sync"
-        server.export = replace(server.export, image=image, write_through=through)
+        writes = settings.get(WRITES, "cached")
+        server.export = replace(server.export, image=image, writes=writes)
 
     def url(self) -> str:
         """Of its one disk."""

@@ -11,6 +11,7 @@ from loadstone.placements.exported import free_ports
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo
+from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.network_storage.served import WRITES, ServedDisk
 from loadstone.targets.network_storage.server import NbdServer
 
@@ -23,6 +24,7 @@ class Nbd(ServedDisk):
     """Written `cached` (flushes are done), `sync` (every write is) or `async` (nothing is)."""
 
     engine = "nbd"
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING, "fsync"})
     fio_engine = "nbd"
     needed_programs = ("nbdkit",)
     levels: ClassVar[dict[str, tuple[str, ...]]] = {

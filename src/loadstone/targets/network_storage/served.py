@@ -21,7 +21,6 @@ from loadstone.spec.problems import near
 from loadstone.spec.target import TargetSpec
 from loadstone.targets import fio_program
 from loadstone.targets.base import SettingInfo, Target, TargetContext
-from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.local import copies
 from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.network_storage.connection import NetworkStorageConnection
@@ -43,7 +42,7 @@ class ServedStorage(Target):
     serves = True
     storage_roles = ("data",)
     generator = FIO
-    risks = {WRITES: Risk.of(safe="cached sync", unsafe="async")}
+    risks = {WRITES: Risk.of(safe="cached sync", unsafe="async claimed")}
     fio_engine: ClassVar[str]
     """fio's for this protocol."""
     needed_programs: ClassVar[tuple[str, ...]]
@@ -289,8 +288,6 @@ class ServedStorage(Target):
 
 class ServedDisk(ServedStorage):
     """One image."""
-
-    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING})
 
     def files(self, shared: Path, names: Sequence[str]) -> list[Path]:
         """All test files are the one disk."""

@@ -118,7 +118,7 @@ class IscsiServer(StorageServer):
 
     def writes(self) -> str:
         """As it says itself."""
-        return "sync" if self.export.writes_through() else "cached"
+        return self.export.serves_as()
 
 
 class NfsServer(StorageServer):

@@ -33,6 +33,11 @@ class Job:
     file: str = "data"
     name: str = ""
 
+    @property
+    def writes(self) -> bool:
+        """Whether it changes what is there."""
+        return self.access not in ("read", "randread")
+
 
 @dataclass(frozen=True)
 class StorageTest:
@@ -59,7 +64,7 @@ class StorageTest:
     @property
     def writes(self) -> bool:
         """Whether a job of it writes."""
-        return any(job.access not in ("read", "randread") for job in self.jobs)
+        return any(job.writes for job in self.jobs)
 
     def plan(self) -> dict[str, Any]:
         """What the generator is told of it."""

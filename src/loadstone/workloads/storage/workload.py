@@ -97,9 +97,10 @@ class Storage(Workload[Target]):
         )
 
     def needs(self) -> frozenset[str]:
-        """Leave to write, if a test does."""
-        writes = any(test.writes for test in self.profile.tests)
-        return self.requires | ({OVERWRITING} if writes else frozenset())
+        """Leave to write, if a test does, and what is to follow its writes."""
+        writing = [job for test in self.profile.tests for job in test.jobs if job.writes]
+        syncs = {job.sync or self.parameters.sync for job in writing} - {"none"}
+        return self.requires | syncs | ({OVERWRITING} if writing else frozenset())
 
     @property
     def test_files(self) -> tuple[str, ...]:
