@@ -1,4 +1,4 @@
-"""`loadstone import`: makes results of what other programs measured."""
+"""`loadstone import`: makes results and references of what other programs measured."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from cyclopts import App, Group
 
 from loadstone.cli.console import say
 from loadstone.cli.options import Output
+from loadstone.errors import WrongInputError
 
 command = App(
     name="import",
-    help="Make a result of what another program measured.\n\n"
-    "* `loadstone import essbase-log cycle.log`",
+    help="Make a result, or a reference, of what another program measured.\n\n"
+    "* `loadstone import essbase-log cycle.log`\n"
+    "* `loadstone import crystaldiskmark CDM.txt`\n"
+    "* `loadstone import fio-json result.json`",
     help_format="markdown",
     group_commands=Group("Commands"),
 )
@@ -67,6 +70,67 @@ def essbase_log(
     index_experiment(folder.path, finish_interrupted)
     answer(folder.path, as_json=output.json)
     say(f"the result is {folder.name}, in {folder.path}")
+
+
+@command.command
+def crystaldiskmark(
+    file: Path | None = None,
+    /,
+    *,
+    name: str | None = None,
+    system: str | None = None,
+    output: Output = Output(),  # noqa: B008
+) -> None:
+    """Make a reference of the text that CrystalDiskMark saves or copies, of versions 3 to 9.
+
+    Reports of `storage` among the same results set it beside their tests, where block, depth and
+    threads are equal. Lines that were not understood are listed with the reason.
+
+    Args:
+        file: The text, in UTF-8 or UTF-16; without one, what is pasted on standard input.
+        name: Of the reference; default: that of the file.
+        system: What was measured, for the record.
+        output: Where results lie and how to answer.
+    """
+    from loadstone.cli.foreign import content, keep
+    from loadstone.results.references.crystaldiskmark import decoded, read_crystaldiskmark
+
+    foreign = read_crystaldiskmark(decoded(content(file)))
+    keep(foreign, file, name, system, output)
+
+
+@command.command
+def fio_json(
+    file: Path | None = None,
+    /,
+    *,
+    name: str | None = None,
+    system: str | None = None,
+    output: Output = Output(),  # noqa: B008
+) -> None:
+    """Make a reference of fio's own JSON (`--output-format=json`), of fio 2 and 3.
+
+    It is shown as that of CrystalDiskMark is. Notes that fio wrote around the JSON are listed; of
+    several documents the last whole one counts.
+
+    Args:
+        file: The output of fio; without one, standard input.
+        name: Of the reference; default: that of the file.
+        system: What was measured, for the record.
+        output: Where results lie and how to answer.
+    """
+    from loadstone.cli.foreign import content, keep, shown
+    from loadstone.fio.output import parse_output
+    from loadstone.results.references.fio_json import read_fio
+
+    found = parse_output(content(file).decode("utf-8-sig", errors="replace"))
+    if found.document is None:
+        what = "is cut short" if found.cut else "is not there"
+        raise WrongInputError(
+            f"the JSON of fio in {shown(file)} {what}",
+            advice="give what fio wrote with --output-format=json, whole",
+        )
+    keep(read_fio(found.document, found.notes), file, name, system, output)
 
 
 def _name_of(log: Path) -> str:

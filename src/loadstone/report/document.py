@@ -10,6 +10,7 @@ from typing import Any
 import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Tick
+from loadstone.report.beside import beside_reports
 from loadstone.report.comparisons import comparisons
 from loadstone.report.contents import Contents, contents_of
 from loadstone.report.figures import metric_infos, with_compared
@@ -80,6 +81,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
     search, scale = search_report(folder), scale_report(folder, metric)
+    beside = beside_reports(folder, next((each.workload for each in folder.trials), None))
     trials = []
     for trial in folder.trials:
         contents = contents_of(trial)
@@ -115,6 +117,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
         published=published_reports(experiment.workload.name),
+        beside=beside,
         steps=steps,
         search=search,
         scale=scale,

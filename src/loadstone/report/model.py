@@ -439,6 +439,28 @@ class PublishedReport(Record):
     remarks: list[str]
 
 
+class BesideRow(Record):
+    """A figure of another program, and the test of ours that is equal to its test."""
+
+    label: str = Field(description="As that program calls it.")
+    value: float
+    metric: str | None = Field(
+        description="Of ours: access, block, depth and threads are the same; None: no test is."
+    )
+    why: str = Field(default="", description="Why it stands beside none.")
+
+
+class BesideReport(Record):
+    """What another program measured, beside our tests: one number each, so no verdict."""
+
+    name: str
+    title: str
+    hardware: str
+    unit: str
+    rows: list[BesideRow]
+    remarks: list[str]
+
+
 class LevelReport(Record):
     """A level that a search tried, in the order in which it did."""
 
@@ -582,6 +604,9 @@ class ReportDocument(Record):
     inventory: dict[str, Any]
     reference: ReferenceReport | None = None
     published: list[PublishedReport] = []
+    beside: list[BesideReport] = Field(
+        default=[], description="What `loadstone import` keeps of other programs."
+    )
     steps: StepsReport | None = None
     search: SearchReport | None = None
     scale: ScaleReport | None = None

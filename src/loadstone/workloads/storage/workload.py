@@ -232,7 +232,7 @@ class Storage(Workload[Target]):
 
     def steps(self) -> Sequence[StepInfo]:
         """The tests, each compared by itself."""
-        return step_infos(self.profile.tests)
+        return step_infos(self.profile.tests, self.parameters.sync)
 
     def fingerprint(self, target: Target) -> Fingerprint:
         """The size of the files and which disk it is; what they hold is written over."""
