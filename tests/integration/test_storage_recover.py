@@ -35,6 +35,7 @@ MOST_ENTRIES = 30
 RECOVER = "from loadstone.cli.recover import command; raise SystemExit(command())"
 SETUPS = [
     ("loop:ext4,size=64MB", "-"),
+    ("loop:btrfs,raid1,write-cache=through,size=256MB", "-"),
     ("loop:btrfs,size=512MB", "tmpfs:size=8MB"),
     ("zram:ext4,size=64MB", "-"),
     ("nbd:ext4,sync,size=64MB", "-"),

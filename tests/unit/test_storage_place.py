@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +13,7 @@ from loadstone.errors import WrongInputError
 from loadstone.placements import options, place
 from loadstone.placements.mounted import size_for
 from loadstone.placements.place import Place, parse, parse_size, size_text
+from loadstone.placements.raid import create_words
 
 GB = 1 << 30
 VALUES = {
@@ -47,6 +51,11 @@ def places(draw: st.DrawFn) -> str:
         items += draw(st.sampled_from([[], ["sync"], ["async"], ["write-delay=3ms"]]))
     if kind == "loop" and draw(st.booleans()):
         items.append("full")
+    if kind in ("loop", "nbd"):
+        items += draw(st.sampled_from([[], ["write-cache=through"], ["write-cache=back"]]))
+        items += draw(st.sampled_from([[], ["raid1"], ["raid0", "members=3"], ["raid10"]]))
+    if kind == "nbd":
+        items += draw(st.sampled_from([[], ["read-delay=2ms", "rate=100MB"]]))
     option = draw(one_option(file_system))
     if not (option == "sync" and kind in ("nbd", "volatile") and "async" in items):
         items.append(option)
@@ -98,7 +107,7 @@ def test_one_spelling(text: str, written: str):
     ("text", "said"),
     [
         ("lop:ext4", "did you mean 'loop'"),
-        ("disk", "choose one of folder, loop, nbd, tmpfs, volatile, zram"),
+        ("disk", "choose one of folder, iscsi, loop, nbd, nfs, tmpfs, volatile, zram"),
         ("loop:ext4,noatme", "did you mean 'noatime'"),
         ("nbd:asnyc", "did you mean 'async'"),
         ("loop:xfs,nobarrier", "no such option since Linux 4.19"),
@@ -201,3 +210,62 @@ def test_a_size_that_nobody_named():
 
 def test_a_placement_without_kind_options_is_plain():
     assert parse("loop:ext4") == Place("loop", file_system="ext4")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("loop:btrfs,raid5", "btrfs loses data with raid5"),
+        ("loop:ext4,members=3", "members=3 needs a level: raid0, raid1, raid10, raid5"),
+        ("loop:ext4,raid5,members=2", "raid5 has 3 to 16 members; given 2"),
+        ("loop:ext4,raid5,members=many", "'many' is no number of members"),
+        ("loop:raid1,raid0", "two levels: the second is 'raid0'"),
+        ("loop:write-cache=off", "write-cache has no 'off'"),
+        ("tmpfs:write-cache=back", "tmpfs has no mount option 'write-cache'"),
+        ("volatile:ext4,raid1", "ext4 has no mount option 'raid1'"),
+    ],
+)
+def test_levels_and_caches_that_cannot_be_are_refused(text: str, said: str) -> None:
+    with pytest.raises(WrongInputError, match=re.escape(said)):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("loop:btrfs,raid1", "loop:btrfs,raid1,members=2"),
+        ("nbd:raid10,xfs,rate=10MB", "nbd:xfs,raid10,members=4,rate=10MB"),
+        ("loop:ext4,raid5", "loop:ext4,raid5,members=3"),
+    ],
+)
+def test_a_level_has_as_many_members_as_it_needs(text: str, written: str) -> None:
+    assert parse(text).text == written
+
+
+def test_members_without_a_speed_of_their_own_show_the_overhead_only() -> None:
+    assert parse("loop:btrfs,raid0").overhead_only
+    assert parse("nbd:btrfs,raid0").overhead_only
+    assert not parse("nbd:btrfs,raid0,write-delay=1ms").overhead_only
+    assert not parse("nbd:btrfs,raid0,rate=50MB").overhead_only
+    assert not parse("loop:btrfs").overhead_only
+
+
+def test_a_cache_that_is_said_to_write_through_is_unsafe() -> None:
+    assert "sends no flushes" in str(parse("loop:ext4,write-cache=through").unsafe)
+    assert parse("loop:ext4,write-cache=back").unsafe is None
+
+
+def test_several_devices_do_not_lose_their_power_together() -> None:
+    with pytest.raises(WrongInputError, match="several devices"):
+        parse("loop:btrfs,raid1").volatile()
+    assert parse("loop:ext4,write-cache=through").volatile().text == "volatile:ext4"
+
+
+def test_md_makes_its_members_ready_at_once() -> None:
+    words = create_words("x", "raid5", [Path("/dev/loop0"), Path("/dev/loop1"), Path("/dev/loop2")])
+    assert [str(word) for word in words] == [
+        *("--create", "/dev/md/x", "--run", "--metadata=1.2", "--homehost=any", "--name=x"),
+        *("--level=5", "--assume-clean", "--bitmap=none", "--raid-devices=3"),
+        *("/dev/loop0", "/dev/loop1", "/dev/loop2"),
+    ]
+    assert "--assume-clean" not in create_words("x", "raid0", [Path("/dev/loop0")])

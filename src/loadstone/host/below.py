@@ -105,7 +105,7 @@ def _below_device(
     if not link.exists():
         return [], "unknown"
     name = link.resolve().name
-    layer = [(name,)]
+    layer: list[tuple[str, ...]] = [(name,)]
     backing = machine.at(f"/sys/class/block/{name}/loop/backing_file")
     if backing.exists():
         file = Path(backing.read_text().strip().removesuffix(" (deleted)"))

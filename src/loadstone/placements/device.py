@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.journal import Entry, Journal
 from loadstone.placements import loop, mounts, programs
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.placements.place import Place
 
 IMAGE = "disk.img"
+JOURNAL = "journal"
+"""Made in the place of a file system: an external journal of ext4."""
+BLOCK_BYTES = "4096"
 _ZEROS = bytes(1 << 20)
 _MAKE = {
     # The image reads as zeros, so nothing is left for ext4 to initialise while a trial runs.
     "ext4": ["-q", "-F", "-E", "assume_storage_prezeroed=1,nodiscard"],
     "xfs": ["-q", "-f", "-K"],
     "btrfs": ["-q", "-f", "-K"],
+    JOURNAL: ["-q", "-F", "-b", BLOCK_BYTES, "-O", "journal_dev"],
 }
 
 
@@ -49,6 +55,19 @@ class Changes:
 
 class Device(ABC):
     """A block device that Loadstone makes, with a fresh file system."""
+
+    mount_options: tuple[str, ...] = ()
+    """That its file system needs to be mounted, beside those that were asked for."""
+    journal: Path | None = None
+    """The device that holds the journal of its file system, if that is another one."""
+
+    @property
+    def flushes_counted(self) -> ServerFlushes | None:
+        """What a server below does with flushes; None without one, or if nobody counted."""
+        return None
+
+    def reap(self) -> None:  # noqa: B027 - most have no processes
+        """Takes note that its processes have ended, so that none stays as a zombie."""
 
     @abstractmethod
     def make(self) -> Path:
@@ -83,8 +102,14 @@ class Device(ABC):
         raise TargetError("the power of this device was never cut")
 
 
-def make_image(path: Path, place: Place, size_bytes: int) -> None:
-    """Makes a file with a fresh file system: sparse, or written in full.
+def make_image(path: Path, place: Place, size_bytes: int, journal: Path | None = None) -> None:
+    """Makes a file with a fresh file system, if the placement names one: sparse, or in full.
+
+    Args:
+        path: The file.
+        place: Its placement.
+        size_bytes: Of the file.
+        journal: The device that is to hold the journal, if that is another one.
 
     Raises:
         TargetError: If the program fails or the disk is full.
@@ -101,23 +126,51 @@ def make_image(path: Path, place: Place, size_bytes: int) -> None:
             f"the image {path} cannot be written: {error.strerror}",
             advice="free some space, or give the placement a smaller size=",
         ) from error
-    make_file_system(path, str(place.file_system))
+    if place.file_system is not None:
+        make_file_system(path, place.file_system, journal_words(journal))
 
 
-def make_file_system(where: Path, file_system: str) -> None:
+def journal_words(journal: Path | None) -> list[str]:
+    """What mkfs.ext4 is told of an external journal, whose blocks must be as large as its own."""
+    return [] if journal is None else ["-b", BLOCK_BYTES, "-J", f"device={journal}"]
+
+
+def make_file_system(
+    where: Path, file_system: str, words: Sequence[str] = (), others: Sequence[Path] = ()
+) -> None:
     """Makes a file system on an empty image or device.
+
+    Args:
+        where: The image or device.
+        file_system: Its kind, or `JOURNAL`.
+        words: Further options of its program.
+        others: Further devices of the same file system.
 
     Raises:
         TargetError: With what the program said.
     """
-    program = f"mkfs.{file_system}"
-    arguments: list[str | Path] = [*_MAKE[file_system], where]
+    program = "mkfs.ext4" if file_system == JOURNAL else f"mkfs.{file_system}"
+    arguments: list[str | Path] = [*_MAKE[file_system], *words, where, *others]
     doing = f"making {file_system} on {where}"
     # mkfs.btrfs does nothing while any mount of its table lies on a device that has died.
     if file_system == "btrfs" and (dead := mounts.dead()):
         mounts.run_without(dead, program, arguments, doing=doing)
     else:
         programs.run(program, arguments, doing=doing)
+
+
+def tell_write_cache(device: Path, place: Place) -> None:
+    """Tells the kernel what the placement says of the cache of its device."""
+    if place.write_cache is not None:
+        loop.set_write_cache(device, f"write {place.write_cache}")
+
+
+def flush_for_good(device: Path, place: Place) -> None:
+    """Flushes a device, also one to which the kernel sends no flushes."""
+    if place.write_cache == "through":
+        loop.set_write_cache(device, "write back")
+    loop.flush(device)
+    tell_write_cache(device, place)
 
 
 class LoopDevice(Device):
@@ -134,11 +187,12 @@ class LoopDevice(Device):
     def make(self) -> Path:
         """Makes the image and attaches it."""
         image = self._work / IMAGE
-        make_image(image, self._place, self._asked_bytes)
+        make_image(image, self._place, self._asked_bytes, self.journal)
         self._changes.before(
             f"attach {image} to a loop device", loop.DETACH, name=self._name, file=str(image)
         )
         self.device = loop.attach(image, self._name)
+        tell_write_cache(self.device, self._place)
         return self.device
 
     def facts(self) -> dict[str, Any]:
@@ -157,7 +211,7 @@ class LoopDevice(Device):
 
     def flush(self) -> None:
         """Flushes the loop device, and with it the file."""
-        loop.flush(self._made())
+        flush_for_good(self._made(), self._place)
 
     def _made(self) -> Path:
         if self.device is None:

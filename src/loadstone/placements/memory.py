@@ -13,7 +13,7 @@ from typing import Any
 
 from loadstone.errors import TargetError
 from loadstone.journal import undoes
-from loadstone.placements.device import Changes, Device, make_file_system
+from loadstone.placements.device import Changes, Device, journal_words, make_file_system
 from loadstone.placements.place import Place
 
 REMOVE = "storage-remove-zram"
@@ -41,7 +41,7 @@ class ZramDevice(Device):
             self._write("comp_algorithm", self._place.algorithm)
         self._write("disksize", str(self._asked_bytes))
         device = Path("/dev") / self._block.name
-        make_file_system(device, str(self._place.file_system))
+        make_file_system(device, str(self._place.file_system), journal_words(self.journal))
         return device
 
     def facts(self) -> dict[str, Any]:

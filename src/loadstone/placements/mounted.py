@@ -18,6 +18,7 @@ from loadstone.placements.flushes import ServerFlushes
 from loadstone.placements.memory import ZramDevice
 from loadstone.placements.network import SOCKET, SOCKET_PATH_LIMIT, NetworkDevice
 from loadstone.placements.place import LEAST_BYTES, Place, size_text
+from loadstone.placements.raid import RaidDevice
 from loadstone.placements.volatile import VolatileDevice
 from loadstone.results.record import FactorReading
 
@@ -54,6 +55,8 @@ class MountedPlace:
         self._work: Path | None = None
         self._folder: Path | None = None
         self._powerless = False
+        self.journal: Path | None = None
+        """The device that is to hold the journal, if that is another one; set before `open`."""
 
     @property
     def folder(self) -> Path:
@@ -74,13 +77,12 @@ class MountedPlace:
     @property
     def flushes_counted(self) -> ServerFlushes | None:
         """What the server below does with flushes, if there is one that was counted."""
-        device = self._device
-        return device.flushes_counted if isinstance(device, NetworkDevice) else None
+        return self._device.flushes_counted if self._device is not None else None
 
     @property
     def has_image(self) -> bool:
         """Whether it takes space in the work folder."""
-        return self._work is not None and (self._work / IMAGE).exists()
+        return self._work is not None and next(self._work.glob(f"**/{IMAGE}"), None) is not None
 
     def open(self, work: Path, owner: str, size_bytes: int) -> Path:
         """Makes the device and the file system, mounts it, and reads back what is in force.
@@ -126,7 +128,7 @@ class MountedPlace:
     def close(self) -> None:
         """Unmounts and removes everything. Works after any failure, and twice."""
         self._changes.undo()
-        if isinstance(self._device, NetworkDevice):
+        if self._device is not None:
             self._device.reap()
         if self._work is not None and self._work.exists():
             shutil.rmtree(self._work)
@@ -190,6 +192,8 @@ class MountedPlace:
                 mount_options=tuple(self._options_in_force()),
                 size_bytes=self._shown_bytes(),
             )
+        if isinstance(self._device, RaidDevice):
+            found = replace(found, level=self._device.level_in_force)
         return FactorReading(
             factor=factor,
             requested=self.place.text,
@@ -218,18 +222,34 @@ class MountedPlace:
         name = f"loadstone-{secrets.token_hex(6)}"
         if self.place.kind == "tmpfs":
             return name
-        if self.place.kind == "zram":
-            self._device = ZramDevice(self._changes, self.place, size_bytes)
-        elif self.place.kind == "loop":
-            tree.check_space(work, size_bytes, self.place.text)
-            self._device = LoopDevice(self._changes, work, name, self.place, size_bytes)
+        if self.place.kind != "zram":
+            tree.check_space(work, size_bytes * self.place.members, self.place.text)
+        if self.place.level is None:
+            self._device = self._one_device(self.place, work, name, owner, size_bytes)
         else:
-            tree.check_space(work, size_bytes, self.place.text)
-            socket = self._socket(work, owner)
-            self._device = _NETWORK[self.place.kind](
-                self._changes, work, socket, name, place=self.place, size_bytes=size_bytes
-            )
+            self._device = self._of_members(work, name, owner, size_bytes)
+        self._device.journal = self.journal
         return str(self._device.make())
+
+    def _of_members(self, work: Path, name: str, owner: str, size_bytes: int) -> Device:
+        member = replace(self.place, file_system=None, level=None, members=1)
+        devices = []
+        for number in range(self.place.members):
+            folder = work / f"member{number}"
+            folder.mkdir()
+            of_it = f"{name}-{number}"
+            devices.append(self._one_device(member, folder, of_it, owner, size_bytes))
+        return RaidDevice(self._changes, name, self.place, devices)
+
+    def _one_device(
+        self, place: Place, work: Path, name: str, owner: str, size_bytes: int
+    ) -> Device:
+        if place.kind == "zram":
+            return ZramDevice(self._changes, place, size_bytes)
+        if place.kind == "loop":
+            return LoopDevice(self._changes, work, name, place, size_bytes)
+        network, socket = _NETWORK[place.kind], self._socket(work, owner)
+        return network(self._changes, work, socket, name, place=place, size_bytes=size_bytes)
 
     def _socket(self, work: Path, owner: str) -> Path:
         """Path of a socket; elsewhere if it would be too long for the kernel."""
@@ -241,7 +261,8 @@ class MountedPlace:
 
     def _mount(self, source: str, size_bytes: int, *, again: bool = False) -> None:
         file_system = str(self.place.file_system)
-        chosen = list(self.place.mount_options)
+        needed = self._device.mount_options if self._device is not None else ()
+        chosen = [*self.place.mount_options, *needed]
         if again and file_system == "xfs":
             # A container may still hold a copy of the mount that lost its power.
             chosen.append("nouuid")

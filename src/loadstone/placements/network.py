@@ -15,7 +15,14 @@ from typing import Any, ClassVar
 from loadstone.errors import TargetError
 from loadstone.journal import undoes
 from loadstone.placements import loop, mounts, processes, programs
-from loadstone.placements.device import IMAGE, Changes, Device, make_image
+from loadstone.placements.device import (
+    IMAGE,
+    Changes,
+    Device,
+    flush_for_good,
+    make_image,
+    tell_write_cache,
+)
 from loadstone.placements.flushes import ServerFlushes, server_flushes
 from loadstone.placements.place import Place
 
@@ -53,13 +60,12 @@ class NetworkDevice(Device):
         self._asked_bytes = size_bytes
         self.device: Path | None = None
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.flushes_counted: ServerFlushes | None = None
-        """What the server does with flushes, counted when the device was made."""
+        self._flushes: ServerFlushes | None = None
 
     def make(self) -> Path:
         """Makes the image and starts what serves it."""
         image, folder = self._work / IMAGE, self._work / "device"
-        make_image(image, self.place, self._asked_bytes)
+        make_image(image, self.place, self._asked_bytes, self.journal)
         folder.mkdir()
         socket = str(self._socket)
         self._serve()
@@ -71,12 +77,18 @@ class NetworkDevice(Device):
             f"attach {folder}/disk to a loop device", loop.DETACH, **self._loop_entry()
         )
         device = self.attach()
-        if not self.counts_flushes:
-            return device
-        self.flushes_counted = self._count_flushes(device)
-        self._start_server()
-        self._start_fuse()
-        return self.attach()
+        if self.counts_flushes:
+            self._flushes = self._count_flushes(device)
+            self._start_server()
+            self._start_fuse()
+            device = self.attach()
+        tell_write_cache(device, self.place)
+        return device
+
+    @property
+    def flushes_counted(self) -> ServerFlushes | None:
+        """What the server does with flushes, counted when the device was made."""
+        return self._flushes
 
     @property
     def counts_flushes(self) -> bool:
@@ -102,7 +114,7 @@ class NetworkDevice(Device):
             "image": str(image),
             "image_bytes": image.stat().st_blocks * 512,
             "server": server[0].cmdline() if server else None,
-            "flushes": self.flushes_counted.facts() if self.flushes_counted else None,
+            "flushes": self._flushes.facts() if self._flushes else None,
         }
 
     @property
@@ -112,7 +124,7 @@ class NetworkDevice(Device):
 
     def flush(self) -> None:
         """Flushes the loop device, which has the server flush."""
-        loop.flush(self._made())
+        flush_for_good(self._made(), self.place)
 
     def reap(self) -> None:
         """Takes note that its processes have ended, so that none stays as a zombie."""
@@ -128,7 +140,13 @@ class NetworkDevice(Device):
 
     def server_arguments(self) -> list[str]:
         """Filters, plugin and parameters of nbdkit."""
-        return nbdkit_arguments(self._work / IMAGE, self.place.writes, self.place.write_delay_ms)
+        return nbdkit_arguments(
+            self._work / IMAGE,
+            self.place.writes,
+            self.place.write_delay_ms,
+            read_delay_ms=self.place.read_delay_ms,
+            rate_bytes=self.place.rate_bytes,
+        )
 
     def _loop_entry(self) -> dict[str, str]:
         """What `loop.detach` needs."""
@@ -206,18 +224,31 @@ class NetworkDevice(Device):
         return self.device
 
 
-def nbdkit_arguments(image: Path, writes: str | None, write_delay_ms: int) -> list[str]:
+def nbdkit_arguments(
+    image: Path,
+    writes: str | None,
+    write_delay_ms: int,
+    *,
+    read_delay_ms: int = 0,
+    rate_bytes: int | None = None,
+) -> list[str]:
     """Filters, plugin and parameters of an nbdkit that serves an image.
 
     Args:
         image: The file.
         writes: As of a placement: `sync`, `async`, or None.
         write_delay_ms: How much longer each write takes.
+        read_delay_ms: Likewise each read.
+        rate_bytes: A second of reads, and as many of writes; None: as fast as it is.
     """
     filters, parameters = [], []
-    if write_delay_ms:
+    delays = {"wdelay": write_delay_ms, "rdelay": read_delay_ms}
+    if any(delays.values()):
         filters.append("delay")
-        parameters.append(f"wdelay={write_delay_ms}ms")
+        parameters += [f"{name}={delay}ms" for name, delay in delays.items() if delay]
+    if rate_bytes is not None:
+        filters.append("rate")
+        parameters.append(f"rate={8 * rate_bytes}")  # the filter counts bits
     if writes is not None:
         filters.append("fua")
         parameters.append(f"fuamode={'force' if writes == 'sync' else 'discard'}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from loadstone.errors import WrongInputError
-from loadstone.placements import options
+from loadstone.placements import levels, options
 from loadstone.spec.problems import near
 
 KINDS = {
@@ -40,6 +40,12 @@ LEAST_BYTES = {"ext4": 16 << 20, "xfs": 300 << 20, "btrfs": 256 << 20, "tmpfs": 
 """The smallest file system of each kind that is made."""
 _FULL = ("loop", "nbd", *EXPORTED)
 """Placements with an image that can be written in full first."""
+_OWN_DEVICES = ("loop", "nbd")
+"""Placements whose device can be told what its cache is, and of which several make a level."""
+WRITE_CACHES = {
+    "back": "the kernel sends flushes to the device",
+    "through": "the kernel believes that it needs none, and sends none",
+}
 _NOT_EXPORTED = {
     "async": "the server of {} does every flush that it is asked for: it has no async",
     "write-delay": "the server of {} cannot make its writes slower",
@@ -69,6 +75,16 @@ class Place:
     """`nbd`, `volatile`: how much longer each write takes, as over a slow network."""
     algorithm: str | None = None
     """`zram` only; None: the kernel's default."""
+    read_delay_ms: int = 0
+    """`nbd`: how much longer each read takes."""
+    rate_bytes: int | None = None
+    """`nbd`: a second of reads, and as many of writes; None: as fast as it is."""
+    write_cache: str | None = None
+    """`loop`, `nbd`: what the kernel is told of the device: `back` or `through`; None: its word."""
+    level: str | None = None
+    """`loop`, `nbd`: of `levels.LEVELS`; the placement then has several devices like this one."""
+    members: int = 1
+    """Of the level."""
     full: bool = False
     """The image is written in full before it is used, so that no write waits for its allocation."""
 
@@ -78,8 +94,12 @@ class Place:
         if self.kind == "folder":
             return f"folder:{self.path}"
         items = [] if self.kind == "tmpfs" or self.file_system is None else [self.file_system]
+        items += [self.level, f"members={self.members}"] if self.level else []
         items += [self.writes] if self.writes else []
         items += [f"write-delay={self.write_delay_ms}ms"] if self.write_delay_ms else []
+        items += [f"read-delay={self.read_delay_ms}ms"] if self.read_delay_ms else []
+        items += [f"rate={size_text(self.rate_bytes)}"] if self.rate_bytes else []
+        items += [f"write-cache={self.write_cache}"] if self.write_cache else []
         items += [f"size={size_text(self.size_bytes)}"] if self.size_bytes else []
         items += [f"algorithm={self.algorithm}"] if self.algorithm else []
         items += ["full"] if self.full else []
@@ -100,9 +120,20 @@ class Place:
             return f"{self.kind} keeps the data in memory: a power loss takes them"
         if "nobarrier" in self.mount_options:
             return "nobarrier: the file system never flushes the write cache of its disk"
+        if self.write_cache == "through":
+            return "write-cache=through: the kernel sends no flushes to the device"
         if self.writes == "async":
             return "async: the storage answers flushes without doing them"
         return None
+
+    @property
+    def overhead_only(self) -> bool:
+        """Its members share the speed of one disk: the level shows what it costs only.
+
+        Members with a speed of their own have one that is below that of the disk.
+        """
+        slowed = self.write_delay_ms or self.read_delay_ms or self.rate_bytes
+        return self.level is not None and not slowed
 
     @property
     def needs_root(self) -> bool:
@@ -125,7 +156,12 @@ class Place:
                 f"the power of the disk below {self.path} cannot be cut",
                 advice="name a placement that Loadstone makes, for example loop:ext4",
             )
-        return replace(self, kind="volatile", full=False)
+        if self.level is not None:
+            raise WrongInputError(
+                f"the power of several devices of one placement cannot be cut: {self.text}"
+            )
+        plain = {"read_delay_ms": 0, "rate_bytes": None, "write_cache": None}
+        return replace(self, kind="volatile", full=False, **plain)
 
 
 def parse(text: str) -> Place:
@@ -204,12 +240,37 @@ def _option_of_kind(place: Place, item: str) -> Place | None:
         return replace(place, writes=item)
     if place.kind in NETWORKED and name == "write-delay":
         return replace(place, write_delay_ms=_delay_ms(value))
+    if place.kind == "nbd" and name == "read-delay":
+        return replace(place, read_delay_ms=_delay_ms(value))
+    if place.kind == "nbd" and name == "rate":
+        return replace(place, rate_bytes=parse_size(value))
+    if place.kind in _OWN_DEVICES:
+        found = _option_of_device(place, item)
+        if found is not None:
+            return found
     if place.kind == "zram" and name == "algorithm":
         if value not in ALGORITHMS:
             raise WrongInputError(f"zram has no algorithm {value!r}; {near(value, ALGORITHMS)}")
         return replace(place, algorithm=value)
     if place.kind in _FULL and item == "full":
         return replace(place, full=True)
+    return None
+
+
+def _option_of_device(place: Place, item: str) -> Place | None:
+    """The placement with what the kernel is told of its devices, or how many there are."""
+    name, separator, value = item.partition("=")
+    if name == "write-cache":
+        if value not in WRITE_CACHES:
+            raise WrongInputError(f"write-cache has no {value!r}; {near(value, WRITE_CACHES)}")
+        return replace(place, write_cache=value)
+    if item in levels.LEVELS:
+        _once(place.level in (None, item), "two levels", item)
+        return replace(place, level=item)
+    if name == "members" and separator:
+        if not value.isdecimal():
+            raise WrongInputError(f"{value!r} is no number of members: write for example members=4")
+        return replace(place, members=int(value))
     return None
 
 
@@ -237,7 +298,13 @@ def _checked(place: Place) -> Place:
         raise WrongInputError(
             f"{size_text(place.size_bytes)} is too small: {file_system} needs {size_text(least)}"
         )
-    return replace(place, file_system=file_system, mount_options=tuple(mount_options))
+    asked = place.members if place.members != 1 else None
+    return replace(
+        place,
+        file_system=file_system,
+        mount_options=tuple(mount_options),
+        members=levels.check(place.level, asked, file_system),
+    )
 
 
 def _other_words(kind: str) -> list[str]:
@@ -245,4 +312,6 @@ def _other_words(kind: str) -> list[str]:
     words += ["algorithm"] if kind == "zram" else []
     words += [*WRITES, "write-delay"] if kind in NETWORKED else []
     words += ["sync"] if kind in EXPORTED else []
+    words += ["read-delay", "rate"] if kind == "nbd" else []
+    words += ["write-cache", "members", *levels.LEVELS] if kind in _OWN_DEVICES else []
     return words + (["full"] if kind in _FULL else [])

@@ -30,6 +30,7 @@ PACKAGES = {
     "tgtd": "tgt",
     "tgtadm": "tgt",
     "qemu-nbd": "qemu-utils",
+    "mdadm": "mdadm",
     "wipefs": "util-linux",
 }
 """The Debian package of each program."""

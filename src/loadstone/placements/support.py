@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from loadstone.placements import exported, filesystem, programs
+from loadstone.placements.levels import LEVELS
 from loadstone.placements.place import EXPORTED, NETWORKED, Place
 
 _CAP_SYS_ADMIN = 21
@@ -59,6 +60,8 @@ def _missing(place: Place) -> Iterator[str]:
     if place.kind == "tmpfs":
         return
     yield from _said(programs.absent(f"mkfs.{file_system}"))
+    if place.level is not None and place.file_system != "btrfs":
+        yield from _md(place.level)
     if place.kind == "zram":
         yield from _zram(place.algorithm)
         return
@@ -96,11 +99,27 @@ def _exported(kind: str) -> Iterator[str]:
 def _nbdkit(place: Place) -> Iterator[str]:
     yield from _said(programs.absent("nbdkit"))
     wanted = list(_NBDKIT_FILTERS[place.kind])
-    wanted += ["delay"] if place.write_delay_ms else []
+    wanted += ["delay"] if place.write_delay_ms or place.read_delay_ms else []
+    wanted += ["rate"] if place.rate_bytes else []
     wanted += ["fua"] if place.writes is not None and "fua" not in wanted else []
     for name in wanted:
         if not _nbdkit_has(name):
             yield f"nbdkit's filter {name} is missing: install the package nbdkit"
+
+
+def _md(level: str) -> Iterator[str]:
+    """What is missing for a RAID of the kernel's own."""
+    module = LEVELS[level].module
+    if not Path("/proc/mdstat").exists() and not _module_exists("md_mod"):
+        yield f"this kernel has no md, which makes {level} (/proc/mdstat is absent)"
+    elif not _has_personality(level) and not _module_exists(module):
+        yield f"this kernel's md has no {level}, and no module {module} can be loaded"
+    yield from _said(programs.absent("mdadm"))
+
+
+def _has_personality(level: str) -> bool:
+    listed = Path("/proc/mdstat")
+    return listed.exists() and f"[{level}]" in listed.read_text()
 
 
 def _zram(algorithm: str | None) -> Iterator[str]:
