@@ -116,14 +116,14 @@ def _write_trial(folder: Path, plan: TrialPlan, sample: Sample) -> None:
         status=Status.VALID,
         started_at=f"2026-11-26T10:{plan.order:02}:00Z",
         finished_at=f"2026-11-26T10:{plan.order:02}:50Z",
-        metrics=[_rate("mb_per_s", "bytes moved", "MB/s", 800.0)],
+        metrics=[_rate("baseline_mb_per_s", "baseline", "MB/s", 800.0)],
         operations=[each for phase in measured for each in phase.operations],
         phases=[
             PhaseTiming(name=test.name, kind="measure", from_s=5.0 * at, to_s=5.0 * at + 5.0)
             for at, test in enumerate(tests)
         ],
         measured=measured,
-        judged_by="mb_per_s",
+        judged_by="baseline_mb_per_s",
     )
     (folder / "result.json").write_text(result.model_dump_json())
 
@@ -158,6 +158,8 @@ def _phase(test: StorageTest, speed: float) -> MeasuredPhaseRecord:
         metrics=[
             _rate("mb_per_s", "bytes moved", "MB/s", rate),
             _rate("ios_per_s", "requests", "IO/s", rate * 1e6 / job.block_bytes),
+            _rate("score", "score", "MB/s", 1.05 * rate),
+            MetricValue(name="service_p50_ms", value=mean_s * 1e3, unit="ms"),
         ],
         operations=[
             OperationSummary(name=test.operation, count=1000, response=times, service=times)

@@ -273,9 +273,9 @@ def test_a_reference_stands_beside_equal_tests_only(tmp_path: Path) -> None:
     assert beside.hardware == "desk PC"
     equal = {row.label: row.metric for row in beside.rows}
     assert equal == {
-        "SEQ1M Q8T1 read": "SEQ1M Q8T1 read mb_per_s",
+        "SEQ1M Q8T1 read": "SEQ1M Q8T1 read score",
         "SEQ128K Q32T1 read": None,
-        "RND4K Q1T1 write": "RND4K Q1T1 write mb_per_s",
+        "RND4K Q1T1 write": "RND4K Q1T1 write score",
         "RND4K Q1T1 mix": None,
     }
     assert any("torn.json is damaged" in notice.message for notice in document.notices)

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 from sample_storage import Sample, alone, compared, write_storage
 
+from loadstone.report.depths import depths_said, knee_of
 from loadstone.report.document import build_document
-from loadstone.report.model import ReportDocument, StepsReport
+from loadstone.report.model import DepthCurve, DepthPoint, ReportDocument, StepsReport
 from loadstone.report.terminal import print_report
 from loadstone.results.statistics import holm
 
@@ -87,7 +88,38 @@ def test_one_configuration_is_the_familiar_table(tmp_path: Path) -> None:
     folder = write_storage(tmp_path, alone())
     text = printed(build_document(folder), folder)
     lines = [line.split() for line in text.splitlines()]
-    assert ["test", "read,", "MB/s", "write,", "MB/s"] in lines
+    heading = ["test", "read,", "MB/s", "read", "score", "write,", "MB/s", "write", "score"]
+    assert heading in lines
     row = next(line for line in lines if line[:2] == ["SEQ1M", "Q8T1"])
-    assert len(row) == 4
-    assert "p99.9" in text
+    assert len(row) == 6
+    assert ["test", "IO/s", "p50", "ms"] in lines
+
+
+def points(*rates: float) -> list[DepthPoint]:
+    return [
+        DepthPoint(title=f"Q{2**at}", in_flight=2**at, rate=rate, p50_ms=None, p99_ms=None)
+        for at, rate in enumerate(rates)
+    ]
+
+
+def test_the_knee_is_where_more_in_flight_costs_more_time_than_it_brings() -> None:
+    knee = knee_of(points(100, 190, 340, 400, 410))
+    assert knee == 2
+    assert knee_of(points(100, 200, 400, 800)) is None, "it was not passed"
+    assert knee_of(points(100, 101)) is None, "two points have none"
+    curve = DepthCurve(
+        variant="disk", label="randread 4 KB", points=points(100, 190, 340, 400), knee=2
+    )
+    assert depths_said([curve], "MB/s") == [
+        "randread 4 KB of disk: the knee is at 4 in flight, 340 MB/s; 8 bring +18 %."
+    ]
+
+
+def test_curves_are_of_tests_that_differ_in_depth_only(matrix: tuple[ReportDocument, Path]) -> None:
+    curves = steps_of(matrix[0]).depths
+    assert len(curves) == 4 * 3
+    assert {curve.label for curve in curves} == {
+        "read 1 MB", "write 1 MB", "randread 4 kB", "randwrite 4 kB",
+    }  # fmt: skip
+    assert all(curve.points[0].in_flight < curve.points[1].in_flight for curve in curves)
+    assert all(point.p50_ms for curve in curves for point in curve.points)

@@ -56,9 +56,8 @@ def _row(row: ReferenceRow, metric: str, steps: Sequence[StepInfo]) -> list[Besi
     why = (
         str(apart) if apart else "" if equal else "no test has its access, block, depth and threads"
     )
-    return [
-        BesideRow(label=row.label, value=value, metric=equal.metric if equal else None, why=why)
-    ]
+    own = equal.figures.get(metric, equal.metric) if equal else None
+    return [BesideRow(label=row.label, value=value, metric=own, why=why)]
 
 
 def _is_equal(step: StepInfo, values: dict[str, Cell]) -> bool:

@@ -13,6 +13,7 @@ from loadstone.protocol.frames import Tick
 from loadstone.report.beside import beside_reports
 from loadstone.report.comparisons import comparisons
 from loadstone.report.contents import Contents, contents_of
+from loadstone.report.depths import depth_curves
 from loadstone.report.figures import metric_infos, with_compared
 from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
@@ -78,6 +79,8 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     variants = with_compared(
         variant_reports(folder, metrics), [*compared, *(steps.comparisons if steps else [])]
     )
+    if steps is not None:
+        steps = steps.model_copy(update={"depths": depth_curves(steps.steps, variants)})
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
     search, scale = search_report(folder), scale_report(folder, metric)

@@ -274,6 +274,12 @@ class StepTitle(Record):
     column: str = Field(
         default="", description="Of the table of tests, in which the title is the row: `read`."
     )
+    facts: dict[str, float | str] = Field(
+        default={}, description="What it does: `access`, `block_bytes`, `depth`, `threads`."
+    )
+    figures: dict[str, str] = Field(
+        default={}, description="Further metrics of it by what they tell: `score`, `p50 ms`."
+    )
 
 
 class StepPlan(Record):
@@ -313,6 +319,28 @@ class BestReport(Record):
     pairs: int = Field(description="How many pairs were judged together: all that there are.")
 
 
+class DepthPoint(Record):
+    """A test of a queue-depth curve: medians of the trials."""
+
+    title: str
+    in_flight: float = Field(description="Asked for: depth times threads.")
+    rate: float
+    p50_ms: float | None
+    p99_ms: float | None
+
+
+class DepthCurve(Record):
+    """Throughput against latency: tests of a variant that differ in depth and threads only."""
+
+    variant: str
+    label: str = Field(description="What they share: `randread 4 KB`.")
+    points: list[DepthPoint] = Field(description="By requests in flight.")
+    knee: int | None = Field(
+        description="Place of the point with the most power, rate / time in the system; None: "
+        "fewer than three points, or the power still rises at the last."
+    )
+
+
 class StepsReport(Record):
     """The steps of a workload that goes step by step, or its tests, compared one by one."""
 
@@ -330,6 +358,8 @@ class StepsReport(Record):
     plans: list[StepPlan]
     plan_changes: list[PlanChange]
     cycles: list[CycleReport] = []
+
+    depths: list[DepthCurve] = []
 
     @property
     def has_columns(self) -> bool:

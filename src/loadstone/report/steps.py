@@ -83,7 +83,12 @@ def steps_report(folder: RecordedExperiment, metrics: Sequence[MetricInfo]) -> S
     return StepsReport(
         steps=[
             StepTitle(
-                operation=step.operation, title=step.title, metric=step.metric, column=step.column
+                operation=step.operation,
+                title=step.title,
+                metric=step.metric,
+                column=step.column,
+                facts=dict(step.facts),
+                figures=dict(step.figures),
             )
             for step in steps
         ],

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.report.depths import depths_said
 from loadstone.report.headline import figure_of, mean_of
 from loadstone.report.model import (
     ComparisonReport,
@@ -21,6 +22,7 @@ from loadstone.report.text import interval, number, percent
 from loadstone.results.metrics import all_metrics
 
 BEST = "★"
+_SCORE = "score"
 
 
 def familiar_table(document: ReportDocument) -> list[RenderableType]:
@@ -28,14 +30,46 @@ def familiar_table(document: ReportDocument) -> list[RenderableType]:
     report = _tests_of(document)
     if report is None:
         return []
-    table = _table("test", [f"{column}, {_unit(document, report)}" for column in _columns(report)])
+    unit = _unit(document, report)
+    headings = [
+        f"{column}{what}" for column in _columns(report) for what in (f", {unit}", " score")
+    ]
+    table = _table("test", headings)
     shown = False
     for title in dict.fromkeys(step.title for step in report.steps):
         of_row = {step.column: step for step in report.steps if step.title == title}
-        cells = [_figure(document, of_row.get(column)) for column in _columns(report)]
+        cells = [
+            _figure(document, metric)
+            for column in _columns(report)
+            for metric in _metrics(of_row.get(column))
+        ]
         shown = shown or any(cell.plain for cell in cells)
         table.add_row(Text(title, style="bold"), *cells)
-    return [Text(""), table] if shown else []
+    said = depths_said(report.depths, unit)
+    knees = [Text("\n" + "\n".join(said))] if said else []
+    if not shown:
+        return []
+    return [Text(""), table, Text(""), _further(document, report), *knees]
+
+
+def _further(document: ReportDocument, report: StepsReport) -> Table:
+    """What else is told of each test: requests, service times, depth, processor time."""
+    names = dict.fromkeys(name for step in report.steps for name in step.figures)
+    known = [
+        name
+        for name in names
+        if name != _SCORE
+        and any(_figure(document, step.figures.get(name)).plain for step in report.steps)
+    ]
+    table = _table("test", known)
+    for step in report.steps:
+        cells = [_median(document, step.figures.get(name)) for name in known]
+        table.add_row(Text(f"{step.title} {step.column}", style="bold"), *cells)
+    return table
+
+
+def _median(document: ReportDocument, metric: str | None) -> str:
+    return _figure(document, metric).plain.partition("\n")[0]
 
 
 def matrix_tables(document: ReportDocument) -> list[RenderableType]:
@@ -74,14 +108,19 @@ def _unit(document: ReportDocument, report: StepsReport) -> str:
     return next((metrics[each.metric].unit for each in report.steps if each.metric in metrics), "")
 
 
-def _figure(document: ReportDocument, step: StepTitle | None) -> Text:
+def _metrics(step: StepTitle | None) -> tuple[str | None, str | None]:
+    """Of all passes, and as the origin makes its figure of them."""
+    return (None, None) if step is None else (step.metric, step.figures.get(_SCORE))
+
+
+def _figure(document: ReportDocument, metric: str | None) -> Text:
     """Of the trials that count; where none does, of the last."""
-    if step is None:
+    if metric is None:
         return Text("")
-    figure = figure_of(document.variants[0], step.metric)
+    figure = figure_of(document.variants[0], metric)
     if figure is None:
         last = document.trials[-1].result
-        value = next((each.value for each in all_metrics(last) if each.name == step.metric), None)
+        value = next((each.value for each in all_metrics(last) if each.name == metric), None)
         return Text("" if value is None else number(value), style="yellow")
     text = Text(number(figure.median))
     if span := interval(figure.low, figure.high):

@@ -36,9 +36,10 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
     report = next(trial for trial in document.trials if trial.result is shown)
     parts += step_table(document, report)
-    if shown.measured:
+    has_tests = document.steps is not None and document.steps.has_columns
+    if shown.measured and not has_tests:
         parts += [Text(""), _phases(shown, document.metric)]
-    if shown.operations and (document.steps is None or document.steps.has_columns):
+    if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from loadstone.errors import WrongInputError
-from loadstone.results.references.foreign import Foreign, ForeignFigure, LeftOut
+from loadstone.results.references.foreign import SCORE, Foreign, ForeignFigure, LeftOut
 
 PROGRAM = "CrystalDiskMark"
 OLDEST, NEWEST = 3, 9
@@ -147,6 +147,7 @@ class _Reader:
             figures=self.figures,
             left_out=self.left_out,
             remarks=list(self._remarks()),
+            metric=SCORE,
         )
 
     def _remarks(self) -> Iterator[str]:

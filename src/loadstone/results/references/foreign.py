@@ -14,9 +14,10 @@ from loadstone.results.references.model import (
     ReferenceTable,
 )
 
-METRIC = "mb_per_s"
+MEAN, SCORE = "mb_per_s", "score"
+"""How a figure was made: of all that was moved, or the best of several passes."""
+_RATES = {MEAN: "throughput", SCORE: "throughput, best pass"}
 _COLUMNS = [
-    ReferenceColumn(name=METRIC, label="throughput", unit="MB/s", higher_is_better=True),
     ReferenceColumn(name="ios_per_s", label="requests", unit="IO/s", higher_is_better=True),
     ReferenceColumn(name="latency_us", label="mean time", unit="us", higher_is_better=False),
     ReferenceColumn(name="access", label="access"),
@@ -49,10 +50,10 @@ class ForeignFigure:
     latency_us: float | None = None
     apart: str = ""
 
-    def row(self, number: int) -> ReferenceRow:
-        """As a line of a reference."""
+    def row(self, number: int, metric: str) -> ReferenceRow:
+        """As a line of a reference, whose rates are in the column of that name."""
         values: dict[str, Cell] = {
-            METRIC: self.mb_per_s,
+            metric: self.mb_per_s,
             "ios_per_s": self.ios_per_s,
             "latency_us": self.latency_us,
             "apart": self.apart or None,
@@ -89,6 +90,7 @@ class Foreign:
         figures: In the order of the file.
         left_out: All that was not understood, or is no figure.
         remarks: What a reader must know of the figures.
+        metric: `MEAN` or `SCORE`.
     """
 
     program: str
@@ -98,6 +100,7 @@ class Foreign:
     figures: Sequence[ForeignFigure]
     left_out: Sequence[LeftOut]
     remarks: Sequence[str]
+    metric: str = MEAN
 
     def reference(self, name: str, file: str, system: str | None = None) -> Reference:
         """As a reference, which a report of `storage` sets beside its tests.
@@ -117,6 +120,9 @@ class Foreign:
                 f"{file} has no figure of a test that can be read{why}",
                 advice="give the text that the program saves or copies, whole",
             )
+        rate = ReferenceColumn(
+            name=self.metric, label=_RATES[self.metric], unit="MB/s", higher_is_better=True
+        )
         return Reference(
             name=name,
             title=f"{self.program}, {file}",
@@ -126,13 +132,16 @@ class Foreign:
             date=self.date or "not told",
             hardware=system or self.system or "not told",
             load=self.load,
-            metric=METRIC,
+            metric=self.metric,
             tables=[
                 ReferenceTable(
                     name="tests",
                     title="Tests",
-                    columns=_COLUMNS,
-                    rows=[figure.row(at) for at, figure in enumerate(self.figures, start=1)],
+                    columns=[rate, *_COLUMNS],
+                    rows=[
+                        figure.row(at, self.metric)
+                        for at, figure in enumerate(self.figures, start=1)
+                    ],
                 )
             ],
             remarks=[

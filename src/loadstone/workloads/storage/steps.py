@@ -9,6 +9,16 @@ from loadstone.workloads.storage.tests import StorageTest
 
 _COLUMNS = ("read", "write", "mix")
 """Last words of the names of tests; each is a column."""
+_FIGURES = {
+    "score": "score",
+    "IO/s": "ios_per_s",
+    "p50 ms": "service_p50_ms",
+    "p99 ms": "service_p99_ms",
+    "in flight": "depth",
+    "asked": "depth_asked",
+    "CPU us/IO": "cpu_us_per_io",
+}
+"""What is told of a test, and the metric of its phase."""
 
 
 def step_infos(tests: Sequence[StorageTest], sync: str) -> list[StepInfo]:
@@ -24,28 +34,31 @@ def step_infos(tests: Sequence[StorageTest], sync: str) -> list[StepInfo]:
 def _step(test: StorageTest, sync: str, *, of_phase: bool) -> StepInfo:
     label, _, last = test.name.rpartition(" ")
     is_cell = last in _COLUMNS and bool(label)
+    begin = f"{test.name} " if of_phase else ""
     return StepInfo(
         operation=test.operation,
         title=label if is_cell else test.name,
-        metric=f"{test.name} mb_per_s" if of_phase else "mb_per_s",
+        metric=f"{begin}mb_per_s",
         family=test.name,
         column=last if is_cell else "mix",
         facts=_facts(test, sync),
+        figures={what: f"{begin}{name}" for what, name in _FIGURES.items()},
     )
 
 
 def _facts(test: StorageTest, sync: str) -> dict[str, float | str]:
-    """Of a test that other programs make too: one kind of access, and nothing after a write."""
+    """Of a test with one kind of access; others are equal to none."""
     if len(test.jobs) != 1:
         return {}
     (job,) = test.jobs
-    if test.writes and (job.sync or sync) != "none":
-        return {}
-    mix = {} if job.read_percent is None else {"read_percent": job.read_percent}
-    return {
+    facts: dict[str, float | str] = {
         "access": job.access,
         "block_bytes": job.block_bytes,
         "depth": job.depth,
         "threads": job.threads,
-        **mix,
     }
+    if job.read_percent is not None:
+        facts["read_percent"] = job.read_percent
+    if test.writes and (job.sync or sync) != "none":
+        facts["sync"] = job.sync or sync
+    return facts
