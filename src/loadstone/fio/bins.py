@@ -48,17 +48,23 @@ def bounded(bins: Mapping[int, int], least_ns: int, most_ns: int) -> Bins:
     """The bins with no time outside of what was measured exactly.
 
     What is beyond the scale is told as the longest time.
+
+    Args:
+        bins: Of jobs that are taken together: bounds of each by itself would tell other times.
+        least_ns: The shortest time of all of them.
+        most_ns: The longest.
     """
     found: Bins = Counter()
     for time, count in bins.items():
         beyond = time >= LAST_NS and most_ns >= BEYOND_NS
-        found[most_ns if beyond else min(max(time, least_ns), most_ns)] += count
+        if count > 0:
+            found[most_ns if beyond else min(max(time, least_ns), most_ns)] += count
     return found
 
 
-def beyond(bins: Mapping[int, int]) -> int:
-    """How many took longer than the scale tells."""
-    return sum(count for time, count in bins.items() if time >= BEYOND_NS)
+def beyond(bins: Mapping[int, int], most_ns: int) -> int:
+    """How many may have taken longer than the scale tells."""
+    return bins.get(LAST_NS, 0) if most_ns >= BEYOND_NS else 0
 
 
 class BinEncoder:
@@ -67,20 +73,20 @@ class BinEncoder:
     def __init__(self) -> None:
         self._histogram = HdrHistogram(1, _LONGEST_NS, _DIGITS)
 
-    def encode(self, bins: Mapping[int, int]) -> str | None:
+    def encode(self, bins: Mapping[int, int], least_ns: int, most_ns: int) -> str | None:
         """Deflated and as base64; None if there are none.
 
         A percentile is read as the highest time that its counter stands for. So that none is above
         the longest time, that is told by the counter before its own where it would be.
         """
-        counted = {min(time, _LONGEST_NS): count for time, count in bins.items() if count > 0}
+        counted = bounded(bins, least_ns, most_ns)
         if not counted:
             return None
-        longest, histogram = max(counted), self._histogram
+        histogram = self._histogram
         histogram.reset()
         for time, count in counted.items():
-            above = histogram.get_highest_equivalent_value(time) > longest
+            above = histogram.get_highest_equivalent_value(time) > most_ns
             told = histogram.get_lowest_equivalent_value(time) - 1 if above else time
-            histogram.record_value(told, count)
+            histogram.record_value(min(told, _LONGEST_NS), count)
         encoded: bytes = self._histogram.encode()
         return encoded.decode()

@@ -6,12 +6,13 @@ Bytes, requests and bins are added; nothing is averaged. So they are the same wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadstone.fio.bins import Bins, bounded, of_json
+from loadstone.fio.bins import Bins, of_json
 
+_WAITING = frozenset({"stonewall", "wait_for_previous"})
 DIRECTIONS = ("read", "write")
 
 
@@ -20,24 +21,34 @@ class FigureError(Exception):
 
 
 @dataclass(frozen=True)
-class Direction:
-    """Reads, or writes, of a job.
+class Times:
+    """How long requests took.
+
+    Attributes:
+        bins: In nanoseconds, as fio's scale has them.
+        least_ns: The shortest, exact.
+        most_ns: The longest, exact.
+    """
+
+    bins: Bins = field(default_factory=Bins)
+    least_ns: int = 0
+    most_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Direction(Times):
+    """Reads, or writes, of a job, with the times from their submission to their completion.
 
     Attributes:
         bytes: Moved.
         ios: Requests that were done.
         runtime_s: How long it took fio.
-        bins: Completion times in nanoseconds, none outside of the exact least and most.
-        most_ns: The longest, exact.
         in_flight_s: Sum of the times of all requests, from before they were submitted.
     """
 
     bytes: int = 0
     ios: int = 0
     runtime_s: float = 0.0
-    bins: Bins = field(default_factory=Bins)
-    least_ns: int = 0
-    most_ns: int = 0
     in_flight_s: float = 0.0
 
 
@@ -51,7 +62,8 @@ class JobFigures:
         directions: By `read` and `write`.
         cpu_s: Of its threads: in user and in system mode.
         thread_s: Sum of the time that its threads ran.
-        syncs: Times of its flushes in nanoseconds.
+        syncs: Its flushes.
+        waits: Whether it began when those before it had ended (`stonewall`).
     """
 
     name: str
@@ -59,7 +71,8 @@ class JobFigures:
     directions: Mapping[str, Direction]
     cpu_s: tuple[float, float]
     thread_s: float
-    syncs: Bins
+    syncs: Times
+    waits: bool = False
 
     @property
     def runtime_s(self) -> float:
@@ -79,6 +92,33 @@ def jobs_of(document: Mapping[str, Any]) -> list[JobFigures]:
     return [_job(each) for each in jobs]
 
 
+def stages(jobs: Sequence[JobFigures]) -> list[list[JobFigures]]:
+    """Jobs that ran together, one list after the other."""
+    found: list[list[JobFigures]] = []
+    for job in jobs:
+        if job.waits or not found:
+            found.append([])
+        found[-1].append(job)
+    return found
+
+
+def wall_s(jobs: Sequence[JobFigures]) -> float:
+    """How long all of them took: in each stage the longest."""
+    return sum(max(job.runtime_s for job in stage) for stage in stages(jobs))
+
+
+def together_s(jobs: Sequence[JobFigures]) -> float:
+    """For how much of it all jobs of a stage ran."""
+    return sum(min(job.runtime_s for job in stage) for stage in stages(jobs))
+
+
+def limits_of(parts: Sequence[Times]) -> tuple[int, int]:
+    """The shortest and the longest time of all of them."""
+    timed = [each for each in parts if each.bins]
+    least_ns = min((each.least_ns for each in timed), default=0)
+    return least_ns, max((each.most_ns for each in timed), default=0)
+
+
 def _job(job: Mapping[str, Any]) -> JobFigures:
     thread_s = _number(job, "job_runtime", 0.0) / 1e3
     shares = (_number(job, "usr_cpu", 0.0), _number(job, "sys_cpu", 0.0))
@@ -88,33 +128,33 @@ def _job(job: Mapping[str, Any]) -> JobFigures:
         directions={each: _direction(job[each]) for each in DIRECTIONS if each in job},
         cpu_s=(shares[0] / 100 * thread_s, shares[1] / 100 * thread_s),
         thread_s=thread_s,
-        syncs=_times(job.get("sync", {}).get("lat_ns", {}))[0],
+        syncs=_times(job.get("sync", {}).get("lat_ns", {})),
+        waits=not _WAITING.isdisjoint(job.get("job options", {})),
     )
 
 
 def _direction(told: Mapping[str, Any]) -> Direction:
     ios = int(_number(told, "total_ios"))
-    bins, least_ns, most_ns = _times(told.get("clat_ns", {}))
-    if ios and not bins:
+    times = _times(told.get("clat_ns", {}))
+    if ios and not times.bins:
         raise FigureError("it has no bins of completion times")
     return Direction(
         bytes=int(_number(told, "io_bytes")),
         ios=ios,
         runtime_s=_number(told, "runtime") / 1e3,
-        bins=bins,
-        least_ns=least_ns,
-        most_ns=most_ns,
+        bins=times.bins,
+        least_ns=times.least_ns,
+        most_ns=times.most_ns,
         in_flight_s=_number(told.get("lat_ns", {}), "mean", 0.0) * ios / 1e9,
     )
 
 
-def _times(told: Mapping[str, Any]) -> tuple[Bins, int, int]:
-    """The bins within the exact least and most, and these."""
+def _times(told: Mapping[str, Any]) -> Times:
     bins = of_json(told.get("bins", {}))
     if not bins:
-        return Bins(), 0, 0
-    least, most = int(_number(told, "min", min(bins))), int(_number(told, "max", max(bins)))
-    return bounded(bins, least, most), least, most
+        return Times()
+    least_ns, most_ns = _number(told, "min", min(bins)), _number(told, "max", max(bins))
+    return Times(bins, int(least_ns), int(most_ns))
 
 
 def _number(told: Mapping[str, Any], name: str, otherwise: float | None = None) -> float:

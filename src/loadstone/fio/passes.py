@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from loadstone.fio.bins import BinEncoder, Bins, beyond
-from loadstone.fio.figures import FigureError, JobFigures, jobs_of
+from loadstone.fio.figures import FigureError, JobFigures, jobs_of, limits_of, together_s, wall_s
 from loadstone.fio.job_file import history_files, job_file
 from loadstone.fio.output import Output, parse_output
 from loadstone.fio.plan import StoragePlan, TestPlan
@@ -59,10 +59,7 @@ class Pass:
         parts = [part for job in self.jobs for part in job.directions.values()]
         moved, ios = sum(each.bytes for each in parts), sum(each.ios for each in parts)
         cpu_s = [sum(job.cpu_s[mode] for job in self.jobs) for mode in (0, 1)]
-        syncs: Bins = sum((job.syncs for job in self.jobs), Bins())
-        encoded = BinEncoder().encode(syncs)
         busiest = [sum(job.cpu_s) / job.thread_s for job in self.jobs if job.thread_s]
-        shortest_s = min(job.runtime_s for job in self.jobs)
         return {
             "test": self.test.operation,
             "pass": self.number,
@@ -73,18 +70,36 @@ class Pass:
             "ios": ios,
             "mb_per_s": moved / self.duration_s / 1e6,
             "ios_per_s": ios / self.duration_s,
-            "cpu_us_per_io": sum(cpu_s) / ios * 1e6 if ios else 0.0,
+            "cpu_us_per_io": sum(cpu_s) / ios * 1e6,
             "cpu_user_s": cpu_s[0],
             "cpu_system_s": cpu_s[1],
             "busiest_cpu_share": max(busiest, default=0.0),
             "depth": sum(each.in_flight_s for each in parts) / self.duration_s,
-            "together_share": shortest_s / self.duration_s,
-            "max_s": max((each.most_ns for each in parts), default=0) / 1e9,
-            "beyond": sum(beyond(each.bins) for each in parts),
-            "syncs": syncs.total(),
-            **({"sync": encoded} if encoded else {}),
+            "together_share": together_s(self.jobs) / self.duration_s,
+            "max_s": max(each.most_ns for each in parts) / 1e9,
+            "beyond": sum(beyond(each.bins, each.most_ns) for each in parts),
             "notes": "\n".join(self.notes),
+            **self._flushes(),
         }
+
+    def _flushes(self) -> dict[str, float | str]:
+        """How many there were, and their times as a histogram of a frame."""
+        times: Bins = sum((job.syncs.bins for job in self.jobs), Bins())
+        if not times:
+            return {"syncs": 0}
+        limits = limits_of([job.syncs for job in self.jobs])
+        return {"syncs": times.total(), "sync": BinEncoder().encode(times, *limits) or ""}
+
+    def limits(self, operation: str) -> tuple[int, int]:
+        """The shortest and the longest time of an operation, exact."""
+        return limits_of(
+            [
+                part
+                for job in self.jobs
+                if operation_of(self.test, job) == operation
+                for part in job.directions.values()
+            ]
+        )
 
 
 class PassMaker:
@@ -135,27 +150,23 @@ class PassMaker:
             raise StoppedError
         output = parse_output(ended.text)
         document = _whole(output, ended, longest_s)
-        try:
-            jobs = jobs_of(document)
-        except FigureError as error:
-            raise PassError(f"fio's figures cannot be read: {error}") from error
-        duration_s = max(job.runtime_s for job in jobs)
-        if duration_s <= 0 or not any(part.ios for job in jobs for part in job.directions.values()):
-            raise PassError(f"fio moved nothing{last_note(output.notes)}")
-        to_s_ = min(max(self._told_s(document), began_s + duration_s), self._now_s())
+        jobs = _jobs(document, output.notes)
+        duration_s = wall_s(jobs)
+        end_s = min(max(self._told_s(document), began_s + duration_s), self._now_s())
         logs = [log for each in history_files(folder, test) for log in each]
-        made = Pass(
+        parts = slices(jobs, [operation_of(test, job) for job in jobs], logs, duration_s)
+        for log in logs:
+            log.unlink(missing_ok=True)  # The frames have all that is in them.
+        return Pass(
             test=test,
             number=number,
-            from_s=max(began_s, to_s_ - duration_s),
+            from_s=max(began_s, end_s - duration_s),
             duration_s=duration_s,
             jobs=jobs,
-            slices=slices(jobs, [_operation(test, job) for job in jobs], logs, duration_s),
+            slices=parts,
             notes=output.notes[:_MOST_NOTES],
             ended=ended,
         )
-        _tidy(logs)
-        return made
 
     def _told_s(self, document: dict[str, Any]) -> float:
         """When fio gave its figures, on the clock of the run; 0 if it does not say."""
@@ -187,6 +198,25 @@ def _whole(output: Output, ended: Ended, longest_s: float) -> dict[str, Any]:
     return output.document
 
 
+def _jobs(document: dict[str, Any], notes: Sequence[str]) -> list[JobFigures]:
+    """The jobs of a document that moved something, and ended well.
+
+    Raises:
+        PassError: If not.
+    """
+    try:
+        jobs = jobs_of(document)
+    except FigureError as error:
+        raise PassError(f"fio's figures cannot be read: {error}") from error
+    failed = next((job for job in jobs if job.error), None)
+    if failed is not None:
+        said = f"job {failed.name} failed: {os.strerror(failed.error)}"
+        raise PassError(f"fio's {said}{last_note(notes)}")
+    if wall_s(jobs) <= 0 or not any(part.ios for job in jobs for part in job.directions.values()):
+        raise PassError(f"fio moved nothing{last_note(notes)}")
+    return jobs
+
+
 def last_note(notes: Sequence[str]) -> str:
     """What fio said of its end: its last error, or its last note; empty if it said nothing."""
     errors = [each for each in notes if "error" in each.lower()]
@@ -194,14 +224,8 @@ def last_note(notes: Sequence[str]) -> str:
     return f": {said[0][:300]}" if said else ""
 
 
-def _operation(test: TestPlan, job: JobFigures) -> str:
+def operation_of(test: TestPlan, job: JobFigures) -> str:
     """That of the job of the plan, which has a number in its name."""
     number = job.name.removeprefix("job")
     known = number.isdecimal() and int(number) < len(test.jobs)
     return test.operation_of(test.jobs[int(number)]) if known else test.operation_of(test.jobs[0])
-
-
-def _tidy(logs: Sequence[Path]) -> None:
-    """The histogram logs are in the frames; what fio told stays."""
-    for log in logs:
-        log.unlink(missing_ok=True)

@@ -88,7 +88,10 @@ class Reporter:
                 from_s=made.from_s + part.from_s,
                 to_s=made.from_s + part.to_s,
                 operations={
-                    name: {"count": counts[name], "service": self._encoder.encode(bins)}
+                    name: {
+                        "count": counts[name],
+                        "service": self._encoder.encode(bins, *made.limits(name)),
+                    }
                     for name, bins in part.bins.items()
                 },
                 due=sum(counts.values()),

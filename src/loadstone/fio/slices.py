@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from loadstone.fio.bins import Bins, bounded, value_ns
-from loadstone.fio.figures import DIRECTIONS, Direction, JobFigures
+from loadstone.fio.bins import Bins, value_ns
+from loadstone.fio.figures import DIRECTIONS, Direction, JobFigures, stages
 
 _SHORTEST_S = 0.1
 """A rest shorter than this belongs to the second before it."""
@@ -56,7 +56,9 @@ def slices(
     """
     seconds = [_seconds(each) for each in logs] if len(logs) == len(jobs) else [{} for _ in jobs]
     count = min((len(each) for each in seconds), default=0)
-    if any(not _fits(job, each) for job, each in zip(jobs, seconds, strict=True)):
+    if len(stages(jobs)) > 1 or any(
+        not _fits(job, each) for job, each in zip(jobs, seconds, strict=True)
+    ):
         count = 0
     count = min(count, int(duration_s))
     if count and duration_s - count < _SHORTEST_S:
@@ -82,8 +84,7 @@ def _cut(
         return
     left, bytes_left = Bins(total.bins), total.bytes
     for number, part in enumerate(found[:-1]):
-        raw = history[number].get(direction, Bins())
-        bins = bounded(raw, total.least_ns, total.most_ns)
+        bins = history[number].get(direction, Bins())
         moved = total.bytes * sum(bins.values()) // total.ios
         part.add(operation, direction, bins, moved)
         left.subtract(bins)
@@ -96,8 +97,7 @@ def _fits(job: JobFigures, history: Mapping[int, Mapping[str, Bins]]) -> bool:
     for direction, total in job.directions.items():
         left = Bins(total.bins)
         for second in history.values():
-            raw = second.get(direction, Bins())
-            left.subtract(bounded(raw, total.least_ns, total.most_ns))
+            left.subtract(second.get(direction, Bins()))
         if any(count < 0 for count in left.values()):
             return False
     return set(history) == set(range(len(history)))
