@@ -13,9 +13,8 @@ from loadstone.errors import WrongInputError
 from loadstone.fio.output import parse_output
 from loadstone.fio.plan import StoragePlan
 from loadstone.fio.process import run_fio
-from loadstone.workloads.storage.fio_binary import Fio
+from loadstone.workloads.storage.fio_binary import Fio, usable_engines
 
-PREFERRED = ("io_uring", "libaio", "psync")
 _TRY_S = 20.0
 
 
@@ -26,12 +25,7 @@ def choose_engine(fio: Fio, plan: StoragePlan) -> str:
         WrongInputError: If none does, or fio lacks the one that is needed.
     """
     needed = plan.ground.engine
-    usable = [each for each in ([needed] if needed else PREFERRED) if fio.has(each)]
-    if not usable:
-        raise WrongInputError(
-            f"{fio.path} (fio {fio.version}) has no engine {needed or ', '.join(PREFERRED)}",
-            advice="use a fio that was built with it",
-        )
+    usable = usable_engines(fio, needed)
     if needed:
         return needed
     said = ""

@@ -101,6 +101,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             advice="change that, or write cache: warm",
         )
     refuse_beyond_generator(parts)
+    workload.check_programs()
     for name in workload.files():
         workload.examine_file(name)
     made = workload.sets()

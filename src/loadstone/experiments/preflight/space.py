@@ -47,9 +47,10 @@ class Space:
         free_bytes, where = room
         if needed > free_bytes:
             raise RefusedError(
-                f"a trial writes about {format_size(needed)} to the database, and "
+                f"a trial needs about {format_size(needed)} for its data, and "
                 f"{format_size(free_bytes)} are free in {where}",
-                advice="shorten measure or soak, lower the rate, or name a larger place: --data",
+                advice="let it write less (shorter measure or soak, lower rate, smaller "
+                "file_size), or name a larger place: --data",
             )
 
     def _room(self, parts: Parts) -> tuple[int, str] | None:

@@ -41,6 +41,8 @@ def _can_be_folder(data: str | None) -> None:
     there = next(each for each in (place, *place.parents) if each.exists())
     if not there.is_dir():
         wrong = f"{there} is a file, not a folder"
+    elif os.statvfs(there).f_flag & os.ST_RDONLY:
+        wrong = f"{there} lies on a file system that is mounted read-only"
     elif not os.access(there, os.W_OK | os.X_OK):
         wrong = f"{there} may not be written by this user"
     else:

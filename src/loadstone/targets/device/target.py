@@ -30,14 +30,13 @@ class DeviceConnection(Connection):
     files: ClassVar[int] = 0
 
     path: Path
-    size_bytes: int
     program: Program = FIO
     host: str = ""
     password: None = None
 
     def plan(self) -> dict[str, Any]:
-        """Its path and size."""
-        return {"protocol": "device", "path": str(self.path), "size_bytes": self.size_bytes}
+        """Its path."""
+        return {"protocol": "device", "path": str(self.path)}
 
 
 class Device(Target):
@@ -111,7 +110,7 @@ class Device(Target):
     def connection(self) -> DeviceConnection:
         """The device, if its name still leads to it."""
         self.claim.confirm()
-        return DeviceConnection(self.claim.path, self.claim.device.size_bytes)
+        return DeviceConnection(self.claim.path)
 
     def inventory(self) -> dict[str, Any]:
         """What it is."""

@@ -51,6 +51,8 @@ class Folder(Target):
         """The folder; nobody starts a server."""
         if spec.server != default_server(spec.engine) or spec.process != ProcessSpec():
             raise WrongInputError("target folder has no server", advice="leave server out")
+        if spec.data and not Path(spec.data).is_dir():
+            raise WrongInputError(f"there is no folder {spec.data}", advice="make it first")
         return {"engine": cls.engine} | ({"data": spec.data} if spec.data else {})
 
     @property

@@ -12,6 +12,7 @@ import os
 import random
 import struct
 from collections.abc import Callable, Iterator
+from io import RawIOBase
 from pathlib import Path
 
 from loadstone.errors import TargetError
@@ -45,13 +46,13 @@ def lay_out(
     seed: int,
     tell: Callable[[int], None] = lambda _written: None,
 ) -> bool:
-    """Writes a test file in full, unless it is there in full.
+    """Writes a test file in full, unless it is there in full; the begin of a device in any case.
 
     It lies on its disk then, and no page of it is kept in memory.
 
     Args:
-        path: Of the file.
-        size_bytes: Its size.
+        path: Of the file, or of a device.
+        size_bytes: Its size, or how much of the device.
         compressible: Percent of each block that compress away.
         seed: Of the rest.
         tell: Called with the bytes that were written, after each piece.
@@ -63,22 +64,33 @@ def lay_out(
         TargetError: If there is no space, or it cannot be written.
     """
     try:
+        if path.is_block_device():
+            with path.open("r+b", buffering=0) as device:
+                _write(device, size_bytes, compressible, seed, tell)
+            return True
         if path.exists() and path.stat().st_size == size_bytes and not gap(path):
             return False
         path.unlink(missing_ok=True)
         check_space(path.parent, size_bytes, f"test file {path.name}")
         with path.open("wb", buffering=0) as file:
-            for written, piece in _pieces(size_bytes, compressible, seed):
-                file.write(piece)
-                tell(written)
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            _write(file, size_bytes, compressible, seed, tell)
     except OSError as error:
         raise TargetError(
             f"test file {path} of {format_size(size_bytes)} cannot be written: {error.strerror}",
             advice="free some space, or measure with a smaller file_size",
         ) from error
     return True
+
+
+def _write(
+    file: RawIOBase, size_bytes: int, compressible: int, seed: int, tell: Callable[[int], None]
+) -> None:
+    for written, piece in _pieces(size_bytes, compressible, seed):
+        if file.write(piece) != len(piece):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        tell(written)
+    os.fsync(file.fileno())
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def gap(path: Path) -> str | None:

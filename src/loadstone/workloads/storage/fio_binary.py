@@ -18,6 +18,8 @@ NETWORK_ENGINES: Mapping[Any, str] = {"nbd": "nbd", "nfs": "nfs", "iscsi": "libi
 """By the protocol of a connection, where none of the kernel's engines will do."""
 VARIABLE = "LOADSTONE_FIO_BINARY"
 """Of the environment: the path of fio, if another than that on PATH is wanted."""
+ENGINES = ("io_uring", "libaio", "psync")
+"""Those that the kernel serves, the best first: see `loadstone.fio.engine`."""
 _VERSION = re.compile(r"fio-(\d+\.\d+\S*)")
 _LIST = "Available IO engines"
 _ANSWER_S = 20.0
@@ -78,6 +80,26 @@ def _answering(path: str) -> Fio:
     listed = _asked(path, "--enghelp").partition(_LIST)[2]
     engines = frozenset(line.strip() for line in listed.splitlines()[1:] if line.strip())
     return Fio(Path(path), version[1] if version else "", engines)
+
+
+def usable_engines(fio: Fio, needed: str | None = None) -> list[str]:
+    """The engines that can be tried, the best first.
+
+    Args:
+        fio: The program.
+        needed: The only one that will do; None: any of `ENGINES`.
+
+    Raises:
+        WrongInputError: If it has none of them.
+    """
+    wanted = [needed] if needed else ENGINES
+    found = [each for each in wanted if fio.has(each)]
+    if not found:
+        raise WrongInputError(
+            f"{fio.path} (fio {fio.version}) has no engine {' or '.join(wanted)}",
+            advice=f"install Debian's package fio, or set {VARIABLE} to one that was built with it",
+        )
+    return found
 
 
 def _asked(path: str, question: str) -> str:

@@ -111,8 +111,12 @@ class Storage(Workload[Target]):
         """Of the test files."""
         return len(self.test_files) * self.passes.file_bytes
 
+    def growth_bytes(self, profile: ProfileSpec, target: type[Target]) -> int:
+        """The test files: what comes later is written over them."""
+        return self.expected_size_bytes()
+
     def prepare(self, target: Target) -> None:
-        """Writes test files in full, where they are files of this machine."""
+        """Writes test files in full, where they are files, or a disk, of this machine."""
         with self._laying_out(target) as paths:
             for seed, path in enumerate(paths):
                 lay_out(path, self.passes.file_bytes, self.parameters.compressible, seed)
