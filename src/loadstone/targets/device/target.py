@@ -5,6 +5,8 @@ What is on it is lost when a load writes: so it must be empty, and be named a se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -102,6 +104,11 @@ class Device(Target):
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """As `empty`: what it holds is not kept."""
         return self._readings(spec)
+
+    def laying_out(self, names: Sequence[str]) -> AbstractContextManager[Sequence[Path]]:
+        """All of them are the begin of the device; none of one that is only read."""
+        self.claim.confirm()
+        return nullcontext([self.claim.path] if self.erased and names else [])
 
     def settle(self, cache: str) -> None:
         """Flushes it and drops the kernel's pages of it: there is no warm cache of a device."""

@@ -78,17 +78,14 @@ class Folder(Target):
         self.store.clear(spec.storage)
         return self.store.readings()
 
-    def snapshot(self, key: str) -> None:
-        """Copies the files."""
-        self.store.keep(key)
-
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
-        """Puts the copy back."""
-        self.store.put_back(key, spec.storage)
+        """Keeps the files where the placement stays: the workload makes those that it needs."""
+        self.store.place(spec.storage)
         return self.store.readings()
 
     def laying_out(self, names: Sequence[str]) -> AbstractContextManager[Sequence[Path]]:
-        """In the folder."""
+        """In the folder; what an earlier trial left beside them goes."""
+        self.store.keep_only(names)
         return nullcontext([self.store.database / name for name in names])
 
     def settle(self, cache: str) -> None:

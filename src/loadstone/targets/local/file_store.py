@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,18 @@ class FileStore:
 
     def clear(self, storage: StorageSpec) -> None:
         """Makes the placement, with nothing on it."""
-        folder = self._engine_folders.places.use(storage).data
-        for path in folder.iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self.place(storage)
+        self.keep_only(())
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Removes everything but the files and folders of these names."""
+        for path in self._folder.iterdir():
+            if path.name not in names:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def place(self, storage: StorageSpec) -> None:
+        """Makes the placement; if it is there already, what lies on it stays."""
+        self._engine_folders.places.use(storage)
         self._engine_folders.last_reset = {}
 
     def keep(self, key: str) -> None:
