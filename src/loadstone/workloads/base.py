@@ -141,13 +141,6 @@ class Workload(ABC, Generic[T]):
         """
         readable(Path(self.files()[parameter]))
 
-    def check_programs(self) -> None:
-        """Looks whether this machine has what the program of its load starts in its turn.
-
-        Raises:
-            LoadstoneError: If not, with the package that brings it.
-        """
-
     # -- data ----------------------------------------------------------------------------------
     def data_key(self) -> dict[str, Any]:
         """The parameters that decide the data: equal keys share one loaded snapshot."""

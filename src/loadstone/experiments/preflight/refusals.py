@@ -101,7 +101,8 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             advice="change that, or write cache: warm",
         )
     refuse_beyond_generator(parts)
-    workload.check_programs()
+    for tool in workload.tools(None).values():
+        tool()
     for name in workload.files():
         workload.examine_file(name)
     made = workload.sets()

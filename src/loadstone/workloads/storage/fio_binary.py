@@ -54,7 +54,7 @@ def find_fio(needed: str | None = None) -> Fio:
         needed: The engine that it must have, if one is named.
 
     Raises:
-        WrongInputError: If there is none, or it does not run.
+        WrongInputError: If there is none, it does not run, or has no engine that will do.
         TargetError: If there is none with that engine.
     """
     named = os.environ.get(VARIABLE)
@@ -71,6 +71,7 @@ def find_fio(needed: str | None = None) -> Fio:
         )
     found = _answering(path)
     if named or needed is None or found.has(needed):
+        usable_engines(found, needed)
         return found
     return _answering(str(fio_program.fio_with(needed)))
 
