@@ -144,6 +144,7 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("measure", ("profile", "measure")),
     ("threads", ("profile", "threads")),
     ("scale", ("workload", "parameters", "scale")),
+    ("profile", ("workload", "parameters", "profile")),
     ("target", ("target", "engine")),
     ("server", ("target", "server")),
     ("password", ("target", "password")),
@@ -170,6 +171,8 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
         value = getattr(short, option)
         if value is not None:
             draft.put(path, value, "--" + option.replace("_", "-"))
+    if short.on is not None:
+        _put_storage(draft, short.on)
     if short.rate is not None:
         _put_rate(draft, short.rate)
     if short.metric:
@@ -184,6 +187,17 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
     for text in short.param:
         name, level = assignment(text, "--param")
         draft.put(("workload", "parameters", *name.split(".", 1)), level, "--param")
+
+
+def _put_storage(draft: Draft, place: str) -> None:
+    """Storage as the system under test: what a place is, its name says or the file system."""
+    scheme, is_address, _ = place.partition("://")
+    if is_address:
+        engine, field = scheme, "server"
+    else:
+        engine, field = "device" if FilePath(place).is_block_device() else "folder", "data"
+    draft.put(("target", "engine"), engine, "--on")
+    draft.put(("target", field), place, "--on")
 
 
 def _put_rate(draft: Draft, rate: float) -> None:

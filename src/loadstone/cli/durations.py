@@ -45,8 +45,11 @@ def experiment_s(
 
 def trial_load_s(plan: TrialPlan) -> float:
     """Length of the load of a trial, which a failure may end early, in seconds."""
+    from loadstone.workloads.registry import workload_of
+
     profile = until_failure(plan)
-    return profile.warm_up + profile.ramp + profile.measured_s
+    beside_s = workload_of(plan.workload).unmeasured_s()
+    return profile.warm_up + profile.ramp + profile.measured_s + beside_s
 
 
 def phase_s(plan: TrialPlan, name: str) -> float | None:
@@ -58,9 +61,11 @@ def phase_s(plan: TrialPlan, name: str) -> float | None:
 
 
 def until_failure(plan: TrialPlan) -> ProfileSpec:
-    """The profile of a trial as far as a crash lets it come."""
+    """The profile of a trial, with what its workload decides, as far as a crash lets it come."""
+    from loadstone.workloads.registry import workload_of
+
     if plan.crash is None:
-        return plan.profile
+        return workload_of(plan.workload).loaded(plan.profile)
     return plan.profile.model_copy(update={"measure": plan.crash.after_s, "phases": []})
 
 

@@ -9,8 +9,11 @@ from typing import Annotated, Any, Literal
 from loadstone.cli.console import out, plain_table, say, say_document
 from loadstone.cli.options import DEFAULT_RESULTS, Output, Whole, refuse_idle
 from loadstone.errors import WrongInputError
+from loadstone.units import format_duration
 
-What = Literal["results", "workloads", "targets", "designs", "factors", "host", "references"]
+What = Literal[
+    "results", "workloads", "targets", "designs", "factors", "host", "references", "storage"
+]
 
 Row = dict[str, Any]
 
@@ -64,7 +67,7 @@ def command(
         _print(rows)
 
 
-_ONLY_IN_JSON = ("title", "parameters", "capabilities", "takes", "unavailable", "source")
+_ONLY_IN_JSON = ("title", "parameters", "capabilities", "takes", "unavailable", "source", "time_s")
 """Columns that would not leave the others enough room on a terminal of 80 columns."""
 
 
@@ -188,6 +191,23 @@ def _host() -> list[Row]:
     return [listed(setting) for setting in all_known()]
 
 
+def _storage() -> list[Row]:
+    """The profiles of storage, each as it is where nothing else is said."""
+    from loadstone.workloads.storage.listing import listed_profiles
+
+    return [
+        {
+            "name": each.name,
+            "passes": each.passes,
+            "time": format_duration(each.seconds),
+            "time_s": each.seconds,
+            "tests": each.tests,
+            "origin": each.origin,
+        }
+        for each in listed_profiles()
+    ]
+
+
 def _references() -> list[Row]:
     from loadstone.results.references.catalogue import list_references, load_reference
 
@@ -211,4 +231,5 @@ _KNOWN: dict[str, Callable[[], list[Row]]] = {
     "factors": _factors,
     "host": _host,
     "references": _references,
+    "storage": _storage,
 }

@@ -74,6 +74,8 @@ class ShortForm:
     """Worker threads of the driver."""
     scale: Annotated[float | None, Parameter(group=LOAD)] = None
     """Size of the data of a workload that has a scale factor, as `10`."""
+    profile: Annotated[str | None, Parameter(group=LOAD)] = None
+    """The tests of storage, as `cdm8`: `loadstone list storage` has them."""
     param: Annotated[tuple[str, ...], Parameter(group=LOAD, metavar="NAME=VALUE"), Words] = ()
     """A parameter of the workload, as `warehouses=10`; may be repeated."""
 
@@ -86,6 +88,9 @@ class ShortForm:
     """Where the password of an address is: `env:NAME` or `file:PATH`."""
     data: Annotated[str | None, Parameter(group=TARGET)] = None
     """Folder for the data of a server that Loadstone starts."""
+    on: Annotated[str | None, Parameter(group=TARGET, metavar="PLACE")] = None
+    """The storage itself is the system under test: a folder, a device as `/dev/sdb`, or an
+    address as `nbd://host/export`, `nfs://host/export`, `iscsi://host/name/1`."""
     set: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
     """A setting of the server for all trials, as `shared_buffers=1GB`; may be repeated."""
     host: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()

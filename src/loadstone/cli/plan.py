@@ -40,6 +40,7 @@ from loadstone.cli.outlook import FactorLine, LookLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
 from loadstone.report.text import steps_said
+from loadstone.spec.model import Experiment
 from loadstone.units import format_duration, format_size
 from loadstone.workloads.registry import workload_of
 
@@ -241,8 +242,8 @@ def _print_cost(outlook: Outlook) -> None:
         )
     if outlook.growth_bytes:
         console.print(
-            f"A trial writes about {format_size(outlook.growth_bytes)} to the database, beside the "
-            f"server's log; {format_size(outlook.free_bytes)} are free."
+            f"A trial writes about {format_size(outlook.growth_bytes)}{_beside(outlook.experiment)}; "
+            f"{format_size(outlook.free_bytes)} are free."
         )
     if outlook.too_few_repeats:
         console.print(f"Too few: {outlook.too_few_repeats}.")
@@ -255,6 +256,13 @@ def _print_cost(outlook: Outlook) -> None:
             console.print(line, markup=False)
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
         console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")
+
+
+def _beside(experiment: Experiment) -> str:
+    from loadstone.targets.registry import target_for
+
+    is_database = "sql" in target_for(experiment.target).capabilities
+    return " to the database, beside the server's log" if is_database else ""
 
 
 def _around(around: Around | None) -> str:

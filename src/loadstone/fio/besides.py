@@ -50,12 +50,12 @@ class Helper:
             BesidesError: If it cannot be written.
             StoppedError: If it was stopped.
         """
-        for file in self.plan.files:
+        for file, size_bytes in self.plan.files.items():
             options = {
                 "rw": "write",
                 "bs": str(_LAY_OUT_BLOCK),
                 "iodepth": str(_DEPTH),
-                "size": str(self.plan.parameters.file_bytes),
+                "size": str(size_bytes),
             }
             self._run(f"lay-out-{file}", file, options)
 
@@ -70,7 +70,8 @@ class Helper:
             StoppedError: If it was stopped.
         """
         parameters = self.plan.parameters
-        size = min(_VERIFY_BYTES, parameters.file_bytes)
+        file, size_bytes = next(iter(self.plan.files.items()))
+        size = min(_VERIFY_BYTES, size_bytes)
         options = {
             "rw": "write",
             "bs": str(min(_VERIFY_BLOCK, size)),
@@ -80,7 +81,7 @@ class Helper:
             "verify_fatal": "1",
             **sync_options(parameters.sync),
         }
-        moved = self._run("verify", self.plan.files[0], options)
+        moved = self._run("verify", file, options)
         return {"verify_written_bytes": moved["write"], "verify_read_bytes": moved["read"]}
 
     def _run(self, name: str, file: str, options: Mapping[str, str]) -> dict[str, float]:

@@ -147,10 +147,10 @@ def _check_files(plan: StoragePlan) -> None:
     if not plan.ground.has_files:
         return
     parameters = plan.parameters
-    for file in plan.files:
+    for file, size_bytes in plan.files.items():
         path = plan.ground.path(file, parameters.compressible)
         found = path.stat().st_size
-        if found != parameters.file_bytes:
-            raise OSError(f"test file {path} has {found} bytes, not {parameters.file_bytes}")
+        if found != size_bytes:
+            raise OSError(f"test file {path} has {found} bytes, not {size_bytes}")
         if problem := gap(path):
             raise OSError(f"test file {path} has {problem}: it was not written in full")

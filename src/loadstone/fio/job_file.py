@@ -17,6 +17,8 @@ def job_file(
 ) -> str:
     """The text that fio reads: all jobs of the test at the same time, for the time of a pass.
 
+    A job of somebody's file is told what that file says of it, and nothing else.
+
     Args:
         test: What runs.
         parameters: How long, and how the bytes are written.
@@ -24,19 +26,29 @@ def job_file(
         engine: fio's.
         seed: Of the places of random access.
     """
-    common = {
+    usual = {
         **common_options(parameters, engine, seed),
         "time_based": "1",
-        "runtime": f"{round(parameters.pass_s * 1000)}ms",
+        "runtime": f"{round(parameters.longest_s(test) * 1000)}ms",
         "norandommap": "1",
-        "write_hist_log": HISTORY,
-        "log_hist_msec": "1000",
     }
-    jobs = [
-        section(f"job{number}", _options(job, parameters, ground))
-        for number, job in enumerate(test.jobs)
-    ]
-    return "\n".join([section("global", common), *jobs])
+    sections = [section("global", {"write_hist_log": HISTORY, "log_hist_msec": "1000"})]
+    for number, job in enumerate(test.jobs):
+        own = (
+            _options_of_file(job, parameters, ground)
+            if job.options
+            else usual | _options(job, parameters, ground)
+        )
+        sections.append(section(f"job{number}", own))
+    return "\n".join(sections)
+
+
+def _options_of_file(job: JobPlan, parameters: StorageParameters, ground: Ground) -> dict[str, str]:
+    """Those of a job of somebody's file; network storage has an engine of its own."""
+    options = job.options | ground.options(job.file, parameters.compressible)
+    if ground.engine is not None:
+        options["ioengine"] = ground.engine
+    return options | {"numjobs": str(job.threads)}
 
 
 def common_options(parameters: StorageParameters, engine: str, seed: int) -> dict[str, str]:
@@ -55,9 +67,10 @@ def common_options(parameters: StorageParameters, engine: str, seed: int) -> dic
 
 
 def _options(job: JobPlan, parameters: StorageParameters, ground: Ground) -> dict[str, str]:
+    size_bytes = job.file_bytes or parameters.file_bytes
     options = {
         **ground.options(job.file, parameters.compressible),
-        "size": str(parameters.file_bytes),
+        "size": str(size_bytes),
         "rw": job.access,
         "bs": str(job.block_bytes),
         "iodepth": str(job.depth),
@@ -67,7 +80,7 @@ def _options(job: JobPlan, parameters: StorageParameters, ground: Ground) -> dic
         options["rwmixread"] = str(50 if job.read_percent is None else job.read_percent)
     if job.threads > 1 and not job.access.startswith("rand"):
         # Threads that read the same place one after the other would find it in a cache.
-        options["offset_increment"] = str(_aligned(parameters.file_bytes, job))
+        options["offset_increment"] = str(_aligned(size_bytes, job))
         options["size"] = options["offset_increment"]
     if job.writes:
         options |= sync_options(job.sync or parameters.sync)

@@ -144,7 +144,7 @@ class PassMaker:
         text = job_file(test, parameters, ground, self._engine, seed)
         (folder / "jobs.fio").write_text(text)
         began_s = self._now_s()
-        longest_s = parameters.pass_s + _PATIENCE_S
+        longest_s = parameters.longest_s(test) + _PATIENCE_S
         ended = run_fio(self._fio, ["jobs.fio"], folder, longest_s, self._must_stop)
         if ended.stopped:
             raise StoppedError

@@ -27,6 +27,8 @@ class JobPlan(Strict):
     sync: Sync | None = None
     file: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] = "data"
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")] = ""
+    file_bytes: Annotated[int, Field(ge=4096)] | None = None
+    options: dict[str, str] = Field(default_factory=dict)
 
     @property
     def writes(self) -> bool:
@@ -40,6 +42,7 @@ class TestPlan(Strict):
     name: Annotated[str, Field(min_length=1)]
     operation: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
     jobs: Annotated[list[JobPlan], Field(min_length=1)]
+    pass_s: Annotated[float, Field(ge=0.1, le=86400.0)] | None = None
 
     def operation_of(self, job: JobPlan) -> str:
         """The operation of a job: that of the test, or one of its own if the job has a name."""
@@ -62,6 +65,10 @@ class StorageParameters(Strict):
     """Whether what is no folder is written in full first: it may be written over."""
     folder: Annotated[str, Field(min_length=1)]
 
+    def longest_s(self, test: TestPlan) -> float:
+        """How long a pass of a test may last."""
+        return self.pass_s if test.pass_s is None else test.pass_s
+
 
 @dataclass(frozen=True)
 class StoragePlan:
@@ -80,9 +87,12 @@ class StoragePlan:
     ground: Ground
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The test files that the tests work on."""
-        return tuple(dict.fromkeys(job.file for _, test in self.phases for job in test.jobs))
+    def files(self) -> dict[str, int]:
+        """The test files that the tests work on, with their bytes."""
+        usual, found = self.parameters.file_bytes, dict[str, int]()
+        for job in (job for _, test in self.phases for job in test.jobs):
+            found[job.file] = max(found.get(job.file, 0), job.file_bytes or usual)
+        return found
 
     @property
     def operations(self) -> tuple[str, ...]:

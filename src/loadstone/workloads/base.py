@@ -14,6 +14,7 @@ from loadstone.errors import WrongInputError
 from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.connection import Connection
 from loadstone.text import readable
@@ -141,6 +142,13 @@ class Workload(ABC, Generic[T]):
         """
         readable(Path(self.files()[parameter]))
 
+    def examine_place(self, target: TargetSpec) -> None:
+        """Whether what it would do can be done where it is to run.
+
+        Raises:
+            WrongInputError: If not, with the reason.
+        """
+
     # -- data ----------------------------------------------------------------------------------
     def data_key(self) -> dict[str, Any]:
         """The parameters that decide the data: equal keys share one loaded snapshot."""
@@ -191,6 +199,10 @@ class Workload(ABC, Generic[T]):
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """The profile with the fields filled in that the workload decides."""
         return profile
+
+    def unmeasured_s(self) -> float:
+        """Seconds of its load that are in no phase of the profile: pauses between its parts."""
+        return 0.0
 
     def sessions(self, profile: ProfileSpec) -> int:
         """The most sessions that its load has open at a time.

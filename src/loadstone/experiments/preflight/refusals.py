@@ -105,6 +105,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
         tool()
     for name in workload.files():
         workload.examine_file(name)
+    workload.examine_place(spec)
     made = workload.sets()
     for name in spec.settings:
         if name in made:

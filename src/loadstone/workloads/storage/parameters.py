@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
+from loadstone.errors import WrongInputError
 from loadstone.spec.base import Spec
+from loadstone.spec.problems import near
 from loadstone.units import Duration
+from loadstone.workloads.storage.curves import depths_of
+from loadstone.workloads.storage.profiles import PROFILES
 
 Sync = Literal["none", "fsync", "fdatasync", "dsync"]
 """After each write: nothing; a flush call; or each write with O_DSYNC."""
@@ -19,6 +23,14 @@ class StorageParameters(Spec):
     profile: str = Field(default="cdm8", description="Tests: `loadstone list storage` has them.")
     fio: str | None = Field(
         default=None, description="A job file of fio, in the place of a profile."
+    )
+    test: str | None = Field(
+        default=None, description="The one test of the profile that is measured; default: all."
+    )
+    depths: str | None = Field(
+        default=None,
+        description="A test is measured at each of these queue depths: `1..64` doubles, `1,4,16` "
+        "names them. Default: as the profile says.",
     )
     file_size: str | None = Field(
         default=None, description="Of each test file, as `1GB`; default: the profile's."
@@ -37,3 +49,30 @@ class StorageParameters(Spec):
     compressible: int = Field(
         default=0, ge=0, le=100, description="Percent of the data that compress away."
     )
+
+    @field_validator("profile")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in PROFILES:
+            raise ValueError(f"there is no profile {value!r}; {near(value, PROFILES)}")
+        return value
+
+    @field_validator("depths")
+    @classmethod
+    def _rising(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                depths_of(value)
+            except WrongInputError as error:
+                raise ValueError(str(error)) from None
+        return value
+
+    @model_validator(mode="after")
+    def _as_the_file_says(self) -> StorageParameters:
+        """A job file says itself what a profile and the other parameters would."""
+        own = {"fio", "passes", "pass_length", "pause"}
+        fields = type(self).model_fields
+        said = [n for n in fields if n not in own and getattr(self, n) != fields[n].default]
+        if self.fio is not None and said:
+            raise ValueError(f"{said[0]} would have no effect: the job file says what is done")
+        return self

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Access = Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
@@ -22,6 +23,8 @@ class Job:
         sync: As `StorageParameters.sync`; None: that of the experiment.
         file: The test file that it works on; all jobs of one name share it.
         name: Of one that has an operation of its own: `OPERATION-NAME`.
+        file_bytes: Of its test file; None: as large as those of the profile.
+        options: All that a job file says of it, in fio's words; fio is told these and no others.
     """
 
     access: Access
@@ -32,11 +35,26 @@ class Job:
     sync: str | None = None
     file: str = "data"
     name: str = ""
+    file_bytes: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def label(self) -> str:
+        """As CrystalDiskMark names it since its version 7: `RND4K Q32T1`."""
+        kind = "RND" if self.access.startswith("rand") else "SEQ"
+        return f"{kind}{_block(self.block_bytes)} Q{self.depth}T{self.threads}"
 
     @property
     def writes(self) -> bool:
         """Whether it changes what is there."""
         return self.access not in ("read", "randread")
+
+
+def _block(size_bytes: int) -> str:
+    for unit, unit_bytes in (("M", 1 << 20), ("K", 1 << 10)):
+        if size_bytes % unit_bytes == 0:
+            return f"{size_bytes // unit_bytes}{unit}"
+    return f"{size_bytes}B"
 
 
 @dataclass(frozen=True)
@@ -47,11 +65,13 @@ class StorageTest:
         name: As people know it, and as the phase is called: `SEQ1M Q8T1 read`.
         operation: Name of its operation in frames: `seq1m-q8t1-read`.
         jobs: What runs; most tests have one.
+        pass_s: Length of its passes at most; None: that of the experiment.
     """
 
     name: str
     operation: str
     jobs: tuple[Job, ...]
+    pass_s: float | None = None
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -73,11 +93,10 @@ class StorageTest:
 
 def single(label: str, job: Job) -> StorageTest:
     """A test of one job, named by a label and what it does."""
-    what = {
-        "read": "read",
-        "randread": "read",
-        "write": "write",
-        "randwrite": "write",
-    }.get(job.access, "mix")
-    name = f"{label} {what}"
+    name = f"{label} {what_of(job.access)}"
     return StorageTest(name, name.lower().replace(" ", "-"), (job,))
+
+
+def what_of(access: Access) -> str:
+    """What a job does in a word: `read`, `write` or `mix`."""
+    return "mix" if access in ("rw", "randrw") else access.removeprefix("rand")

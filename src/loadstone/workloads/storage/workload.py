@@ -6,25 +6,24 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from loadstone.errors import WrongInputError
-from loadstone.placements.place import parse_size
 from loadstone.protocol.programs import FIO, Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
-from loadstone.spec.problems import near
 from loadstone.spec.profile import MeasuredPhase, ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, StepInfo, Workload
 from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured
-from loadstone.workloads.storage import below, told
+from loadstone.workloads.storage import below, told, wanted
+from loadstone.workloads.storage.curves import curve_of, knee_notice
 from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, find_fio
+from loadstone.workloads.storage.jobs.tests import names_in
 from loadstone.workloads.storage.metrics import (
     HEADLINE,
     METRICS,
@@ -35,7 +34,8 @@ from loadstone.workloads.storage.metrics import (
 )
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
-from loadstone.workloads.storage.profiles import PROFILES, StorageProfile
+from loadstone.workloads.storage.profiles import StorageProfile
+from loadstone.workloads.storage.room import examine_room
 from loadstone.workloads.storage.steps import step_infos
 from loadstone.workloads.storage.tests import StorageTest
 
@@ -45,16 +45,6 @@ READ_BACK = CheckSpec(
     "after tests that write, blocks with checksums are written by the same engine and in the same "
     "way, and read back: each holds what was written",
 )
-
-
-@dataclass(frozen=True)
-class _Passes:
-    """How each test is made, with what the parameters replace of the profile."""
-
-    passes: int
-    pass_s: float
-    pause_s: float
-    file_bytes: int
 
 
 class Storage(Workload[Target]):
@@ -78,23 +68,14 @@ class Storage(Workload[Target]):
         """The tests.
 
         Raises:
-            WrongInputError: If there is no such profile.
+            WrongInputError: If there are none of that name, or the job file is not taken.
         """
-        name = self.parameters.profile
-        if name not in PROFILES:
-            raise WrongInputError(f"there is no profile {name!r}; {near(name, PROFILES)}")
-        return PROFILES[name]
+        return wanted.profile_of(self.parameters)
 
     @property
-    def passes(self) -> _Passes:
+    def passes(self) -> wanted.Passes:
         """Of each test."""
-        own, usual = self.parameters, self.profile
-        return _Passes(
-            own.passes or usual.passes,
-            own.pass_length or usual.pass_s,
-            usual.pause_s if own.pause is None else own.pause,
-            usual.file_bytes if own.file_size is None else parse_size(own.file_size),
-        )
+        return wanted.passes_of(self.parameters, self.profile)
 
     def needs(self) -> frozenset[str]:
         """Leave to write, if a test does, and what is to follow its writes."""
@@ -102,14 +83,36 @@ class Storage(Workload[Target]):
         syncs = {job.sync or self.parameters.sync for job in writing} - {"none"}
         return self.requires | syncs | ({OVERWRITING} if writing else frozenset())
 
+    def files(self) -> Mapping[str, str]:
+        """The job file."""
+        return {} if self.parameters.fio is None else {"fio": self.parameters.fio}
+
+    def examine_file(self, parameter: str) -> None:
+        """The job file is read, resolved by fio, and held against what may be done."""
+        super().examine_file(parameter)
+        wanted.profile_of(self.parameters)
+
+    def examine_place(self, target: TargetSpec) -> None:
+        """The place is there and has room for the test files."""
+        own = self.parameters
+        names = [] if own.fio is None else names_in(Path(own.fio))
+        examine_room(target, sum(self.test_files.values()), names)
+
     @property
-    def test_files(self) -> tuple[str, ...]:
-        """The files that the tests work on."""
-        return tuple(dict.fromkeys(job.file for each in self.profile.tests for job in each.jobs))
+    def test_files(self) -> dict[str, int]:
+        """The files that the tests work on, with their bytes."""
+        usual, found = self.passes.file_bytes, dict[str, int]()
+        for job in (job for each in self.profile.tests for job in each.jobs):
+            found[job.file] = max(found.get(job.file, 0), job.file_bytes or usual)
+        return found
 
     def expected_size_bytes(self) -> int:
-        """Of the test files."""
-        return len(self.test_files) * self.passes.file_bytes
+        """Nothing is loaded."""
+        return 0
+
+    def growth_bytes(self, profile: ProfileSpec, target: type[Target]) -> int:
+        """The test files."""
+        return sum(self.test_files.values())
 
     def growth_bytes(self, profile: ProfileSpec, target: type[Target]) -> int:
         """The test files: what comes later is written over them."""
@@ -118,8 +121,9 @@ class Storage(Workload[Target]):
     def prepare(self, target: Target) -> None:
         """Writes test files in full, where they are files, or a disk, of this machine."""
         with self._laying_out(target) as paths:
-            for seed, path in enumerate(paths):
-                lay_out(path, self.passes.file_bytes, self.parameters.compressible, seed)
+            sizes = zip(paths, self.test_files.values(), strict=False)
+            for seed, (path, size_bytes) in enumerate(sizes):
+                lay_out(path, size_bytes, self.parameters.compressible, seed)
 
     def _laying_out(self, target: Target) -> AbstractContextManager[Sequence[Path]]:
         names = [file_name(each, self.parameters.compressible) for each in self.test_files]
@@ -127,14 +131,23 @@ class Storage(Workload[Target]):
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A measured phase for each test, as long as its passes."""
-        length_s = self.passes.passes * self.passes.pass_s
+        lengths_s = {each.name: self.passes.measured_s(each) for each in self.profile.tests}
         phases = [
-            MeasuredPhase.model_validate({"name": each.name, "measure": f"{length_s}s"})
-            for each in self.profile.tests
+            MeasuredPhase.model_validate({"name": name, "measure": f"{length_s}s"})
+            for name, length_s in lengths_s.items()
         ]
+        measure = max(lengths_s.values())
         return profile.model_copy(
-            update={"phases": phases, "measure": length_s, "users": 1, "warm_up": 0.0}
+            update={"phases": phases, "measure": measure, "users": 1, "warm_up": 0.0}
         )
+
+    def unmeasured_s(self) -> float:
+        """The passes that do not count, and the pauses between tests."""
+        return wanted.unmeasured_s(self.parameters)
+
+    def arrival(self, profile: ProfileSpec) -> str:
+        """Tests and passes, and how long all of them take."""
+        return wanted.told(self.parameters)
 
     def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
         """Tests, passes and how the bytes are written."""
@@ -189,12 +202,11 @@ class Storage(Workload[Target]):
         return [*baseline(scores), *(self.measure(phases[0]) if len(phases) == 1 else [])]
 
     def notices(self, measured: Measured) -> list[Notice]:
-        """What limited a test, and what fio said."""
-        return [
-            notice
-            for test in self.profile.tests
-            for notice in notices_of(test, passes_of(measured, test))
-        ]
+        """What limited a test, what fio said, and where the knee of a curve is."""
+        found = {test: passes_of(measured, test) for test in self.profile.tests}
+        of_tests = [each for test, passes in found.items() for each in notices_of(test, passes)]
+        curve = curve_of(found) if wanted.wanted_depths(self.parameters) else []
+        return of_tests + ([knee_notice(curve)] if curve else [])
 
     def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
         """The way of the bytes, what became of flushes, and what reached the journal."""

@@ -1,0 +1,183 @@
+"""The tests of a job file: a group of jobs that run at the same time is one, and is measured apart.
+
+Bytes and seconds are known before the start: each job has a size, and no pass lasts longer than it
+says, or than `pass_length`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from loadstone.errors import WrongInputError
+from loadstone.workloads.storage.jobs.options import ALLOWED
+from loadstone.workloads.storage.jobs.reading import read_job_file
+from loadstone.workloads.storage.jobs.resolving import ResolvedJob, resolved
+from loadstone.workloads.storage.profiles import StorageProfile
+from loadstone.workloads.storage.tests import Access, Job, StorageTest, what_of
+
+_LONGEST_S = 600.0
+"""Of a pass that has no end of its own but that of its bytes."""
+_MOST_THREADS = 512
+_MOST_NAME = 40
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SIZE = re.compile(r"(\d+)([kmgt]?)b?")
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_TIME = re.compile(r"(\d+)(us|ms|s|m|h|d)?")
+_ACCESS: dict[str, Access] = {"readwrite": "rw"}
+
+
+def tests_of_file(path: Path, pass_s: float | None) -> StorageProfile:
+    """The tests of a job file, one pass of each.
+
+    Args:
+        path: Of the file.
+        pass_s: Most seconds of a pass whose job has no runtime.
+
+    Raises:
+        WrongInputError: If a line may not be, fio does not take it, or something is not said.
+    """
+    jobs = resolved(read_job_file(path))
+    _refuse_alike(path, names_in(path))
+    longest_s = _LONGEST_S if pass_s is None else pass_s
+    tests = tuple(_tests(_groups(jobs), longest_s))
+    if len(names := [each.name for each in tests]) != len(set(names)):
+        twice = next(each for each in names if names.count(each) > 1)
+        raise WrongInputError(f"{path}: two groups of jobs are called {twice!r}: name jobs apart")
+    return StorageProfile(
+        tests=tests,
+        passes=1,
+        discarded=0,
+        pass_s=longest_s,
+        pause_s=0.0,
+        file_bytes=max(job.file_bytes or 0 for test in tests for job in test.jobs),
+        score="mean",
+        origin=f"the job file {path.name}",
+    )
+
+
+def names_in(path: Path) -> list[str]:
+    """The files that a job file names, and its jobs: by these fio would open something.
+
+    Raises:
+        WrongInputError: As `tests_of_file`.
+    """
+    jobs = resolved(read_job_file(path))
+    return list(dict.fromkeys(dict(job.options).get("filename", job.name) for job in jobs))
+
+
+def _groups(jobs: Sequence[ResolvedJob]) -> list[list[ResolvedJob]]:
+    """Jobs up to the next `stonewall`."""
+    groups: list[list[ResolvedJob]] = []
+    for job in jobs:
+        stands = dict(job.options).get("stonewall")
+        walled = stands is not None and stands != "0"
+        if walled or not groups:
+            groups.append([])
+        groups[-1].append(job)
+    return groups
+
+
+def _refuse_alike(path: Path, names: Sequence[str]) -> None:
+    """Names that differ in signs only would be one file here."""
+    words: dict[str, str] = {}
+    for name in names:
+        other = words.setdefault(_word(name), name)
+        if other != name:
+            raise WrongInputError(f"{path} names {other!r} and {name!r}: choose names that differ")
+
+
+def _tests(groups: Sequence[Sequence[ResolvedJob]], longest_s: float) -> Iterator[StorageTest]:
+    for group in groups:
+        several = len(group) > 1
+        jobs = [made for each in group for made in _made(each, longest_s, several=several)]
+        threads = sum(each.threads for each in jobs)
+        name = ", ".join(each.name for each in group)
+        if threads > _MOST_THREADS:
+            raise WrongInputError(
+                f"jobs [{name}] have {threads} threads together: {_MOST_THREADS} are the most"
+            )
+        short = name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 4]} ..."
+        kinds = {what_of(each.access) for each in jobs}
+        what = kinds.pop() if len(kinds) == 1 else "mix"
+        yield StorageTest(
+            name=f"{short} {what}",
+            operation=_word(f"{short}-{what}"),
+            jobs=tuple(jobs),
+            pass_s=max(_pass_s(each, longest_s) for each in group),
+        )
+
+
+def _made(job: ResolvedJob, longest_s: float, *, several: bool) -> Iterator[Job]:
+    """The job, or one for each of its threads where each has a file of its own, as in fio."""
+    options = dict(job.options)
+    size_bytes, offset_bytes = _size(job, "size"), _bytes(options.get("offset", "0"))
+    access = options.get("rw", "read")
+    block = re.split("[,/:-]", options.get("bssplit", options.get("bsrange", "")))[0]
+    threads = int(options.get("numjobs", "1"))
+    file = options.get("filename")
+    count = 1 if file is not None else threads
+    for number in range(count):
+        yield Job(
+            access=_ACCESS.get(access, access),  # type: ignore[arg-type]
+            block_bytes=_bytes(block or options.get("bs", "4k").partition(",")[0]),
+            depth=int(options.get("iodepth", "1")),
+            threads=threads // count,
+            file=f"job-{_word(job.name)}-{number}" if file is None else f"file-{_word(file)}",
+            name=_word(job.name) if several else "",
+            file_bytes=-(-(offset_bytes + size_bytes) // 4096) * 4096,
+            options=_told(options, longest_s),
+        )
+
+
+def _told(options: dict[str, str], longest_s: float) -> dict[str, str]:
+    """What fio is told: what it would take by itself is said too, and when it ends at last."""
+    told = {name: value for name, value in options.items() if ALLOWED[name].told}
+    told.setdefault("ioengine", "psync")
+    if _seconds(told.get("runtime", "0")) == 0:
+        told["runtime"] = f"{round(longest_s * 1000)}ms"
+    return {name: value or "1" for name, value in told.items()}
+
+
+def _pass_s(job: ResolvedJob, longest_s: float) -> float:
+    options = dict(job.options)
+    return _seconds(options.get("ramp_time", "0")) + (
+        _seconds(options.get("runtime", "0")) or longest_s
+    )
+
+
+def _size(job: ResolvedJob, option: str) -> int:
+    """Bytes of a file.
+
+    Raises:
+        WrongInputError: If the job does not say.
+    """
+    value = dict(job.options).get(option)
+    if value is None:
+        raise WrongInputError(
+            f"job [{job.name}] has no {option}: how many bytes it uses is known before the start",
+            advice=f"write {option}=1g",
+        )
+    return _bytes(value)
+
+
+def _bytes(text: str) -> int:
+    """Reads a size as fio does by default: a k has 1024 bytes."""
+    found = _SIZE.fullmatch(text.lower())
+    if found is None:
+        raise WrongInputError(f"{text!r} is no size: write for example 64m")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def _seconds(text: str) -> float:
+    """Reads a time as fio does: seconds where no unit is written."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise WrongInputError(f"{text!r} is no time: write for example 30s")
+    return int(found[1]) * _SECONDS[found[2] or ""]
+
+
+def _word(text: str) -> str:
+    """A name in small letters, digits and dashes."""
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-") or "job"

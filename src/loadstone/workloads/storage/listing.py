@@ -1,0 +1,37 @@
+"""The profiles as a list shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loadstone.workloads.storage.parameters import StorageParameters
+from loadstone.workloads.storage.profiles import PROFILES
+from loadstone.workloads.storage.wanted import profile_of, whole_s
+
+
+@dataclass(frozen=True)
+class ListedProfile:
+    """A profile as it is where nothing else is said.
+
+    Attributes:
+        name: As `--profile` takes it.
+        tests: Their names, in order.
+        passes: Of each test that count.
+        seconds: All tests, with pauses and passes that do not count.
+        origin: Where it comes from.
+    """
+
+    name: str
+    tests: list[str]
+    passes: int
+    seconds: float
+    origin: str
+
+
+def listed_profiles() -> Iterator[ListedProfile]:
+    """All of them."""
+    for name, profile in PROFILES.items():
+        own = StorageParameters(profile=name)
+        tests = [each.name for each in profile_of(own).tests]
+        yield ListedProfile(name, tests, profile.passes, whole_s(own), profile.origin)

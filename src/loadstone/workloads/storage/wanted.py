@@ -1,0 +1,88 @@
+"""What parameters ask for: the tests, how each is made, and how long all of it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import fsum
+from pathlib import Path
+
+from loadstone.placements.place import parse_size
+from loadstone.units import format_duration
+from loadstone.workloads.storage.curves import at_depths, chosen, depths_of
+from loadstone.workloads.storage.jobs.tests import tests_of_file
+from loadstone.workloads.storage.parameters import StorageParameters
+from loadstone.workloads.storage.profiles import CURVE, CURVE_DEPTHS, PROFILES, StorageProfile
+from loadstone.workloads.storage.tests import StorageTest
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How each test is made, with what the parameters replace of the profile."""
+
+    passes: int
+    pass_s: float
+    pause_s: float
+    file_bytes: int
+
+    def of(self, test: StorageTest) -> float:
+        """Seconds of a pass of a test, at most."""
+        return self.pass_s if test.pass_s is None else test.pass_s
+
+    def measured_s(self, test: StorageTest) -> float:
+        """Seconds of the passes of a test that count."""
+        return self.passes * self.of(test)
+
+
+def profile_of(own: StorageParameters) -> StorageProfile:
+    """The tests: those of a profile, of a job file, or one of them at several depths.
+
+    Raises:
+        WrongInputError: If there is no such test, or the file is not taken.
+    """
+    if own.fio is not None:
+        return tests_of_file(Path(own.fio), own.pass_length)
+    found = PROFILES[own.profile]
+    tests, depths = chosen(found.tests, own.test), wanted_depths(own)
+    return replace(found, tests=at_depths(tests, depths) if depths else tests)
+
+
+def wanted_depths(own: StorageParameters) -> tuple[int, ...]:
+    """Queue depths at which a test is measured; none: each test at its own."""
+    text = own.depths or (CURVE_DEPTHS if own.profile == CURVE else None)
+    return () if text is None else depths_of(text)
+
+
+def passes_of(own: StorageParameters, usual: StorageProfile) -> Passes:
+    """How each test of a profile is made."""
+    return Passes(
+        own.passes or usual.passes,
+        own.pass_length or usual.pass_s,
+        usual.pause_s if own.pause is None else own.pause,
+        usual.file_bytes if own.file_size is None else parse_size(own.file_size),
+    )
+
+
+def unmeasured_s(own: StorageParameters) -> float:
+    """Seconds of the passes that do not count, and of the pauses between tests."""
+    profile = profile_of(own)
+    passes = passes_of(own, profile)
+    discarded_s = profile.discarded * fsum(map(passes.of, profile.tests))
+    return discarded_s + passes.pause_s * (len(profile.tests) - 1)
+
+
+def whole_s(own: StorageParameters) -> float:
+    """Seconds of all tests with all that is between them, at most."""
+    profile = profile_of(own)
+    passes = passes_of(own, profile)
+    return fsum(map(passes.measured_s, profile.tests)) + unmeasured_s(own)
+
+
+def told(own: StorageParameters) -> str:
+    """In a line: what is measured, and how long it takes."""
+    profile = profile_of(own)
+    count = passes_of(own, profile).passes
+    tests = "1 test" if len(profile.tests) == 1 else f"{len(profile.tests)} tests"
+    passes = "1 pass" if count == 1 else f"{count} passes"
+    most = "at most " if any(each.pass_s is not None for each in profile.tests) else ""
+    name = own.profile if own.fio is None else own.fio
+    return f"{name}: {tests} of {passes}, {most}{format_duration(whole_s(own))}"
