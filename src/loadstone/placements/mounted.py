@@ -219,17 +219,22 @@ class MountedPlace:
 
     def _make_device(self, work: Path, owner: str, size_bytes: int) -> str:
         """Makes what is mounted. Returns its name for mount."""
+        place = self._of_device()
         name = f"loadstone-{secrets.token_hex(6)}"
         if self.place.kind == "tmpfs":
             return name
-        if self.place.kind != "zram":
-            tree.check_space(work, size_bytes * self.place.members, self.place.text)
-        if self.place.level is None:
-            self._device = self._one_device(self.place, work, name, owner, size_bytes)
+        if place.kind != "zram":
+            tree.check_space(work, size_bytes * place.members, self.place.text)
+        if place.level is None:
+            self._device = self._one_device(place, work, name, owner, size_bytes)
         else:
             self._device = self._of_members(work, name, owner, size_bytes)
         self._device.journal = self.journal
         return str(self._device.make())
+
+    def _of_device(self) -> Place:
+        """What the device is made as."""
+        return self.place
 
     def _of_members(self, work: Path, name: str, owner: str, size_bytes: int) -> Device:
         member = replace(self.place, file_system=None, level=None, members=1)

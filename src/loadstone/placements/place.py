@@ -233,6 +233,21 @@ def _with_item(place: Place, item: str) -> Place:
 def _option_of_kind(place: Place, item: str) -> Place | None:
     """The placement with an option of its kind, or None if the item is none."""
     name, _, value = item.partition("=")
+    if place.kind == "zram" and name == "algorithm":
+        if value not in ALGORITHMS:
+            raise WrongInputError(f"zram has no algorithm {value!r}; {near(value, ALGORITHMS)}")
+        return replace(place, algorithm=value)
+    if place.kind in _FULL and item == "full":
+        return replace(place, full=True)
+    found = _option_of_server(place, item)
+    if found is None and place.kind in _OWN_DEVICES:
+        found = _option_of_device(place, item)
+    return found
+
+
+def _option_of_server(place: Place, item: str) -> Place | None:
+    """The placement with what its server does, or is made to do."""
+    name, _, value = item.partition("=")
     if place.kind in EXPORTED and (item == "async" or name == "write-delay"):
         raise WrongInputError(_NOT_EXPORTED[name].format(place.kind), advice="choose nbd for that")
     if item in WRITES and place.kind in (*NETWORKED, *EXPORTED):
@@ -244,16 +259,6 @@ def _option_of_kind(place: Place, item: str) -> Place | None:
         return replace(place, read_delay_ms=_delay_ms(value))
     if place.kind == "nbd" and name == "rate":
         return replace(place, rate_bytes=parse_size(value))
-    if place.kind in _OWN_DEVICES:
-        found = _option_of_device(place, item)
-        if found is not None:
-            return found
-    if place.kind == "zram" and name == "algorithm":
-        if value not in ALGORITHMS:
-            raise WrongInputError(f"zram has no algorithm {value!r}; {near(value, ALGORITHMS)}")
-        return replace(place, algorithm=value)
-    if place.kind in _FULL and item == "full":
-        return replace(place, full=True)
     return None
 
 

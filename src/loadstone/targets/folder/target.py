@@ -10,8 +10,11 @@ from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements.flushes import ServerFlushes
+from loadstone.placements.journal_place import refuse_unfit
+from loadstone.placements.place import parse
 from loadstone.protocol.programs import DRIVER, Program
-from loadstone.results.record import FactorReading
+from loadstone.results.record import FactorReading, Notice
+from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.capabilities import OVERWRITING, SYNCS
@@ -40,7 +43,8 @@ class Folder(Target):
 
     engine = "folder"
     capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING, *SYNCS})
-    storage_roles = ("data",)
+    storage_roles = ("data", "log")
+    """The log is the journal of the data's file system, an ext4."""
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
@@ -53,7 +57,40 @@ class Folder(Target):
             raise WrongInputError("target folder has no server", advice="leave server out")
         if spec.data and not Path(spec.data).is_dir():
             raise WrongInputError(f"there is no folder {spec.data}", advice="make it first")
+        data, log = (spec.storage.named.get(role) for role in cls.storage_roles)
+        if log is not None:
+            refuse_unfit(parse(data) if data else None, parse(log))
         return {"engine": cls.engine} | ({"data": spec.data} if spec.data else {})
+
+    @classmethod
+    def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:
+        """What placements show less of than their names say."""
+        data = parse(spec.storage.data) if spec.storage.data else None
+        if data is None:
+            return []
+        found = []
+        if data.overhead_only:
+            found.append(
+                Notice(
+                    code="overhead-only",
+                    severity="warning",
+                    message=f"{data.text}: its members share one disk, so the figures show what "
+                    f"{data.level} costs, and not what it gives",
+                    advice="give the members a speed of their own: "
+                    f"nbd:{data.file_system},{data.level},rate=100MB",
+                )
+            )
+        if "log" in spec.storage.named and "data=journal" not in data.mount_options:
+            found.append(
+                Notice(
+                    code="journal-of-metadata",
+                    severity="info",
+                    message=f"{data.text}: without data=journal its journal holds metadata only, "
+                    "so that writes over what is there hardly touch it",
+                    advice="add data=journal to have all writes go to the journal first",
+                )
+            )
+        return found
 
     @property
     def store(self) -> FileStore:
@@ -64,7 +101,7 @@ class Folder(Target):
 
     def open(self) -> None:
         """Makes the folder."""
-        self._store = FileStore("", self.spec, self.context)
+        self._store = FileStore("", self.spec, self.context, log_is_journal=True)
         self.store.clear(StorageSpec())
 
     def close(self) -> None:

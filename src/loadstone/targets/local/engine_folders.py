@@ -23,14 +23,23 @@ _SOCKET_PATH_LIMIT = 107
 class EngineFolders:
     """The folders of one owned engine, all of them journalled."""
 
-    def __init__(self, spec: TargetSpec, context: TargetContext, account: Account) -> None:
+    def __init__(
+        self,
+        spec: TargetSpec,
+        context: TargetContext,
+        account: Account,
+        *,
+        log_is_journal: bool = False,
+    ) -> None:
         """Makes nothing yet.
 
         Args:
             spec: Names the folder in which that of the engine is made.
             context: Journal and mark.
             account: That the engine runs as.
+            log_is_journal: As of `Places`.
         """
+        self._log_is_journal = log_is_journal
         self.account = account
         self.last_reset: dict[str, Any] = {}
         """What the last restore and settle did and how long it took, for the inventory."""
@@ -49,7 +58,13 @@ class EngineFolders:
         """
         self._root = self._make_tree(self._parent)
         self.make_folder("snapshots")
-        self._places = Places(self._context.journal, self._root, self.account, self._context.owner)
+        self._places = Places(
+            self._context.journal,
+            self._root,
+            self.account,
+            self._context.owner,
+            log_is_journal=self._log_is_journal,
+        )
 
     def close(self) -> None:
         """Removes everything. The engine must have ended.

@@ -24,7 +24,9 @@ _READ_BYTES = 1024**2
 class FileStore:
     """A marked folder with the database, on a placement or not, and its snapshots."""
 
-    def __init__(self, name: str, spec: TargetSpec, context: TargetContext) -> None:
+    def __init__(
+        self, name: str, spec: TargetSpec, context: TargetContext, *, log_is_journal: bool = False
+    ) -> None:
         """Makes the folder.
 
         The engine runs in the load generator, and that as whoever started Loadstone.
@@ -33,9 +35,12 @@ class FileStore:
             name: Of the database file; empty: the folder is the database.
             spec: Names the folder in which that of the engine is made.
             context: Journal and mark.
+            log_is_journal: As of `Places`.
         """
         self._name = name
-        self._engine_folders = EngineFolders(spec, context, own_account())
+        self._engine_folders = EngineFolders(
+            spec, context, own_account(), log_is_journal=log_is_journal
+        )
         self._engine_folders.open()
 
     @property

@@ -31,6 +31,7 @@ from loadstone.errors import LoadstoneError, TargetError
 from loadstone.journal import Journal
 from loadstone.placements.account import Account
 from loadstone.placements.flushes import ServerFlushes
+from loadstone.placements.journal_place import JournalPlace
 from loadstone.placements.mounted import MountedPlace, size_for
 from loadstone.placements.place import FILLABLE, IN_MEMORY, Place, parse
 from loadstone.results.record import FactorReading
@@ -54,7 +55,15 @@ class Layout:
 class Places:
     """The placements of one server."""
 
-    def __init__(self, journal: Journal, root: Path, account: Account, owner: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        root: Path,
+        account: Account,
+        owner: str,
+        *,
+        log_is_journal: bool = False,
+    ) -> None:
         """Makes nothing yet.
 
         Args:
@@ -63,8 +72,11 @@ class Places:
                 mount points lie in it.
             account: Of the server.
             owner: Mark of folders that are made elsewhere.
+            log_is_journal: What lies on the placement of the log is the journal of the data's file
+                system, and no folder.
         """
         self._journal = journal
+        self._log_is_journal = log_is_journal
         self._root = root
         self._account = account
         self._owner = owner
@@ -74,7 +86,8 @@ class Places:
     @property
     def layout(self) -> Layout:
         """The folders as the last `use` made them; before that, plain ones."""
-        data, log = self._open.get("data"), self._open.get("log")
+        data = self._open.get("data")
+        log = None if self._log_is_journal else self._open.get("log")
         return Layout(
             _files(data.folder) if data else self._plain, _files(log.folder) if log else None
         )
@@ -107,13 +120,20 @@ class Places:
             WrongInputError: If a placement cannot be read.
         """
         wanted = {role: parse(text) for role, text in spec.named.items()}
-        for role, held in list(self._open.items()):
-            if wanted.get(role) != held.place or held.powerless:
+        stale = {
+            role
+            for role, held in self._open.items()
+            if wanted.get(role) != held.place or held.powerless
+        }
+        if self._log_is_journal and stale | ({"log"} & (wanted.keys() ^ self._open.keys())):
+            stale |= self._open.keys()  # a file system and its journal are made for each other
+        for role in reversed(list(self._open)):
+            if role in stale:
                 self._close(role)
         self._remove_archive()
-        for role, place in wanted.items():
+        for role in sorted(wanted, key=lambda each: self._log_is_journal and each != "log"):
             if role not in self._open:
-                self._make(role, MountedPlace(self._journal, place, self._account), data_bytes)
+                self._make(role, wanted[role], data_bytes)
         self._make_plain(needed="data" not in wanted)
         return self.layout
 
@@ -163,7 +183,7 @@ class Places:
             LoadstoneError: If something could not be removed; it stays in the journal.
         """
         failures: list[LoadstoneError] = []
-        for role in list(self._open):
+        for role in reversed(list(self._open)):
             try:
                 self._close(role)
             except LoadstoneError as error:
@@ -211,16 +231,23 @@ class Places:
         """Device, mount, image and server of each placement in use."""
         return {role: place.inventory() for role, place in self._open.items()}
 
-    def _make(self, role: str, place: MountedPlace, data_bytes: int) -> None:
+    def _make(self, role: str, asked: Place, data_bytes: int) -> None:
+        journal = self._log_is_journal and role == "log"
+        kind = JournalPlace if journal else MountedPlace
+        place = kind(self._journal, asked, self._account)
+        log = self._open.get("log")
+        if isinstance(log, JournalPlace):
+            place.journal = log.device
         work = self._root / "places" / f"{role}-{secrets.token_hex(3)}"
         work.mkdir(parents=True)
         for folder in (work.parent, work):
             folder.chmod(0o711)  # the server's account must pass, and see nothing
         try:
-            folder = place.open(work, self._owner, self._size(place.place, data_bytes))
-            files = _files(folder)
-            files.mkdir(mode=0o700)
-            self._account.own(files)
+            folder = place.open(work, self._owner, self._size(asked, data_bytes))
+            if not journal:
+                files = _files(folder)
+                files.mkdir(mode=0o700)
+                self._account.own(files)
             place.make_durable()
         except BaseException:
             place.close()
@@ -237,7 +264,8 @@ class Places:
         del self._open[role]
 
     def _remove_archive(self) -> None:
-        for folder in (self._root, *(place.folder for place in self._open.values())):
+        mounted = [each for each in self._open.values() if not isinstance(each, JournalPlace)]
+        for folder in (self._root, *(place.folder for place in mounted)):
             if _archive(folder).exists():
                 shutil.rmtree(_archive(folder))
 

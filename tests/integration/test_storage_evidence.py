@@ -1,0 +1,186 @@
+"""What really happened below a file, on placements that earn each answer; the load is fio's own."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from machine import apart, assert_as_before, listing, need
+
+from loadstone.journal import Journal
+from loadstone.placements import programs, tree
+from loadstone.placements.account import own_account
+from loadstone.placements.flushes import FlushAnswer, judge
+from loadstone.spec.target import StorageSpec
+from loadstone.targets.local.places import Places
+from loadstone.workloads.storage import below
+from loadstone.workloads.storage.below import Below
+from loadstone.workloads.storage.direct import Way
+from loadstone.workloads.storage.direct import judge as judge_way
+
+MB = 1 << 20
+SIZE = 8 * MB
+SYNCS = 20
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    if programs.find("fio") is None:
+        pytest.skip("fio is missing: install the package fio")
+    with apart(tmp_path_factory.mktemp("apart")):
+        yield
+
+
+@pytest.fixture
+def places(open_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
+    need("tmpfs")
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    before = listing()
+    with Journal(tmp_path / "journal.jsonl", "pytest") as journal:
+        root, entry = tree.make(journal, open_folder, own_account(), "pytest")
+        made = Places(journal, root, own_account(), "pytest", log_is_journal=True)
+        yield made
+        made.close()
+        journal.undo(entry)
+    assert_as_before(before, open_folder)
+    assert list(open_folder.iterdir()) == []
+
+
+def fio(folder: Path, *words: str) -> None:
+    """Moves 8 MB of one file that is there in full, in direct I/O unless it is told otherwise."""
+    command = ["fio", "--name=t", f"--directory={folder}", "--filename=file", f"--size={SIZE}"]
+    command += ["--direct=1", "--thread", "--overwrite=1", "--output=/dev/null", *words]
+    subprocess.run(command, check=True, cwd="/")
+
+
+def seen(folder: Path, places: Places, *words: str) -> Below:
+    """What happened below while fio ran."""
+    file = folder / "file"
+    if not file.exists():
+        file.write_bytes(bytes(range(256)) * (SIZE // 256))
+        subprocess.run(["sync", file], check=True)
+    before = below.read(folder, places.flushes_counted())
+    fio(folder, *words)
+    found = below.between(before, below.read(folder, places.flushes_counted()))
+    assert found is not None
+    return found
+
+
+def way(folder: Path, places: Places, access: str) -> Way:
+    found = judge_way(
+        SIZE, SIZE if access == "write" else 0, seen(folder, places, f"--rw={access}", "--bs=64k")
+    )
+    assert found is not None
+    return found.way
+
+
+def answer(folder: Path, places: Places) -> FlushAnswer:
+    words = ("--rw=randwrite", "--bs=4k", "--fsync=1", f"--number_ios={SYNCS}")
+    happened = seen(folder, places, *words)
+    flushes = happened.nearest.flushes if happened.nearest else None
+    found = judge(SYNCS, flushes, happened.server)
+    assert found is not None
+    return found.answer
+
+
+@pytest.mark.parametrize("access", ["read", "write"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("loop:ext4,size=64MB", Way.PAST), ("tmpfs:size=64MB", Way.MEMORY)],
+)
+def test_where_the_bytes_went(places: Places, text: str, access: str, expected: Way) -> None:
+    need(text)
+    assert way(places.use(StorageSpec(data=text)).data, places, access) is expected
+
+
+def test_checksums_of_btrfs_bring_writes_into_the_page_cache(places: Places) -> None:
+    need("loop:btrfs")
+    data = places.use(StorageSpec(data="loop:btrfs,size=256MB")).data
+    plain, nodatacow = data / "plain", data / "nodatacow"
+    plain.mkdir()
+    nodatacow.mkdir()
+    subprocess.run(["chattr", "+C", nodatacow], check=True)
+    assert way(nodatacow, places, "write") is Way.PAST
+    checksummed = seen(plain, places, "--rw=write", "--bs=64k")
+    assert checksummed.nearest is not None
+    assert checksummed.nearest.write_bytes >= SIZE
+    assert checksummed.cached is not None
+    # Whether pages stay is the kernel's to say: since 6.15 some do.
+    found = judge_way(SIZE, SIZE, checksummed)
+    assert found is not None
+    assert (found.way is Way.THROUGH) == (checksummed.cached.resident_bytes > 0)
+
+
+def test_overlay_is_followed_to_the_disk_of_its_upper_folder(places: Places) -> None:
+    need("loop:ext4")
+    data = places.use(StorageSpec(data="loop:ext4,size=64MB")).data
+    for name in ("lower", "upper", "work", "merged"):
+        (data / name).mkdir()
+    options = ",".join(f"{name}dir={data / name}" for name in ("lower", "upper", "work"))
+    merged = data / "merged"
+    mount = ["mount", "-t", "overlay", "overlay", "-o", options, merged]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this kernel mounts no overlay here")
+    try:
+        happened = seen(merged, places, "--rw=write", "--bs=64k")
+    finally:
+        subprocess.run(["umount", merged], check=True)
+    assert happened.file_system == "overlay"
+    found = judge_way(SIZE, SIZE, happened)
+    assert found is not None
+    assert found.way is Way.PAST
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("loop:ext4,write-cache=through,size=64MB", FlushAnswer.NOT_SENT),
+        ("loop:ext4,size=64MB", FlushAnswer.UNKNOWN),
+        ("nbd:ext4,async,size=64MB", FlushAnswer.DROPPED),
+        ("nbd:ext4,sync,size=64MB", FlushAnswer.UNKNOWN),
+    ],
+)
+def test_each_answer_on_a_placement_that_earns_it(
+    places: Places, text: str, expected: FlushAnswer
+) -> None:
+    need(text)
+    assert answer(places.use(StorageSpec(data=text)).data, places) is expected
+
+
+def test_a_library_that_swallows_fsync_is_seen_by_the_counter(places: Places) -> None:
+    need("loop:ext4")
+    if programs.find("eatmydata") is None:
+        pytest.skip("eatmydata is missing: install the package eatmydata")
+    data = places.use(StorageSpec(data="loop:ext4,size=64MB")).data
+    assert answer(data, places) is FlushAnswer.UNKNOWN
+    before = below.read(data)
+    command = ["eatmydata", "fio", "--name=t", f"--filename={data / 'file'}", f"--size={SIZE}"]
+    command += ["--rw=randwrite", "--fsync=1", "--number_ios=20", "--overwrite=1"]
+    subprocess.run(command, check=True, capture_output=True)
+    happened = below.between(before, below.read(data))
+    assert happened is not None
+    assert happened.nearest is not None
+    found = judge(20, happened.nearest.flushes)
+    assert found is not None
+    assert found.answer is FlushAnswer.NOT_SENT
+
+
+def test_a_journal_elsewhere_takes_the_data_first(places: Places) -> None:
+    need("loop:ext4")
+    spec = StorageSpec.model_validate(
+        {"data": "loop:ext4,size=64MB,data=journal", "log": "loop:ext4,size=32MB"}
+    )
+    happened = seen(places.use(spec).data, places, "--rw=write", "--bs=64k", "--end_fsync=1")
+    assert happened.journal is not None
+    assert happened.journal.write_bytes >= SIZE
+    assert [each.read_back for each in places.readings()] == [spec.named["log"], spec.named["data"]]
+
+    ordered = StorageSpec.model_validate({**spec.named, "data": "loop:ext4,size=64MB"})
+    happened = seen(places.use(ordered).data, places, "--rw=write", "--bs=64k", "--end_fsync=1")
+    assert happened.journal is not None
+    assert happened.journal.write_bytes < SIZE / 10
+
+    assert places.use(StorageSpec(data="loop:ext4,size=64MB")).log is None
+    assert [each.factor for each in places.readings()] == ["storage.data"]
