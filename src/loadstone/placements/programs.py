@@ -31,6 +31,7 @@ PACKAGES = {
     "tgtadm": "tgt",
     "qemu-nbd": "qemu-utils",
     "mdadm": "mdadm",
+    "qemu-img": "qemu-utils",
     "wipefs": "util-linux",
 }
 """The Debian package of each program."""

@@ -6,10 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from loadstone.host.locality import at_address
 from loadstone.placements import iscsi_export
 from loadstone.placements.exported import free_ports
 from loadstone.placements.iscsi_export import IscsiExport
+from loadstone.spec.target import TargetSpec
+from loadstone.targets.base import Target
 from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.network_storage.address import ERASE, ErasedIscsi, IscsiAtAddress
 from loadstone.targets.network_storage.served import WRITES, ServedDisk
 from loadstone.targets.network_storage.server import IscsiServer
 
@@ -25,6 +29,13 @@ class Iscsi(ServedDisk):
     needed_programs = iscsi_export.PROGRAMS
     levels: ClassVar[dict[str, tuple[str, ...]]] = {WRITES: tuple(iscsi_export.WRITES)}
     kept_socket = f"{iscsi_export.SOCKET}.0.lock"
+
+    @classmethod
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """Another at an address."""
+        if not at_address(spec):
+            return cls
+        return ErasedIscsi if ERASE in spec.settings else IscsiAtAddress
 
     @property
     def iscsi_server(self) -> IscsiServer:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from loadstone.errors import WrongInputError
+from loadstone.host.locality import at_address
 from loadstone.placements.exported import free_ports
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
-from loadstone.targets.base import SettingInfo
+from loadstone.targets.base import SettingInfo, Target
 from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.network_storage.address import ERASE, ErasedNbd, NbdAtAddress
 from loadstone.targets.network_storage.served import WRITES, ServedDisk
 from loadstone.targets.network_storage.server import NbdServer
 
@@ -31,6 +33,13 @@ class Nbd(ServedDisk):
         WRITES: ("cached", "sync", "async"),
         _DELAY: (),
     }
+
+    @classmethod
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """Another at an address."""
+        if not at_address(spec):
+            return cls
+        return ErasedNbd if ERASE in spec.settings else NbdAtAddress
 
     @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:

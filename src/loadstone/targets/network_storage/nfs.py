@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from loadstone.host.locality import at_address
 from loadstone.placements import nfs_export, tree
 from loadstone.placements.exported import free_ports
 from loadstone.placements.nfs_export import NfsExport
 from loadstone.spec.target import TargetSpec
+from loadstone.targets.base import Target
 from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.network_storage.address import NfsAtAddress
 from loadstone.targets.network_storage.served import WRITES, ServedStorage
 from loadstone.targets.network_storage.server import NfsServer
 
@@ -25,6 +28,13 @@ class Nfs(ServedStorage):
     fio_engine = "nfs"
     needed_programs = nfs_export.PROGRAMS
     needed_libraries: ClassVar[dict[str, str]] = nfs_export.LIBRARIES
+
+    @classmethod
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """Another at an address."""
+        if not at_address(spec):
+            return cls
+        return NfsAtAddress
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:

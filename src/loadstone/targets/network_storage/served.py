@@ -25,10 +25,11 @@ from loadstone.targets.local import copies
 from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.network_storage.connection import NetworkStorageConnection
 from loadstone.targets.network_storage.server import StorageServer
-from loadstone.targets.risks import Risk, is_unsafe
 
 WRITES = "writes"
 """The setting that says what is durable when a write is answered."""
+UNSAFE = {(WRITES, "async"), (WRITES, "claimed")}
+"""Settings with the levels under which what was flushed can be lost."""
 IMAGE = "disk.img"
 _FIRST_BYTES = 1 << 20
 """Of a disk before its test file is laid out: a server must have something to serve."""
@@ -42,7 +43,6 @@ class ServedStorage(Target):
     serves = True
     storage_roles = ("data",)
     generator = FIO
-    risks = {WRITES: Risk.of(safe="cached sync", unsafe="async claimed")}
     fio_engine: ClassVar[str]
     """fio's for this protocol."""
     needed_programs: ClassVar[tuple[str, ...]]
@@ -118,7 +118,7 @@ class ServedStorage(Target):
             raise WrongInputError(
                 f"{cls.engine}: {name} is one of {', '.join(known)}; given {level!r}"
             )
-        unsafe = is_unsafe(cls.risks, plain, str(level))
+        unsafe = (plain, level) in UNSAFE
         return SettingInfo(plain, "restart", unsafe=unsafe, default=known[0] if known else "")
 
     # -- life ----------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class ServedStorage(Target):
                     factor=f"target.{name}",
                     requested=level,
                     read_back=found[name],
-                    unsafe=is_unsafe(self.risks, name, str(found[name])),
+                    unsafe=(name, found[name]) in UNSAFE,
                     how="restart",
                 )
             )
