@@ -224,7 +224,7 @@ def _look_table(lines: Sequence[LookLine]) -> Table:
 
 
 def _print_cost(outlook: Outlook) -> None:
-    console = out()
+    console, experiment = out(), outlook.experiment
     minutes = max(round(outlook.duration_s / 60), 1)
     count = outlook.trials_at_most
     trials = f"{count} trial{'s' if count != 1 else ''}"
@@ -241,8 +241,9 @@ def _print_cost(outlook: Outlook) -> None:
             f"beside the server's log; {format_size(outlook.free_bytes)} are free."
         )
     if outlook.growth_bytes:
+        where = _beside(experiment)
         console.print(
-            f"A trial writes about {format_size(outlook.growth_bytes)}{_beside(outlook.experiment)}; "
+            f"A trial writes about {format_size(outlook.growth_bytes)}{where}; "
             f"{format_size(outlook.free_bytes)} are free."
         )
     if outlook.too_few_repeats:

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from loadstone.workloads.base import StepInfo
 from loadstone.workloads.storage.tests import StorageTest
 
+_PLAIN = frozenset(
+    ("rw", "bs", "size", "iodepth", "ioengine", "direct", "invalidate", "refill_buffers")
+    + ("runtime", "ramp_time", "time_based", "thread", "norandommap", "randrepeat", "randseed")
+    + ("rwmixread", "fsync", "fdatasync", "sync")
+)
+"""Options of a job file with which a test is still one of its access, block, depth and threads."""
 _COLUMNS = ("read", "write", "mix")
 """Last words of the names of tests; each is a column."""
 _FIGURES = {
@@ -51,6 +57,8 @@ def _facts(test: StorageTest, sync: str) -> dict[str, float | str]:
     if len(test.jobs) != 1:
         return {}
     (job,) = test.jobs
+    if not job.options.keys() <= _PLAIN:
+        return {}
     facts: dict[str, float | str] = {
         "access": job.access,
         "block_bytes": job.block_bytes,

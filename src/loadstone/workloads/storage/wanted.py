@@ -86,3 +86,11 @@ def told(own: StorageParameters) -> str:
     most = "at most " if any(each.pass_s is not None for each in profile.tests) else ""
     name = own.profile if own.fio is None else own.fio
     return f"{name}: {tests} of {passes}, {most}{format_duration(whole_s(own))}"
+
+
+def direct(own: StorageParameters) -> bool:
+    """Whether I/O past the page cache is asked for; of a job file: by all its jobs."""
+    if own.fio is None:
+        return own.direct
+    jobs = [job for test in profile_of(own).tests for job in test.jobs]
+    return all(each.options.get("direct") == "1" for each in jobs)

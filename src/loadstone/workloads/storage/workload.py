@@ -20,7 +20,6 @@ from loadstone.workloads.base import LoadContext, StepInfo, Workload
 from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.storage import below, told, wanted
-from loadstone.workloads.storage.curves import curve_of, knee_notice
 from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, find_fio
 from loadstone.workloads.storage.jobs.tests import names_in
@@ -35,7 +34,7 @@ from loadstone.workloads.storage.metrics import (
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import StorageProfile
-from loadstone.workloads.storage.room import examine_room
+from loadstone.workloads.storage.room import examine_folder, examine_job_file
 from loadstone.workloads.storage.steps import step_infos
 from loadstone.workloads.storage.tests import StorageTest
 
@@ -93,10 +92,11 @@ class Storage(Workload[Target]):
         wanted.profile_of(self.parameters)
 
     def examine_place(self, target: TargetSpec) -> None:
-        """The place is there and has room for the test files."""
-        own = self.parameters
-        names = [] if own.fio is None else names_in(Path(own.fio))
-        examine_room(target, sum(self.test_files.values()), names)
+        """The folder is there; a job file fits in it and names nothing that is there."""
+        examine_folder(target)
+        if self.parameters.fio is not None:
+            names = names_in(Path(self.parameters.fio))
+            examine_job_file(target, names, sum(self.test_files.values()))
 
     @property
     def test_files(self) -> dict[str, int]:
@@ -111,12 +111,8 @@ class Storage(Workload[Target]):
         return 0
 
     def growth_bytes(self, profile: ProfileSpec, target: type[Target]) -> int:
-        """The test files."""
-        return sum(self.test_files.values())
-
-    def growth_bytes(self, profile: ProfileSpec, target: type[Target]) -> int:
         """The test files: what comes later is written over them."""
-        return self.expected_size_bytes()
+        return sum(self.test_files.values())
 
     def prepare(self, target: Target) -> None:
         """Writes test files in full, where they are files, or a disk, of this machine."""
@@ -202,11 +198,12 @@ class Storage(Workload[Target]):
         return [*baseline(scores), *(self.measure(phases[0]) if len(phases) == 1 else [])]
 
     def notices(self, measured: Measured) -> list[Notice]:
-        """What limited a test, what fio said, and where the knee of a curve is."""
-        found = {test: passes_of(measured, test) for test in self.profile.tests}
-        of_tests = [each for test, passes in found.items() for each in notices_of(test, passes)]
-        curve = curve_of(found) if wanted.wanted_depths(self.parameters) else []
-        return of_tests + ([knee_notice(curve)] if curve else [])
+        """What limited a test, and what fio said."""
+        return [
+            notice
+            for test in self.profile.tests
+            for notice in notices_of(test, passes_of(measured, test))
+        ]
 
     def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
         """The way of the bytes, what became of flushes, and what reached the journal."""
@@ -216,7 +213,7 @@ class Storage(Workload[Target]):
             if (test := self._test_of(each)) is not None
         ]
         seen = [each for each in found if each is not None]
-        return told.notices(seen, direct=self.parameters.direct)
+        return told.notices(seen, direct=wanted.direct(self.parameters))
 
     def _test_of(self, measured: Measured) -> StorageTest | None:
         """That of a phase by itself; None of all phases together."""

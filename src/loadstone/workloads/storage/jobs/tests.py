@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 from loadstone.errors import WrongInputError
 from loadstone.workloads.storage.jobs.options import ALLOWED
@@ -25,7 +26,11 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"(\d+)([kmgt]?)b?")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"(\d+)(us|ms|s|m|h|d)?")
-_ACCESS: dict[str, Access] = {"readwrite": "rw"}
+_ACCESS: dict[str, Access] = {
+    **{access: access for access in get_args(Access)},
+    "readwrite": "rw",
+}
+"""fio's words: ours."""
 
 
 def tests_of_file(path: Path, pass_s: float | None) -> StorageProfile:
@@ -113,22 +118,40 @@ def _made(job: ResolvedJob, longest_s: float, *, several: bool) -> Iterator[Job]
     """The job, or one for each of its threads where each has a file of its own, as in fio."""
     options = dict(job.options)
     size_bytes, offset_bytes = _size(job, "size"), _bytes(options.get("offset", "0"))
-    access = options.get("rw", "read")
+    access = _ACCESS[options.get("rw", "read")]
     block = re.split("[,/:-]", options.get("bssplit", options.get("bsrange", "")))[0]
     threads = int(options.get("numjobs", "1"))
     file = options.get("filename")
     count = 1 if file is not None else threads
     for number in range(count):
         yield Job(
-            access=_ACCESS.get(access, access),  # type: ignore[arg-type]
+            access=access,
             block_bytes=_bytes(block or options.get("bs", "4k").partition(",")[0]),
             depth=int(options.get("iodepth", "1")),
             threads=threads // count,
+            read_percent=_read_percent(access, options),
+            sync=_sync(options),
             file=f"job-{_word(job.name)}-{number}" if file is None else f"file-{_word(file)}",
             name=_word(job.name) if several else "",
             file_bytes=-(-(offset_bytes + size_bytes) // 4096) * 4096,
             options=_told(options, longest_s),
         )
+
+
+def _read_percent(access: Access, options: dict[str, str]) -> int | None:
+    if what_of(access) != "mix":
+        return None
+    if "rwmixwrite" in options:
+        return 100 - int(options["rwmixwrite"])
+    return int(options.get("rwmixread", "50"))
+
+
+def _sync(options: dict[str, str]) -> str:
+    """What follows its writes, if not each of them too."""
+    if options.get("sync", "0") not in ("0", "none"):
+        return "dsync"
+    flushes = [name for name in ("fsync", "fdatasync") if options.get(name, "0") != "0"]
+    return flushes[0] if flushes else "none"
 
 
 def _told(options: dict[str, str], longest_s: float) -> dict[str, str]:
