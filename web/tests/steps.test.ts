@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { palette } from "../src/charts/palette";
 import { cycleBars, stepBars, timeline } from "../src/charts/steps";
 import type { Curve, Figure, ReportDocument, StepReport, StepsReport } from "../src/lib/document";
-import { accounted, besideSteps, isSpilled, isSpilledBeside, stepFigures, streamsOf, timesOf } from "../src/lib/steps";
+import { accounted, besideSteps, columnsOf, isSpilled, isSpilledBeside, stepFigures, stepName, streamsOf, timesOf } from "../src/lib/steps";
 
 const canvas = { colours: palette("light"), width: 800 };
 
@@ -56,7 +56,8 @@ describe("the steps of a trial", () => {
 });
 
 describe("the bars of cycles", () => {
-  const titles = ["reset", "load", "sum"].map((operation) => ({ operation, title: `the ${operation}`, metric: `${operation}_s` }));
+  const title = (operation: string) => ({ operation, title: `the ${operation}`, metric: `${operation}_s`, column: "", facts: {}, figures: {} });
+  const titles = ["reset", "load", "sum"].map(title);
   const cycle = (variant: string, number: number, times_s: Record<string, number>) => ({ variant, cycle: number, times_s });
 
   interface Bars {
@@ -114,5 +115,23 @@ describe("the bars of steps", () => {
   it("stand on a power of ten below the shortest time", () => {
     const { yAxis } = stepBars(stepFigures(document, steps), canvas) as { yAxis: { min: number; startValue: number } };
     expect([yAxis.min, yAxis.startValue]).toEqual([0.01, 0.01]);
+  });
+
+  it("are of the tests of a column, in their unit, where they are tests", () => {
+    const tests = {
+      steps: ["read", "write"].map((column) => ({ operation: `seq-${column}`, title: "SEQ1M", metric: `seq ${column}`, column })),
+    } as unknown as StepsReport;
+    const told = {
+      metrics: [{ name: "seq write", unit: "MB/s" }],
+      variants: [{ name: "one", figures: [figure("seq read", 900), figure("seq write", 400)] }],
+    } as unknown as ReportDocument;
+    expect(columnsOf(tests)).toEqual(["read", "write"]);
+    expect(columnsOf(steps)).toEqual([""]);
+    const bars = stepFigures(told, tests, "write");
+    expect(bars.steps.map(stepName)).toEqual(["SEQ1M write"]);
+    expect(bars.unit).toBe("MB/s");
+    const { xAxis, yAxis } = stepBars(bars, canvas) as { xAxis: { data: string[] }; yAxis: { min: number; name: string } };
+    expect([xAxis.data, yAxis.min, yAxis.name]).toEqual([["SEQ1M"], 100, "MB/s"]);
+    expect(timesOf({ ...figure("seq write", 400), values: [390] } as unknown as Figure, "MB/s").least).toBe("390.0");
   });
 });

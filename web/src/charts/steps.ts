@@ -2,7 +2,7 @@ import type { EChartsCoreOption } from "echarts/core";
 import type { CycleReport, Figure, StepReport, StepTitle } from "../lib/document";
 import { bytes, number, seconds } from "../lib/format";
 import type { StepBars } from "../lib/steps";
-import { blocksOf, isSpilled, isSpilledBeside, streamsOf, timesOf } from "../lib/steps";
+import { blocksOf, isSpilled, isSpilledBeside, stepName, streamsOf, timesOf } from "../lib/steps";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -18,9 +18,10 @@ export function timelineHeight(streams: number): number {
 }
 
 /** Each step's median by variant on a log scale, with its interval. */
-export function stepBars({ steps, variants }: StepBars, { colours, width }: Canvas): EChartsCoreOption {
+export function stepBars({ steps, unit, variants }: StepBars, { colours, width }: Canvas): EChartsCoreOption {
   const times = variants.flatMap(({ figures }) => figures.flatMap((figure) => (figure ? [figure.median, figure.low ?? figure.median] : [])));
-  const least = 10 ** Math.floor(Math.log10(Math.min(...times.filter((time) => time > 0), 1)));
+  const above = unit === "s" ? [1] : [];
+  const least = 10 ** Math.floor(Math.log10(Math.min(...times.filter((time) => time > 0), ...above)));
   const colour = (place: number) => colours.series[place % colours.series.length];
   const upright = width < 760;
   const room = (width - LEFT - RIGHT) / steps.length;
@@ -42,13 +43,14 @@ export function stepBars({ steps, variants }: StepBars, { colours, width }: Canv
       formatter: (params: unknown) => {
         const place = (params as { dataIndex: number }[])[0]?.dataIndex ?? 0;
         const step = steps[place];
-        const rows = variants.map(({ name, figures }) => `${safe(name)}: ${figureText(figures[place])}`);
-        return [`<b>${safe(step?.operation ?? "")}</b> ${safe(step?.title ?? "")}`, ...rows].join("<br>");
+        const rows = variants.map(({ name, figures }) => `${safe(name)}: ${figureText(figures[place], unit)}`);
+        const heading = step?.column ? "" : ` ${safe(step?.title ?? "")}`;
+        return [`<b>${safe(step ? stepName(step) : "")}</b>${heading}`, ...rows].join("<br>");
       },
     },
     xAxis: {
       type: "category",
-      data: steps.map(({ operation }) => operation),
+      data: steps.map(({ operation, title, column }) => (column ? title : operation)),
       axisLabel: {
         color: colours.text,
         fontSize: width < 560 ? 9 : 11,
@@ -61,7 +63,7 @@ export function stepBars({ steps, variants }: StepBars, { colours, width }: Canv
       axisTick: { show: false },
     },
     yAxis: {
-      ...valueAxis(colours, "s"),
+      ...valueAxis(colours, unit),
       type: "log",
       min: least,
       startValue: least,
@@ -240,8 +242,8 @@ function stepTip(step: StepReport | undefined): string {
   ].join("<br>");
 }
 
-function figureText(figure: Figure | undefined): string {
+function figureText(figure: Figure | undefined, unit: string): string {
   if (!figure) return "–";
-  const { least, median, interval } = timesOf(figure);
+  const { least, median, interval } = timesOf(figure, unit);
   return figure.n === 1 ? median : `${median}, interval ${interval}, minimum ${least}, n ${figure.n}`;
 }

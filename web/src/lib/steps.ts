@@ -1,18 +1,36 @@
 import type { Curve, Figure, ReportDocument, StepReport, StepsReport, StepTitle } from "./document";
-import { seconds } from "./format";
+import { number, seconds } from "./format";
 
 /** What the bars of steps are drawn from: per variant a figure of each step, or nothing. */
 export interface StepBars {
   steps: StepTitle[];
+  unit: string;
   variants: { name: string; figures: (Figure | undefined)[] }[];
 }
 
-/** The figures of all steps that any variant has, variant by variant. */
-export function stepFigures(document: ReportDocument, { steps }: StepsReport): StepBars {
+/** The columns of a table of tests: `read`, `write`; one without a name where steps are no tests. */
+export function columnsOf({ steps }: StepsReport): string[] {
+  return [...new Set(steps.map(({ column }) => column ?? ""))];
+}
+
+/** Name of a step: that of its operation, or of the test as people know it. */
+export function stepName({ operation, title, column }: StepTitle): string {
+  return column ? `${title} ${column}` : operation;
+}
+
+/** A figure of a step in the unit of its metric; times take the unit that suits them. */
+export function told(value: number | null | undefined, unit: string): string {
+  return unit === "s" ? seconds(value) : number(value);
+}
+
+/** The figures of all steps of a column that any variant has, variant by variant. */
+export function stepFigures(document: ReportDocument, { steps }: StepsReport, column = ""): StepBars {
   const figures = document.variants.map((variant) => new Map(variant.figures.map((figure) => [figure.metric, figure])));
-  const shown = steps.filter(({ metric }) => figures.some((known) => known.has(metric)));
+  const shown = steps.filter((step) => (step.column ?? "") === column && figures.some((known) => known.has(step.metric)));
+  const unit = document.metrics?.find(({ name }) => name === shown[0]?.metric)?.unit ?? "s";
   return {
     steps: shown,
+    unit,
     variants: document.variants.map(({ name }, place) => ({
       name,
       figures: shown.map(({ metric }) => figures[place]?.get(metric)),
@@ -20,12 +38,12 @@ export function stepFigures(document: ReportDocument, { steps }: StepsReport): S
   };
 }
 
-/** A step's time over the trials of a variant, as text. */
-export function timesOf({ values, median, low, high, interval_is_range }: Figure) {
-  const span = low === null || high === null ? "–" : `${seconds(low)} to ${seconds(high)}`;
+/** A step's figure over the trials of a variant, as text. */
+export function timesOf({ values, median, low, high, interval_is_range }: Figure, unit = "s") {
+  const span = low === null || high === null ? "–" : `${told(low, unit)} to ${told(high, unit)}`;
   return {
-    least: seconds(Math.min(...values)),
-    median: seconds(median),
+    least: told(Math.min(...values), unit),
+    median: told(median, unit),
     interval: interval_is_range ? `${span} (range)` : span,
   };
 }
