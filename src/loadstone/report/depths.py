@@ -14,7 +14,8 @@ from loadstone.report.headline import figure_of
 from loadstone.report.model import DepthCurve, DepthPoint, StepTitle, VariantReport
 from loadstone.units import format_size
 
-_FEWEST_FOR_KNEE = 3
+_FEWEST = 3
+"""Points that make a curve: two have no knee between them."""
 _IN_FLIGHT = ("depth", "threads")
 
 
@@ -33,16 +34,14 @@ def depth_curves(steps: Sequence[StepTitle], variants: Sequence[VariantReport]) 
     curves = [
         _curve(variant, own)
         for own in alike.values()
-        if len({_in_flight(step) for step in own}) > 1
+        if len({_in_flight(step) for step in own}) >= _FEWEST
         for variant in variants
     ]
-    return [curve for curve in curves if len(curve.points) > 1]
+    return [curve for curve in curves if len(curve.points) >= _FEWEST]
 
 
 def knee_of(points: Sequence[DepthPoint]) -> int | None:
     """The place with the most power, if it was passed."""
-    if len(points) < _FEWEST_FOR_KNEE:
-        return None
     power = [point.rate**2 / point.in_flight for point in points]
     most = power.index(max(power))
     return most if most < len(points) - 1 else None

@@ -337,7 +337,7 @@ class DepthCurve(Record):
     points: list[DepthPoint] = Field(description="By requests in flight.")
     knee: int | None = Field(
         description="Place of the point with the most power, rate / time in the system; None: "
-        "fewer than three points, or the power still rises at the last."
+        "the power still rises at the last."
     )
 
 

@@ -28,7 +28,7 @@ export function depthChart(curves: DepthCurve[], unit: string, { colours }: Canv
         const knee = curve.points[curve.knee ?? -1] === point ? ", the knee" : "";
         return [
           `<b>${safe(curve.variant)}, ${safe(point.title)}</b>${knee}`,
-          `${number(point.in_flight)} in flight: ${number(point.rate)} ${safe(unit)}`,
+          `${point.in_flight} in flight: ${number(point.rate)} ${safe(unit)}`,
           `median ${number(point.p50_ms)} ms${point.p99_ms === null ? "" : `, 99 % ${number(point.p99_ms)} ms`}`,
         ].join("<br>");
       },
@@ -43,7 +43,7 @@ export function depthChart(curves: DepthCurve[], unit: string, { colours }: Canv
       symbol: "circle",
       data: known.map((point) => {
         const isKnee = points[knee ?? -1] === point;
-        const label = { show: true, position: "top", color: colours.quiet, fontSize: 10, formatter: number(point.in_flight) };
+        const label = { show: true, position: "top", color: colours.quiet, fontSize: 10, formatter: String(point.in_flight) };
         return { value: [point.rate, point.p50_ms], symbolSize: isKnee ? 13 : 6, label };
       }),
     })),
