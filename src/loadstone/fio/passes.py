@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from loadstone.fio.bins import BinEncoder, Bins, beyond
@@ -145,7 +146,8 @@ class PassMaker:
         (folder / "jobs.fio").write_text(text)
         began_s = self._now_s()
         longest_s = parameters.longest_s(test) + _PATIENCE_S
-        ended = run_fio(self._fio, ["jobs.fio"], folder, longest_s, self._must_stop)
+        group = Path(parameters.memory_group) if parameters.memory_group else None
+        ended = run_fio(self._fio, ["jobs.fio"], folder, longest_s, self._must_stop, group)
         if ended.stopped:
             raise StoppedError
         output = parse_output(ended.text)

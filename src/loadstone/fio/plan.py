@@ -63,6 +63,8 @@ class StorageParameters(Strict):
     compressible: Annotated[int, Field(ge=0, le=100)] = 0
     lay_out: bool = False
     """Whether what is no folder is written in full first: it may be written over."""
+    memory_group: str | None = None
+    """Folder of the control group that fio runs in, which bounds its page cache."""
     folder: Annotated[str, Field(min_length=1)]
 
     def longest_s(self, test: TestPlan) -> float:

@@ -20,6 +20,9 @@ _PATIENCE_S = 5.0
 _WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 """The kernel ends fio when the main thread of this program ends, in whatever way."""
 
+_WITHIN = 'echo $$ > "$0" && exec "$@"'
+"""The process is in the group before it is fio, so that all memory of fio counts there."""
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -58,6 +61,7 @@ def run_fio(
     folder: Path,
     longest_s: float,
     must_stop: Callable[[], bool],
+    group: Path | None = None,
 ) -> Ended:
     """Runs fio to its end.
 
@@ -69,11 +73,13 @@ def run_fio(
         folder: Its working folder; what it writes stays there.
         longest_s: After this time it is taken for stuck, and killed.
         must_stop: Asked again and again; fio is interrupted once it says so.
+        group: Folder of the control group that it runs in; None: that of this program.
     """
+    within = [] if group is None else ["sh", "-c", _WITHIN, str(group / "cgroup.procs")]
     command = [str(fio.path), f"--output={OUTPUT}", "--output-format=json+", "--eta=never"]
     with (folder / STREAMS).open("wb") as streams:
         process = subprocess.Popen(
-            [*_WITH_PARENT, *command, *arguments],
+            [*_WITH_PARENT, *within, *command, *arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=streams,

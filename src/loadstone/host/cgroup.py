@@ -92,6 +92,16 @@ def bounds_of(pid: int | str = "self", machine: Machine = THIS_MACHINE) -> Bound
     )
 
 
+def groups_of(controller: str, machine: Machine = THIS_MACHINE) -> list[Path]:
+    """Folders of the groups of this process that may have a controller, its own first.
+
+    Args:
+        controller: As `memory`.
+        machine: In tests another.
+    """
+    return list(_groups("self", controller, machine))
+
+
 def groups_of_v2(machine: Machine = THIS_MACHINE) -> list[Path]:
     """Folders of the groups of this process in the hierarchy of v2, its own first, then upwards."""
     return list(_groups("self", "", machine))

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from loadstone.host.below import Ground, counters, ground_of, ground_of_device
 from loadstone.host.machine import THIS_MACHINE, Machine
+from loadstone.host.memory_group import BoundedGroup
 from loadstone.host.page_cache import Cached, cached, cached_below
 from loadstone.placements.flushes import ServerFlushes
 
 _COUNTERS = ("read_bytes", "write_bytes", "flushes")
 _LAYER, _JOURNAL, _ON, _ENDS, _SERVER = "layer", "journal", "on", "ends on", "server"
+_GROUP = "group"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,19 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class MemoryBound:
+    """A limit of memory and page cache together.
+
+    Attributes:
+        limit_bytes: As the kernel shows it.
+        reached: How often it was met: pages had to be given back.
+    """
+
+    limit_bytes: int
+    reached: int
+
+
+@dataclass(frozen=True)
 class Below:
     """What happened below the files between two readings.
 
@@ -49,6 +64,7 @@ class Below:
         cached: Of the files, afterwards.
         cached_before: Of the files, at the first reading.
         server: What a server of ours does with flushes, if there is one.
+        memory: Of the load, if a control group bounds it.
     """
 
     file_system: str
@@ -58,6 +74,7 @@ class Below:
     cached: Cached | None = None
     cached_before: Cached | None = None
     server: ServerFlushes | None = None
+    memory: MemoryBound | None = None
 
     @property
     def nearest(self) -> Moved | None:
@@ -89,6 +106,13 @@ def read(
     return figures
 
 
+def read_group(group: BoundedGroup | None) -> dict[str, float]:
+    """Reads the control group of the load, if it has one."""
+    if group is None:
+        return {}
+    return {f"{_GROUP} {name}": float(value) for name, value in group.counters().items()}
+
+
 def between(before: Mapping[str, float], after: Mapping[str, float]) -> Below | None:
     """What two readings say together; None if nothing could be read.
 
@@ -107,6 +131,7 @@ def between(before: Mapping[str, float], after: Mapping[str, float]) -> Below | 
         _cached(after),
         _cached(before),
         _server(after),
+        _bound(before, after),
     )
 
 
@@ -173,6 +198,13 @@ def _cached(figures: Mapping[str, float]) -> Cached | None:
         int(figures["size_bytes"]),
         None if dirty is None else int(dirty),
     )
+
+
+def _bound(before: Mapping[str, float], after: Mapping[str, float]) -> MemoryBound | None:
+    limit, reached = f"{_GROUP} limit_bytes", f"{_GROUP} reached"
+    if limit not in after:
+        return None
+    return MemoryBound(int(after[limit]), int(after[reached] - before.get(reached, 0)))
 
 
 def _server(figures: Mapping[str, float]) -> ServerFlushes | None:

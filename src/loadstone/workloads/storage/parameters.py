@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from loadstone.errors import WrongInputError
+from loadstone.host.memory_group import LEAST_BYTES
+from loadstone.placements.place import parse_size, size_text
 from loadstone.spec.base import Spec
 from loadstone.spec.problems import near
 from loadstone.units import Duration
@@ -49,12 +51,31 @@ class StorageParameters(Spec):
     compressible: int = Field(
         default=0, ge=0, le=100, description="Percent of the data that compress away."
     )
+    memory: str | None = Field(
+        default=None,
+        description="What the load may have of it with its page cache, as `256MB`: a control group "
+        "bounds it, so that files are larger than memory. Default: all there is.",
+    )
 
     @field_validator("profile")
     @classmethod
     def _known(cls, value: str) -> str:
         if value not in PROFILES:
             raise ValueError(f"there is no profile {value!r}; {near(value, PROFILES)}")
+        return value
+
+    @field_validator("memory")
+    @classmethod
+    def _enough(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                wanted = parse_size(value)
+            except WrongInputError as error:
+                raise ValueError(str(error)) from None
+            if wanted < LEAST_BYTES:
+                raise ValueError(
+                    f"{value} is too little: fio itself needs {size_text(LEAST_BYTES)}"
+                )
         return value
 
     @field_validator("depths")
@@ -70,7 +91,7 @@ class StorageParameters(Spec):
     @model_validator(mode="after")
     def _as_the_file_says(self) -> StorageParameters:
         """A job file says itself what a profile and the other parameters would."""
-        own = {"fio", "passes", "pass_length", "pause"}
+        own = {"fio", "memory", "passes", "pass_length", "pause"}
         fields = type(self).model_fields
         said = [n for n in fields if n not in own and getattr(self, n) != fields[n].default]
         if self.fio is not None and said:

@@ -108,7 +108,12 @@ def notices(tests: Sequence[Seen], *, direct: bool) -> list[Notice]:
         tests: Of a trial.
         direct: Whether I/O past the page cache was asked for.
     """
-    return [*_of_ways(tests, direct=direct), *_of_flushes(tests), *_of_journal(tests)]
+    return [
+        *_of_ways(tests, direct=direct),
+        *_of_flushes(tests),
+        *_of_journal(tests),
+        *_of_memory(tests),
+    ]
 
 
 def _of_ways(tests: Sequence[Seen], *, direct: bool) -> list[Notice]:
@@ -162,6 +167,17 @@ def _of_journal(tests: Sequence[Seen]) -> list[Notice]:
     if none:
         text += f"; {', '.join(none)} write nothing, so none of their bytes can reach it"
     return [Notice(code="journal", severity="info", message=text)]
+
+
+def _of_memory(tests: Sequence[Seen]) -> list[Notice]:
+    """That a control group bounded memory and page cache, and how often it had to."""
+    bound = [each.below.memory for each in tests if each.below.memory is not None]
+    if not bound:
+        return []
+    met = sum(each.reached for each in bound)
+    text = f"the load had {format_size(bound[0].limit_bytes)} of memory, its page cache included; "
+    text += f"the limit was met {met:,} times" if met else "it never came to the limit"
+    return [Notice(code="bounded-memory", severity="info", message=text)]
 
 
 def _syncs(test: StorageTest, sync: str, written_bytes: int, events: Sequence[Event]) -> int | None:

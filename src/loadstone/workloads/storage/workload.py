@@ -9,6 +9,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
+from loadstone.host import memory_group
+from loadstone.host.memory_group import BoundedGroup
+from loadstone.placements.place import parse_size
 from loadstone.protocol.programs import FIO, Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.profile import MeasuredPhase, ProfileSpec
@@ -120,6 +123,16 @@ class Storage(Workload[Target]):
             sizes = zip(paths, self.test_files.values(), strict=False)
             for seed, (path, size_bytes) in enumerate(sizes):
                 lay_out(path, size_bytes, self.parameters.compressible, seed)
+        group = self._memory_group(target)
+        if group is not None:
+            memory_group.make(target.context.journal, group)
+
+    def _memory_group(self, target: Target) -> BoundedGroup | None:
+        """The control group that bounds the page cache of the load, if one is to."""
+        if self.parameters.memory is None:
+            return None
+        limit_bytes = parse_size(self.parameters.memory)
+        return memory_group.group_of(target.context.journal.path, limit_bytes)
 
     def _laying_out(self, target: Target) -> AbstractContextManager[Sequence[Path]]:
         names = [file_name(each, self.parameters.compressible) for each in self.test_files]
@@ -148,6 +161,7 @@ class Storage(Workload[Target]):
     def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
         """Tests, passes and how the bytes are written."""
         own, passes = self.parameters, self.passes
+        group = self._memory_group(context.target)
         with self._laying_out(context.target) as paths:
             laid_out = bool(paths)
         return {
@@ -164,6 +178,7 @@ class Storage(Workload[Target]):
                 "direct": own.direct,
                 "compressible": own.compressible,
                 "lay_out": not laid_out and OVERWRITING in context.target.capabilities,
+                "memory_group": str(group.folder) if group else None,
                 "folder": str(context.folder),
             },
         }
@@ -175,12 +190,17 @@ class Storage(Workload[Target]):
     def tools(self, connection: Connection | None) -> Mapping[str, Callable[[], str]]:
         """Fio."""
         protocol = None if connection is None else connection.plan()["protocol"]
-        return {"fio": lambda: str(find_fio(NETWORK_ENGINES.get(protocol)))}
+        tools = {"fio": lambda: str(find_fio(NETWORK_ENGINES.get(protocol)))}
+        if self.parameters.memory is not None:
+            tools["control group of the load"] = memory_group.where
+        return tools
 
     def observe(self, target: Target) -> dict[str, float]:
         """What the devices below have moved so far, and what of the files is in memory."""
         path = target.data_folder()
-        return {} if path is None else below.read(path, target.flushes_counted())
+        group = self._memory_group(target)
+        figures = {} if path is None else below.read(path, target.flushes_counted())
+        return figures | below.read_group(group)
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of the test of a phase, and what was seen below it."""

@@ -1,0 +1,155 @@
+"""A control group that bounds the memory, and with it the page cache, of what runs in it.
+
+The pages of a file count for the group whose process brought them in. So a load in such a group
+finds only so much of its files in memory as the group may hold, however much memory the machine
+has. Sources: of the kernel's documentation `cgroup-v2.rst` and `cgroup-v1/memory.rst`.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import TargetError
+from loadstone.host.cgroup import MemoryGroup, groups_of
+from loadstone.host.machine import THIS_MACHINE, Absent, Denied, Machine
+from loadstone.journal import Journal, undoes
+
+REMOVE = "host-remove-memory-group"
+LEAST_BYTES = 64 << 20
+"""What the load needs itself, with room for some pages."""
+_LIMITS = ("memory.max", "memory.limit_in_bytes")
+"""Of v2 and of v1."""
+_BUSY_S = 5.0
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class BoundedGroup:
+    """A group of a journal's own, with a limit; it need not exist yet."""
+
+    folder: Path
+    limit_bytes: int
+
+    @property
+    def members(self) -> Path:
+        """Where a process writes its number to be in it."""
+        return self.folder / "cgroup.procs"
+
+    def counters(self) -> dict[str, int]:
+        """How often the limit was met, and what is used now; empty if it does not exist."""
+        if not self.folder.is_dir():
+            return {}
+        group = MemoryGroup(self.folder, self.limit_bytes)
+        return {"limit_bytes": _limit_of(self.folder), "reached": group.reached()}
+
+
+def place(machine: Machine = THIS_MACHINE) -> Path | Absent | Denied:
+    """The group below which one with a limit of memory can be made.
+
+    In v1 it is that of this process; in v2 the nearest above it that hands memory on, for there a
+    group with processes of its own has no children with limits.
+
+    Args:
+        machine: Whose groups.
+    """
+    try:
+        candidates = [each for each in groups_of("memory", machine) if _bounds_children(each)]
+    except (OSError, ValueError):
+        candidates = []
+    if not candidates:
+        return Absent(
+            "no control group above this process bounds the memory of its children (in v1 the "
+            "controller memory is not mounted, in v2 no cgroup.subtree_control names it)"
+        )
+    writable = [each for each in candidates if os.access(each, os.W_OK | os.X_OK)]
+    if not writable:
+        return Denied(f"{candidates[0]} cannot be written: run Loadstone as root")
+    return writable[0]
+
+
+def where(machine: Machine = THIS_MACHINE) -> str:
+    """The group below which one with a limit can be made, as text.
+
+    Raises:
+        TargetError: If there is none, with the reason.
+    """
+    found = place(machine)
+    if not isinstance(found, Path):
+        raise TargetError(
+            f"the memory of the load cannot be bounded here: {found.reason}",
+            advice="leave the limit out, and make the files larger than memory",
+        )
+    return str(found)
+
+
+def group_of(journal: Path, limit_bytes: int, machine: Machine = THIS_MACHINE) -> BoundedGroup:
+    """The group of a journal with this limit.
+
+    Args:
+        journal: Its file: no two runs share a group.
+        limit_bytes: Of memory.
+        machine: Whose groups.
+
+    Raises:
+        TargetError: If none can be made, with the reason.
+    """
+    mark = hashlib.sha256(str(journal.resolve()).encode()).hexdigest()[:12]
+    return BoundedGroup(Path(where(machine)) / f"loadstone-{mark}-{limit_bytes}", limit_bytes)
+
+
+def make(journal: Journal, group: BoundedGroup) -> None:
+    """Makes a group, journalled, and reads its limit back; nothing if it is there already.
+
+    Raises:
+        TargetError: If the kernel refuses, or makes another limit of it.
+    """
+    if not group.folder.exists():
+        journal.before(f"make the control group {group.folder}", REMOVE, folder=str(group.folder))
+    try:
+        group.folder.mkdir(exist_ok=True)
+        _limit_path(group.folder).write_text(str(group.limit_bytes))
+        held = _limit_of(group.folder)
+    except OSError as error:
+        raise TargetError(f"{group.folder} cannot be made: {error.strerror}") from error
+    page = os.sysconf("SC_PAGE_SIZE")
+    if held // page != group.limit_bytes // page:
+        raise TargetError(f"the limit of {group.folder} reads {held} after {group.limit_bytes}")
+
+
+@undoes(REMOVE)
+def remove(data: dict[str, Any]) -> None:
+    """Removes the group once nobody is in it; none is no failure.
+
+    Raises:
+        TargetError: If processes stay in it.
+    """
+    folder, deadline = Path(data["folder"]), time.monotonic() + _BUSY_S
+    while folder.exists():
+        try:
+            folder.rmdir()
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise TargetError(f"{folder} is still in use: {error.strerror}") from error
+            time.sleep(_POLL_S)
+
+
+def _bounds_children(folder: Path) -> bool:
+    if (folder / "memory.limit_in_bytes").exists():
+        return True
+    control = folder / "cgroup.subtree_control"
+    return control.exists() and "memory" in control.read_text().split()
+
+
+def _limit_path(folder: Path) -> Path:
+    there = (folder / name for name in _LIMITS if (folder / name).exists())
+    return next(there, folder / _LIMITS[0])
+
+
+def _limit_of(folder: Path) -> int:
+    return int(_limit_path(folder).read_text())
