@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from loadstone.host.page_cache import Cached
 from loadstone.units import format_size
-from loadstone.workloads.storage.below import Below
+from loadstone.workloads.storage.below import Below, Moved
 
 ENOUGH = 0.9
 """So much of what the load moved must have been seen at the device. The reading is taken some
@@ -64,7 +64,7 @@ def judge(moved_bytes: int, written_bytes: int, below: Below) -> WayFinding | No
     seen_bytes = nearest.read_bytes + nearest.write_bytes
     evidence = (
         f"{format_size(moved_bytes)} moved, {format_size(seen_bytes)} "
-        f"({100 * seen_bytes / moved_bytes:.0f} %) of it by {nearest.name}, {memory}"
+        f"({100 * seen_bytes / moved_bytes:.0f} %) by {nearest.name}{_besides(nearest)}, {memory}"
     )
     if seen_bytes < ENOUGH * moved_bytes:
         return WayFinding(Way.THROUGH, evidence)
@@ -73,6 +73,12 @@ def judge(moved_bytes: int, written_bytes: int, below: Below) -> WayFinding | No
     if held.resident_bytes == 0:
         return WayFinding(Way.PAST, evidence)
     return WayFinding(Way.THROUGH if written_bytes else _of_reads(below, held), evidence)
+
+
+def _besides(nearest: Moved) -> str:
+    """A loop device serves the one file system on it; a disk serves everybody."""
+    own = all(name.startswith(("loop", "zram", "md")) for name in nearest.names)
+    return "" if own else ", what others moved there included"
 
 
 def _without_device(below: Below) -> Way:
