@@ -101,8 +101,6 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             advice="change that, or write cache: warm",
         )
     refuse_beyond_generator(parts)
-    for tool in workload.tools(None).values():
-        tool()
     for name in workload.files():
         workload.examine_file(name)
     workload.examine_place(spec)
