@@ -47,8 +47,8 @@ WRITE_CACHES = {
     "through": "the kernel believes that it needs none, and sends none",
 }
 _NOT_EXPORTED = {
-    "async": "the server of {} does every flush that it is asked for: it has no async",
-    "write-delay": "the server of {} cannot make its writes slower",
+    ("nfs", "async"): "NFS has no async: its server does every commit that it is asked for",
+    **{(kind, "write-delay"): f"the server of {kind} has no write-delay" for kind in EXPORTED},
 }
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _SIZE = re.compile(r"(\d+)([KMGT])B?", re.IGNORECASE)
@@ -248,8 +248,8 @@ def _option_of_kind(place: Place, item: str) -> Place | None:
 def _option_of_server(place: Place, item: str) -> Place | None:
     """The placement with what its server does, or is made to do."""
     name, _, value = item.partition("=")
-    if place.kind in EXPORTED and (item == "async" or name == "write-delay"):
-        raise WrongInputError(_NOT_EXPORTED[name].format(place.kind), advice="choose nbd for that")
+    if why := _NOT_EXPORTED.get((place.kind, name)):
+        raise WrongInputError(why, advice="choose nbd for that")
     if item in WRITES and place.kind in (*NETWORKED, *EXPORTED):
         _once(place.writes in (None, item), "sync and async contradict each other", item)
         return replace(place, writes=item)
@@ -316,7 +316,7 @@ def _other_words(kind: str) -> list[str]:
     words = ["size"] if kind == "tmpfs" else ["size", *options.FILE_SYSTEMS]
     words += ["algorithm"] if kind == "zram" else []
     words += [*WRITES, "write-delay"] if kind in NETWORKED else []
-    words += ["sync"] if kind in EXPORTED else []
+    words += {"nfs": ["sync"], "iscsi": [*WRITES]}.get(kind, [])
     words += ["read-delay", "rate"] if kind == "nbd" else []
     words += ["write-cache", "members", *levels.LEVELS] if kind in _OWN_DEVICES else []
     return words + (["full"] if kind in _FULL else [])
