@@ -67,7 +67,7 @@ class Lab:
     def restored(self, plan: TrialPlan, workload: AnyWorkload, clock: StepClock) -> RestoredTarget:
         """Puts the data of the trial into the present target, with its settings in force."""
         of_trial = (workload, plan.data_seed, plan.target)
-        if plan.reload:
+        if plan.reload or workload.rebuilds:
             with clock.step("load the data"):
                 return RestoredTarget(*self.data.reloaded(*of_trial))
         with clock.step("load the data"):

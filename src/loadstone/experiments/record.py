@@ -121,7 +121,7 @@ def _metrics(
     found += _price(outcome, found)
     found += _response(outcome)
     data = measured.data
-    if outcome.plan.reload and "load_time_s" in data:
+    if (outcome.plan.reload or outcome.workload.rebuilds) and "load_time_s" in data:
         found.append(
             MetricValue(
                 name="load_time_s",

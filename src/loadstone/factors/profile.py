@@ -46,10 +46,10 @@ class ProfileFactor(FactorKind):
 
     def check(self, parts: Parts) -> None:
         """Refuses a field that the workload decides."""
-        from loadstone.workloads.registry import workload_class
+        from loadstone.workloads.registry import kind_of
 
         name = parts.workload.name
-        given = sorted(workload_class(name).decides & parts.profile.model_fields_set)
+        given = sorted(kind_of(parts.workload).decides & parts.profile.model_fields_set)
         if given:
             raise WrongInputError(f"profile.{given[0]} {decided_by(name)}")
 

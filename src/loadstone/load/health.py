@@ -25,6 +25,10 @@ _ENDED, _FULL = "the server ended, or cut its sessions", "a disk was full"
 BREAKAGES = {
     **dict.fromkeys(("connection", "57P01", "57P02", "57P03"), _ENDED),
     **dict.fromkeys(("53100", "1021", "1114", "sqlite_full"), _FULL),
+    "no_inodes": "the file system had no inode left",
+    "too_many_links": "a folder could hold no more folders",
+    "read_only": "the file system could not be written",
+    "file_io": "the disk failed",
 }
 """Classes of errors that tell of something that broke, not of what a system sustains."""
 BROKEN_SHARE = 0.01

@@ -152,7 +152,8 @@ class _Read:
             with suppress(NotComparableError):
                 levels[variant.name] = to_compare(own, info, variant.name)
         measured_s = fmean(map(_measured_s, trials))
-        reloads = folder.experiment.reload
+        workload = workload_of(folder.experiment.workload)
+        reloads = folder.experiment.reload or workload.rebuilds
         return cls(
             name=folder.path.name,
             metric=info,

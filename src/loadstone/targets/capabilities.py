@@ -8,6 +8,7 @@ OVERWRITING = "overwriting"
 SYNCS = ("fsync", "fdatasync", "dsync")
 """What may follow, or be said of, each write: not every transport of the generator has them."""
 SECOND_PLACE = "second-place"
+FOLDERS = "folders"
 
 CAPABILITIES = {
     "sql": "it answers SQL",
@@ -19,6 +20,7 @@ CAPABILITIES = {
     "cells": "the load generator stores the cells of a planning cube",
     "changes": "rows can be inserted and deleted by a query",
     "file-access": "the load generator reads and writes its files itself",
+    FOLDERS: "many files and folders can be made in it",
     OVERWRITING: "all that lies there may be written over: a device is named twice, `--data DEVICE "
     "--set erase=DEVICE`",
     "fsync": "a flush after a write: the generator's NFS has none, and commits at a close only",

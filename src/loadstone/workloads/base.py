@@ -100,6 +100,9 @@ class Workload(ABC, Generic[T]):
     """All that `check` and `durability` can make."""
     decides: ClassVar[frozenset[str]] = frozenset()
     """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
+    rebuilds: ClassVar[bool] = False
+    """Its data are made anew for each trial, where the trial wants them: a copy of them would take
+    longer than their making."""
     first_factor: ClassVar[tuple[str, str] | None] = ("profile.users", "4, 8")
     """What a first comparison may vary, and its levels; None: a setting of the engine."""
     Search: ClassVar[type[LoadSearch]] = LoadSearch
@@ -111,6 +114,11 @@ class Workload(ABC, Generic[T]):
 
     def __init__(self, parameters: BaseModel) -> None:
         self.parameters = parameters
+
+    @classmethod
+    def for_parameters(cls, parameters: BaseModel) -> type[Workload[T]]:
+        """The class of a workload with these parameters, where it has several."""
+        return cls
 
     # -- what it needs -------------------------------------------------------------------------
     def needs(self) -> frozenset[str]:

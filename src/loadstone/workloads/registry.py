@@ -50,8 +50,22 @@ def workload_of(spec: WorkloadSpec) -> AnyWorkload:
     """
     cls = workload_class(spec.name)
     try:
-        return cls(cls.Parameters.model_validate(spec.parameters))
+        parameters = cls.Parameters.model_validate(spec.parameters)
+        return cls.for_parameters(parameters)(parameters)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise WrongInputError(f"workload {spec.name}: {field}: {first['msg']}") from error
+
+
+def kind_of(spec: WorkloadSpec) -> type[AnyWorkload]:
+    """The class of the workload with its parameters; the usual one while those are wrong.
+
+    Raises:
+        WrongInputError: If there is no such workload.
+    """
+    cls = workload_class(spec.name)
+    try:
+        return cls.for_parameters(cls.Parameters.model_validate(spec.parameters))
+    except ValidationError:
+        return cls

@@ -73,10 +73,10 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
 
 def _target_problems(experiment: Experiment) -> list[Problem]:
     from loadstone.targets.registry import target_for
-    from loadstone.workloads.registry import workload_class
+    from loadstone.workloads.registry import kind_of
 
     target = target_for(experiment.target)
-    missing = workload_class(experiment.workload.name).requires - target.capabilities
+    missing = kind_of(experiment.workload).requires - target.capabilities
     if missing:
         message = (
             f"workload {experiment.workload.name} cannot run on {experiment.target.engine}, "
@@ -92,12 +92,12 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
 
 
 def _profile_problems(experiment: Experiment) -> list[Problem]:
-    from loadstone.workloads.registry import workload_class
+    from loadstone.workloads.registry import kind_of
 
     name, profile = experiment.workload.name, experiment.profile
     problems = [
         Problem(("profile", field), decided_by(name))
-        for field in sorted(workload_class(name).decides & profile.model_fields_set)
+        for field in sorted(kind_of(experiment.workload).decides & profile.model_fields_set)
     ]
     if profile.phases and isinstance(experiment.design, SearchDesign):
         several = "a search measures one phase at each level: leave profile.phases out"
@@ -246,9 +246,9 @@ def _host_names(factors: Iterable[str]) -> list[str]:
 
 def _metric_problems(experiment: Experiment) -> list[Problem]:
     from loadstone.workloads.judging import COMPARING
-    from loadstone.workloads.registry import workload_class
+    from loadstone.workloads.registry import kind_of
 
-    known = [spec.name for spec in workload_class(experiment.workload.name).metrics]
+    known = [spec.name for spec in kind_of(experiment.workload).metrics]
     known += [RESPONSE_P50, RESPONSE_P95, RESPONSE_P99]
     phases = [phase.name for phase in experiment.profile.phases]
     listed = isinstance(experiment.metric, list)

@@ -17,7 +17,7 @@ from loadstone.results.record import FactorReading, Notice
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
 from loadstone.targets.base import Target, TargetContext
-from loadstone.targets.capabilities import OVERWRITING, SYNCS
+from loadstone.targets.capabilities import FOLDERS, OVERWRITING, SYNCS
 from loadstone.targets.connection import Connection
 from loadstone.targets.local.file_store import FileStore
 
@@ -42,7 +42,9 @@ class Folder(Target):
     """A marked folder below `data`, or on a placement."""
 
     engine = "folder"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING, *SYNCS})
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        {"file-access", FOLDERS, OVERWRITING, *SYNCS}
+    )
     storage_roles = ("data", "log")
     """The log is the journal of the data's file system, an ext4."""
 

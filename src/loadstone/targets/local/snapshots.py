@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.placements import limits
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
@@ -38,6 +39,6 @@ def copying(to: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise TargetError(
-            f"the data could not be copied to {to}: {error.strerror}",
+            f"the data could not be copied to {to}: {limits.said(error, to.parent)}",
             advice="free some space, or name another data folder",
         ) from error

@@ -9,9 +9,9 @@ from pydantic import Field, field_validator, model_validator
 from loadstone.errors import WrongInputError
 from loadstone.host.memory_group import LEAST_BYTES
 from loadstone.placements.place import parse_size, size_text
-from loadstone.spec.base import Spec
 from loadstone.spec.problems import near
 from loadstone.units import Duration
+from loadstone.workloads.storage.catalogue_parameters import CATALOGUE, CatalogueParameters
 from loadstone.workloads.storage.curves import depths_of
 from loadstone.workloads.storage.profiles import PROFILES
 
@@ -19,7 +19,7 @@ Sync = Literal["none", "fsync", "fdatasync", "dsync"]
 """After each write: nothing; a flush call; or each write with O_DSYNC."""
 
 
-class StorageParameters(Spec):
+class StorageParameters(CatalogueParameters):
     """What is measured, and how."""
 
     profile: str = Field(default="cdm8", description="Tests: `loadstone list storage` has them.")
@@ -60,8 +60,9 @@ class StorageParameters(Spec):
     @field_validator("profile")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in PROFILES:
-            raise ValueError(f"there is no profile {value!r}; {near(value, PROFILES)}")
+        names = [*PROFILES, CATALOGUE]
+        if value not in names:
+            raise ValueError(f"there is no profile {value!r}; {near(value, names)}")
         return value
 
     @field_validator("memory")
@@ -96,4 +97,17 @@ class StorageParameters(Spec):
         said = [n for n in fields if n not in own and getattr(self, n) != fields[n].default]
         if self.fio is not None and said:
             raise ValueError(f"{said[0]} would have no effect: the job file says what is done")
+        return self
+
+    @model_validator(mode="after")
+    def _of_one_profile(self) -> StorageParameters:
+        """A parameter that does nothing in this profile is refused."""
+        fields, catalogue = type(self).model_fields, self.profile == CATALOGUE
+        of_both = {"profile", "sync"}
+        none = set(fields) - of_both - set(CatalogueParameters.model_fields)
+        none = none if catalogue else set(CatalogueParameters.model_fields)
+        strange = sorted(n for n in none if getattr(self, n) != fields[n].default)
+        if strange:
+            whose = f"is not of profile {CATALOGUE}" if catalogue else f"is of profile {CATALOGUE}"
+            raise ValueError(f"{strange[0]} {whose}; this one is {self.profile}: leave it out")
         return self

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pydantic import BaseModel
+
 from loadstone.host import memory_group
 from loadstone.host.memory_group import BoundedGroup
 from loadstone.placements.place import parse_size
@@ -21,8 +23,9 @@ from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext, StepInfo, Workload
 from loadstone.workloads.checked import CheckSpec
-from loadstone.workloads.measured import Measured
-from loadstone.workloads.storage import below, told, wanted
+from loadstone.workloads.measured import Measured, MetricSpec
+from loadstone.workloads.storage import below, catalogue_checks, told, wanted
+from loadstone.workloads.storage.catalogue_parameters import CATALOGUE
 from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, find_fio
 from loadstone.workloads.storage.jobs.tests import names_in
@@ -57,13 +60,21 @@ class Storage(Workload[Target]):
     usual_engine = "folder"
     requires: ClassVar[frozenset[str]] = frozenset({"file-access"})
     Parameters = StorageParameters
-    metrics = METRICS
+    metrics: ClassVar[tuple[MetricSpec, ...]] = METRICS
     headline = HEADLINE
-    checks = (DONE, READ_BACK)
+    checks = (DONE, READ_BACK, *catalogue_checks.CHECKS)
     judges_generator = True
     decides: ClassVar[frozenset[str]] = frozenset({"phases", "measure", "users", "warm_up"})
     first_factor = ("storage.data", "loop:ext4, loop:xfs")
     parameters: StorageParameters
+
+    @classmethod
+    def for_parameters(cls, parameters: BaseModel) -> type[Workload[Target]]:
+        """The profile `catalogue` is made in another way than the rest."""
+        from loadstone.workloads.storage.catalogue import Catalogue
+
+        catalogue = isinstance(parameters, StorageParameters) and parameters.profile == CATALOGUE
+        return Catalogue if catalogue else cls
 
     @property
     def profile(self) -> StorageProfile:

@@ -1,0 +1,81 @@
+"""Parameters of the profile `catalogue`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from loadstone.limits import MOST_CARDS, MOST_HOME_FILES, MOST_HOMES
+from loadstone.spec.base import Spec
+from loadstone.workloads.storage.names import NUMBERED
+
+CATALOGUE = "catalogue"
+"""The profile that the load driver makes, and not fio."""
+MIX = {
+    "create": 5,
+    "stat": 40,
+    "open-read": 30,
+    "list": 10,
+    "write-fsync-rename": 10,
+    "delete": 5,
+}
+"""Operations of a catalogue, with their weights."""
+
+
+class CatalogueParameters(Spec):
+    """Who has a home, and what is done with the files."""
+
+    homes: int = Field(
+        default=10_000,
+        ge=1,
+        le=MOST_HOMES,
+        description="Of `catalogue`: users with a home folder.",
+    )
+    home_files: int = Field(
+        default=4, ge=1, le=MOST_HOME_FILES, description="Of `catalogue`: files of each home."
+    )
+    layout: Literal["hashed", "flat"] = Field(
+        default="hashed", description="Of `catalogue`: `users/st/steve` or `users/steve`."
+    )
+    hash_characters: int = Field(
+        default=2,
+        ge=1,
+        le=64,
+        description="Of `catalogue`: of a name, for the folder of a hashed home.",
+    )
+    names: str = Field(
+        default=NUMBERED,
+        description="Of `catalogue`: of users: `numbered`, `given` (a list of given names), or a file with one a "
+        "line; from the second round on a number is put behind each.",
+    )
+    mix: dict[str, int] = Field(
+        default=MIX,
+        description="Of `catalogue`: weight of each operation; one that is not named is not made. "
+        "Short: `stat=40,open-read=30`.",
+    )
+
+    @field_validator("mix", mode="before")
+    @classmethod
+    def _from_text(cls, mix: object) -> object:
+        """Reads the short form of the command line: `stat=40,open-read=30`."""
+        if not isinstance(mix, str):
+            return mix
+        parts = [part.partition("=") for part in mix.replace(",", " ").split()]
+        if not all(equals for _, equals, _ in parts):
+            raise ValueError(f"{mix!r} is no mix: write for example stat=40,open-read=30")
+        return {name: weight for name, _, weight in parts}
+
+    @field_validator("mix")
+    @classmethod
+    def _sensible(cls, mix: dict[str, int]) -> dict[str, int]:
+        for name, weight in mix.items():
+            if name not in MIX:
+                raise ValueError(f"there is no operation {name!r}: choose from {', '.join(MIX)}")
+            if not 0 <= weight <= MOST_CARDS:
+                raise ValueError(f"the weight of {name} is {weight}: give 0 to {MOST_CARDS}")
+        if not any(mix.values()):
+            raise ValueError("no operation has a weight above 0: give one to one at least")
+        if mix.get("delete") and not mix.get("create"):
+            raise ValueError("only created files are deleted: give create a weight too")
+        return mix
