@@ -59,7 +59,11 @@ FILES: dict[str, tuple[str, ...]] = {
         "e2e/test_crash.py",
         "e2e/test_unplugged.py",
     ),
-    "storage": ("integration/test_storage_*.py", "integration/test_disk_full.py"),
+    "storage": (
+        "integration/test_catalogue.py",
+        "integration/test_storage_*.py",
+        "integration/test_disk_full.py",
+    ),
     "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
     "outside": ("integration/test_outside.py",),
     "cli": ("integration/test_cli_*.py", "integration/test_doctor_*.py"),

@@ -9,22 +9,20 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements import limits
-from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import FOLDERS
-from loadstone.targets.connection import Connection
-from loadstone.workloads.base import LoadContext, LoadRequest, RunDriver, StepInfo, Workload
+from loadstone.workloads.base import LoadContext, LoadRequest, RunDriver, Workload
 from loadstone.workloads.measured import Measured, MetricSpec
-from loadstone.workloads.storage.catalogue_checks import checked
+from loadstone.workloads.storage.catalogue_checks import CHECKS, checked
 from loadstone.workloads.storage.catalogue_files import (
     TOP,
     Contents,
@@ -35,7 +33,7 @@ from loadstone.workloads.storage.catalogue_files import (
     sizes,
 )
 from loadstone.workloads.storage.names import GIVEN, NUMBERED, names_of, read_names
-from loadstone.workloads.storage.workload import Storage
+from loadstone.workloads.storage.parameters import StorageParameters
 
 METRICS = (
     MetricSpec("operations_per_s", "operations", "operations/s", True, follows_rate=True),
@@ -53,15 +51,20 @@ _CROWDED_SHARE = 0.5
 """Of all homes in one hashed folder: hashing has spread little then."""
 
 
-class Catalogue(Storage):
-    """Small files of many users."""
+class Catalogue(Workload[Target]):
+    """The workload `storage` with small files of many users."""
 
+    name = "storage"
+    origin = "the catalogue of a BI server with 50,000 users, on local disks and on NFSv3"
+    usual_engine = "folder"
+    requires: ClassVar[frozenset[str]] = frozenset({"file-access", FOLDERS})
+    Parameters = StorageParameters
     metrics = METRICS
     headline = "operations_per_s"
-    requires: ClassVar[frozenset[str]] = frozenset({"file-access", FOLDERS})
-    decides: ClassVar[frozenset[str]] = frozenset()
+    checks = CHECKS
     first_factor = ("workload.layout", "hashed, flat")
     rebuilds = True
+    parameters: StorageParameters
 
     @property
     def homes(self) -> Homes:
@@ -71,8 +74,9 @@ class Catalogue(Storage):
         return Homes(own.homes, own.home_files, own.layout, own.hash_characters, names)
 
     def needs(self) -> frozenset[str]:
-        """Folders."""
-        return self.requires
+        """Folders, and what is to follow the writes."""
+        sync = self.parameters.sync
+        return self.requires | (frozenset() if sync == "none" else {sync})
 
     def files(self) -> Mapping[str, str]:
         """The list of names, if it is one's own."""
@@ -132,9 +136,6 @@ class Catalogue(Storage):
             "folders": float(len(homes.parents())),
         }
 
-    def prepare(self, target: Target) -> None:
-        """There is nothing besides the homes."""
-
     def fingerprint(self, target: Target) -> Fingerprint:
         """Names and sizes of all files."""
         digest, files, size_bytes = hashlib.sha256(target.identity().encode()), 0, 0
@@ -148,7 +149,7 @@ class Catalogue(Storage):
         """Users of the load, each a thread, and the homes."""
         own = self.parameters
         homes = f"{own.homes:,} homes of {own.home_files:,} files, {own.layout}"
-        return f"{homes}; {Workload.arrival(self, profile)}"
+        return f"{homes}; {super().arrival(profile)}"
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """As it is given.
@@ -170,10 +171,6 @@ class Catalogue(Storage):
         parameters = self._driver(context.data_seed, self.parameters.mix)
         return {"name": self.name, "role": "run", "parameters": parameters}
 
-    def program(self, connection: Connection) -> Program:
-        """The load driver."""
-        return connection.program
-
     def measure(self, measured: Measured) -> list[MetricValue]:
         """Rates, what was not in the caches, and how full folders are."""
         count, operations = sum(measured.operations.values()), measured.operations
@@ -184,8 +181,9 @@ class Catalogue(Storage):
             "median_folder": float(median(in_folders)),
             "fullest_folder": float(max(in_folders)),
         }
-        if measured.driver_cpu_s > 0:
-            values["operations_per_cpu_s"] = count / measured.driver_cpu_s
+        cpu_s = sum(tick.cpu_user_s + tick.cpu_system_s for tick in measured.ticks)
+        if cpu_s > 0:
+            values["operations_per_cpu_s"] = count / cpu_s
         for name, operation in (("stat_misses", "stat"), ("read_misses", "open-read")):
             if operations.get(operation):
                 share = measured.counters.get(name, 0) / operations[operation]
@@ -217,10 +215,6 @@ class Catalogue(Storage):
         folder, homes = _folder(target), self.homes
         found = read_back(folder, homes, Contents(kept_seed(folder)))
         return checked(found, homes, measured.total_operations, measured.total_errors)
-
-    def steps(self) -> Sequence[StepInfo]:
-        """None: all operations are made at the same time."""
-        return ()
 
     def _spread(self) -> Notice:
         counts = self.homes.parents()

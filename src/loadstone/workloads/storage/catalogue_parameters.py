@@ -42,12 +42,12 @@ class CatalogueParameters(Spec):
         default=2,
         ge=1,
         le=64,
-        description="Of `catalogue`: of a name, for the folder of a hashed home.",
+        description="Of a name in `catalogue`, for the folder of a hashed home.",
     )
     names: str = Field(
         default=NUMBERED,
-        description="Of `catalogue`: of users: `numbered`, `given` (a list of given names), or a file with one a "
-        "line; from the second round on a number is put behind each.",
+        description="Of the users of `catalogue`: `numbered`, `given` (a list of given names), or a "
+        "file with one a line; from the second round on a number is put behind each.",
     )
     mix: dict[str, int] = Field(
         default=MIX,
