@@ -133,9 +133,8 @@ def test_too_few_inodes_are_named_before_anything_is_made(tmp_path: Path) -> Non
 def test_too_many_folders_in_a_folder_are_named(tmp_path: Path) -> None:
     with ext4(tmp_path, 1024, "-O", "^dir_nlink", "-N", "200000") as data:
         said = message_of(data, tmp_path / "results", homes=70_000, home_files=1, layout="flat")
-    assert "64,998 of 70,000 homes were made" in said
-    assert "users has 64,998 folders in it" in said
-    assert "dir_nlink" in said
+    assert "users has 64998 folders in it" in said
+    assert "ext4 without dir_nlink ends at 64998" in said
 
 
 @pytest.mark.long
@@ -144,7 +143,7 @@ def test_inodes_that_end_under_load_are_counted_and_named(tmp_path: Path) -> Non
         (result,) = results_of(experiment(data, mix="create=1"), tmp_path / "results")
     assert result.status is Status.INVALID
     assert set(result.operations[0].errors) == {"no_inodes"}
-    assert any("no inode" in notice.message for notice in result.notices)
+    assert any("no inode" in notice.message for notice in result.notices), result.notices
     assert all(each.passed for each in result.checks)
 
 

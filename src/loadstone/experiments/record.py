@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.load.health import generator_notices
+from loadstone.load.health import BREAKAGES, generator_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.machine import drift_record
@@ -302,9 +302,8 @@ def _robbed(stolen_percent: float) -> Notice:
 
 def _failed_operations(outcome: TrialOutcome, errors: int, count: int) -> Notice:
     share = errors / (errors + count)
-    classes = ", ".join(
-        sorted({name for each in outcome.load.log.operations() for name in each.errors})
-    )
+    names = sorted({name for each in outcome.load.log.operations() for name in each.errors})
+    classes = ", ".join(f"{each}: {BREAKAGES[each]}" if each in BREAKAGES else each for each in names)
     return Notice(
         code="operations-failed",
         severity="error" if share > ERROR_SHARE_LIMIT and not outcome.load.outages else "warning",

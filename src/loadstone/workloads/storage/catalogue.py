@@ -121,13 +121,6 @@ class Catalogue(Workload[Target]):
         made = run_driver(
             LoadRequest("load", 2 * (os.cpu_count() or 1), seed, self._driver(seed, mix={}))
         )
-        files = homes.count * homes.files
-        if (made["homes"], made["files"]) != (homes.count, files):
-            reason = _why_not_more(folder, homes)
-            raise TargetError(
-                f"{made['homes']:,.0f} of {homes.count:,} homes were made: {reason}",
-                advice="hash the homes into more folders, or choose another file system",
-            )
         return {
             "load_time_s": time.monotonic() - begin,
             "rows": made["files"],
@@ -254,18 +247,3 @@ def _folder(target: Target) -> Path:
     if folder is None:
         raise TargetError("the catalogue needs a folder of this machine")
     return folder
-
-
-def _why_not_more(folder: Path, homes: Homes) -> str:
-    """Tries to make a home in the fullest folder, and says what it fails by."""
-    counts = homes.parents()
-    parent = folder / max(counts, key=counts.__getitem__)
-    one_more = parent / ".one-more"
-    try:
-        one_more.mkdir()
-        (one_more / "file").write_bytes(b"x")
-    except OSError as error:
-        return limits.said(error, parent)
-    (one_more / "file").unlink()
-    one_more.rmdir()
-    return "what it failed by is gone; `loadstone run` again"
