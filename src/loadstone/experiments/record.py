@@ -303,7 +303,9 @@ def _robbed(stolen_percent: float) -> Notice:
 def _failed_operations(outcome: TrialOutcome, errors: int, count: int) -> Notice:
     share = errors / (errors + count)
     names = sorted({name for each in outcome.load.log.operations() for name in each.errors})
-    classes = ", ".join(f"{each}: {BREAKAGES[each]}" if each in BREAKAGES else each for each in names)
+    classes = ", ".join(
+        f"{each}: {BREAKAGES[each]}" if each in BREAKAGES else each for each in names
+    )
     return Notice(
         code="operations-failed",
         severity="error" if share > ERROR_SHARE_LIMIT and not outcome.load.outages else "warning",

@@ -46,7 +46,7 @@ class CatalogueParameters(Spec):
     )
     names: str = Field(
         default=NUMBERED,
-        description="Of the users of `catalogue`: `numbered`, `given` (a list of given names), or a "
+        description="Of users in `catalogue`: `numbered`, `given` (a list of given names), or a "
         "file with one a line; from the second round on a number is put behind each.",
     )
     mix: dict[str, int] = Field(
