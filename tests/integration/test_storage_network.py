@@ -14,12 +14,16 @@ from pathlib import Path
 import pytest
 from lengths import long_but
 from machine import apart, assert_as_before, listing
+from machine import need as need_place
 
 from loadstone.cli.recover import command as recover
 from loadstone.errors import ExitCode, LoadstoneError, RefusedError, TargetError, WrongInputError
 from loadstone.host.processes import matching, signal_all, wait_stopped
 from loadstone.journal import Journal
-from loadstone.placements import programs
+from loadstone.placements import mounts, programs
+from loadstone.placements.account import own_account
+from loadstone.placements.mounted import MountedPlace
+from loadstone.placements.place import parse
 from loadstone.spec.target import StorageSpec, TargetSpec
 from loadstone.targets import fio_program
 from loadstone.targets.base import TargetContext
@@ -199,6 +203,43 @@ def test_a_disk_at_an_address_is_named_twice_and_must_be_empty(
         target_for(erased)(erased, context).check_access()
     target_for(plain)(plain, context).check_access()
     server.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    long_but(
+        [("nbd:ext4,size=64MB", "nbdkit")],
+        [
+            ("nbd:ext4,size=64MB", "nbdkit"),
+            ("iscsi:ext4,size=64MB", "tgtd"),
+            ("nfs:ext4,size=64MB", "ganesha.nfsd"),
+        ],
+    ),
+)
+def test_a_placement_whose_server_goes_silent_can_be_removed(
+    context: TargetContext,
+    open_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    server: str,
+) -> None:
+    need_place(text)
+    monkeypatch.setattr(mounts, "_SILENT_S", 1.0)
+    before = listing()
+    place = MountedPlace(context.journal, parse(text), own_account())
+    work = open_folder / "work"
+    work.mkdir()
+    place.open(work, "pytest", _BYTES)
+    (place.folder / "file").write_bytes(bytes(_BYTES))
+    found = matching(lambda words: Path(words[0]).name == server and str(work) in " ".join(words))
+    assert found
+    signal_all(found, signal.SIGSTOP)
+    assert wait_stopped(found, 5)
+    began = time.monotonic()
+    place.close()
+    assert time.monotonic() - began < 60
+    assert_as_before(before, open_folder)
+    assert matching(lambda words: str(work) in " ".join(words)) == []
 
 
 @pytest.mark.long

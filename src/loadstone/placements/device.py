@@ -82,6 +82,11 @@ class Device(ABC):
     def size_bytes(self) -> int:
         """Its size, as the kernel shows it."""
 
+    @property
+    def served_by(self) -> str | None:
+        """An argument that only the processes have which serve it; None: there are none."""
+        return None
+
     @abstractmethod
     def flush(self) -> None:
         """Has all that was written to it brought to the medium, whatever the placement does."""

@@ -117,7 +117,10 @@ class MountedPlace:
             )
         source = self._make_device(work, owner, size_bytes)
         self._changes.before(
-            f"mount {self.place.text} at {mount_point}", mounts.UNMOUNT, folder=str(mount_point)
+            f"mount {self.place.text} at {mount_point}",
+            mounts.UNMOUNT,
+            folder=str(mount_point),
+            served_by=self._device.served_by if self._device is not None else None,
         )
         self._folder = mount_point
         self._mount(source, size_bytes)

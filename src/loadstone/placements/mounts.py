@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 from loadstone.errors import TargetError
 from loadstone.host.proc import parse_mountinfo
 from loadstone.journal import undoes
-from loadstone.placements import loop, programs
+from loadstone.placements import loop, processes, programs
 
 UNMOUNT = "storage-unmount"
 _BUSY_S = 5.0
+_SILENT_S = 30.0
+"""After which a server below a file system that is to go counts as one that never answers."""
 _POLL_S = 0.02
 _EXT4 = Path("/proc/fs/ext4")
 _WITHOUT = """
@@ -94,10 +97,15 @@ def write_back(folder: Path) -> None:
 def unmount(data: dict[str, Any]) -> None:
     """Unmounts everything at a folder; detaches it if processes hold it for long.
 
+    Where a server that is ours is below and does not answer, it is ended first: nobody could end
+    what waits for it.
+
     Raises:
         TargetError: If it stays mounted.
     """
     folder = Path(data["folder"])
+    if data.get("served_by") and not _answers(folder):
+        processes.end_marked(data["served_by"])
     deadline = time.monotonic() + _BUSY_S
     while at(folder) is not None:
         try:
@@ -107,6 +115,20 @@ def unmount(data: dict[str, Any]) -> None:
                 programs.run("umount", ["--lazy", folder], doing=f"detaching {folder}")
             else:
                 time.sleep(_POLL_S)
+
+
+def _answers(folder: Path) -> bool:
+    """Whether what is mounted there takes what was written, within a time."""
+    writing = subprocess.Popen(
+        [str(programs.needed("sync")), "--file-system", str(folder)],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        writing.wait(_SILENT_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _table() -> list[dict[str, str]]:

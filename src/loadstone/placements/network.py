@@ -122,6 +122,11 @@ class NetworkDevice(Device):
         """Of the loop device."""
         return int(loop.facts(self._made())["size_bytes"])
 
+    @property
+    def served_by(self) -> str:
+        """The socket, which nbdfuse has, too."""
+        return str(self._socket)
+
     def flush(self) -> None:
         """Flushes the loop device, which has the server flush."""
         flush_for_good(self._made(), self.place)
