@@ -77,7 +77,7 @@ COMMANDS = {
     "web": (ROOT / "web", ("npm", "run", "--silent", "test")),
 }
 """Part: what it runs beside its Python tests, and where."""
-EXAMPLES_OF = ("oltp", "archive", "dss", "cube", "search", "crash", "driver")
+EXAMPLES_OF = ("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage")
 
 
 def part_of_file(path: Path) -> str | None:

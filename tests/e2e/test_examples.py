@@ -39,6 +39,7 @@ PARTS = {
     "oltp": "oltp",
     "scale": "search",
     "search": "search",
+    "storage": "storage",
 }
 """How the name of an example begins: the part of `make test-long` that runs it."""
 QUICK = {"noop-open", "oltp-ladder", "oltp-sqlite"}
@@ -92,7 +93,7 @@ def test_example_runs(session: Session, path: Path, pytestconfig: pytest.Config)
 
 def short_of(text: str) -> tuple[str, ...]:
     """A short load, as far as the workload leaves that to the profile."""
-    if "name: dss" in text:
+    if "name: dss" in text or "name: storage" in text:
         return ()
     return ("--measure", "2s") if "name: cube" in text else SHORT
 
