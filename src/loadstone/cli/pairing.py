@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.table import Table
 
-from loadstone.cli.console import out, say_document
+from loadstone.cli.console import out, plain_table, say_document
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Output
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, metric_infos, to_compare
-from loadstone.report.model import ComparisonReport, MetricInfo
+from loadstone.report.hosts import host_differences
+from loadstone.report.model import ComparisonReport, HostDifference, MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
-from loadstone.report.text import number, percent, ratio, ratio_interval, verdict
+from loadstone.report.text import number, p_value, percent, ratio, ratio_interval, verdict
 from loadstone.results.metrics import RESPONSE_P95
 from loadstone.results.record import Notice
 from loadstone.results.statistics import Contrast, Method, judge, unpaired, within_blocks
@@ -26,6 +28,14 @@ from loadstone.spec.plans import Variant
 from loadstone.spec.problems import near
 from loadstone.units import parse_percent
 from loadstone.workloads.judging import answers_to_rate, judged_metrics
+from loadstone.workloads.registry import workload_of
+
+_FEWEST_FOR_TABLE = 4
+_HOST_FACTS = (
+    *("host.processor.", "host.memory_bytes.", "host.disks.", "host.mitigations.", "host.kernel"),
+    *("host.system", "host.virtualisation"),
+)
+"""How the facts begin that `Two hosts` tells of, or that follow from the processor."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,8 @@ def compare_results(
     compared = _compare(
         baseline, candidate, common or [next(iter(shared.values()))], _margin(margin, baseline)
     )
-    notices = _notices(baseline, candidate, compared, wanted)
+    hosts = host_differences(baseline.trials, candidate.trials)
+    notices = _notices(baseline, candidate, compared, wanted) + _of_hosts(hosts)
     if output.json:
         told = [
             {"metric": metric.model_dump(), "comparison": report.model_dump()}
@@ -76,11 +87,12 @@ def compare_results(
             "version": 1,
             **told[0],
             "further": told[1:],
+            "hosts": [each.model_dump() for each in hosts],
             "notices": [notice.model_dump() for notice in notices],
         }
         say_document(json.dumps(document, indent=2))
     else:
-        _print(compared, notices)
+        _print(compared, hosts, notices)
     return ExitCode.OK
 
 
@@ -166,10 +178,16 @@ def _shared_metrics(baseline: Side, candidate: Side) -> dict[str, MetricInfo]:
 
 
 def _judged_metrics(experiment: Experiment) -> list[str]:
-    """A single run has no verdicts, and is judged by response time here if load has a rate."""
-    if not experiment.named_metrics and answers_to_rate(experiment):
+    """A single run has no verdicts, and is judged by response time here if load has a rate.
+
+    A baseline is judged by each of its tests, all together.
+    """
+    if experiment.named_metrics:
+        return experiment.named_metrics
+    if answers_to_rate(experiment):
         return [RESPONSE_P95]
-    return judged_metrics(experiment)
+    tests = [step.metric for step in workload_of(experiment.workload).steps() if step.column]
+    return tests or judged_metrics(experiment)
 
 
 def _notices(
@@ -217,20 +235,81 @@ def _notices(
     return notices
 
 
+def _of_hosts(hosts: Sequence[HostDifference]) -> list[Notice]:
+    """That nothing can be laid to one of them where several things differ."""
+    if not hosts:
+        return []
+    facts = ", ".join(each.fact for each in hosts)
+    return [
+        Notice(
+            code="two-hosts",
+            severity="warning",
+            message=f"the two were made on hosts that differ in {facts}: a difference may come of "
+            "any of these",
+            advice="to tell physical from virtual, take the same hardware, system and disk for "
+            "both, and change nothing else",
+        )
+    ]
+
+
 def _print(
-    compared: Sequence[tuple[MetricInfo, ComparisonReport]], notices: Sequence[Notice]
+    compared: Sequence[tuple[MetricInfo, ComparisonReport]],
+    hosts: Sequence[HostDifference],
+    notices: Sequence[Notice],
 ) -> None:
     console = out()
-    for metric, report in compared:
-        _print_comparison(console, metric, report)
+    if len(compared) >= _FEWEST_FOR_TABLE:
+        console.print(_table(compared))
+    else:
+        for metric, report in compared:
+            _print_comparison(console, metric, report)
     _, first = compared[0]
-    console.print("What differs:" if first.differences else "Nothing else differs.")
-    for difference in first.differences:
+    if hosts:
+        table = plain_table("", first.baseline, first.candidate, title="Two hosts", whole=("",))
+        for each in hosts:
+            table.add_row(each.fact, each.baseline, each.candidate)
+        console.print(table)
+    shown, rest = _without_hosts(first.differences) if hosts else (first.differences, "")
+    console.print(
+        ("What else differs:" if hosts else "What differs:") if shown else "Nothing else differs."
+    )
+    for difference in shown:
         console.print(f"  {difference}", markup=False)
+    if rest:
+        console.print(f"  {rest}", markup=False)
     for notice in notices:
         console.print(f"{notice.severity}: {notice.message}", markup=False)
         if notice.advice:
             console.print(f"  {notice.advice}", markup=False)
+
+
+def _without_hosts(differences: Sequence[str]) -> tuple[list[str], str]:
+    """What differs beside the facts of the hosts, and how many of those there are."""
+    shown = [each for each in differences if not each.startswith(_HOST_FACTS)]
+    count = len(differences) - len(shown)
+    rest = f"and {count} facts of processor, memory, disks and mitigations: --json has them"
+    return shown, rest if count else ""
+
+
+def _table(compared: Sequence[tuple[MetricInfo, ComparisonReport]]) -> Table:
+    """A row for each metric: of many, a block each is too much to read."""
+    _, first = compared[0]
+    unit = {metric.unit for metric, _ in compared}
+    title = f"{first.candidate} against {first.baseline}, {', '.join(sorted(unit))}"
+    table = plain_table(
+        "", "first", "second", "ratio", "interval", "p", "verdict", title=title, whole=("",)
+    )
+    for metric, report in compared:
+        means = (report.baseline_mean, report.candidate_mean)
+        table.add_row(
+            metric.name.removesuffix(" mb_per_s"),
+            *("" if mean is None else number(mean) for mean in means),
+            ratio(report.ratio, report.low, report.high),
+            ratio_interval(report.low, report.high),
+            p_value(report.p_adjusted).removeprefix("p "),
+            verdict(report),
+        )
+    return table
 
 
 def _print_comparison(console: Console, metric: MetricInfo, report: ComparisonReport) -> None:

@@ -122,17 +122,11 @@ def _system() -> str:
 
 
 def _virtualisation() -> str:
-    """`none`, or the kind of virtual machine or container."""
+    """`none`, or the kind of virtual machine, and of the container in it: `kvm, docker`."""
     if shutil.which("systemd-detect-virt"):
-        answer = subprocess.run(
-            ["systemd-detect-virt"],
-            capture_output=True,
-            text=True,
-            timeout=_TOOL_LIMIT_S,
-            check=False,
-        )
-        if answer.stdout.strip():
-            return answer.stdout.strip()
+        kinds = [kind for kind in map(_detected, ("--vm", "--container")) if kind]
+        if kinds:
+            return ", ".join(kind for kind in kinds if kind != "none") or "none"
     maker = " ".join(
         text
         for name in ("sys_vendor", "product_name")
@@ -141,6 +135,18 @@ def _virtualisation() -> str:
     if "hypervisor" in Path("/proc/cpuinfo").read_text().split():
         return f"virtual machine ({maker or 'unknown'})"
     return f"none ({maker})" if maker else "none"
+
+
+def _detected(what: str) -> str:
+    """`none`, or a kind; a container hides the machine that it runs in where both are asked for."""
+    answer = subprocess.run(
+        ["systemd-detect-virt", what],
+        capture_output=True,
+        text=True,
+        timeout=_TOOL_LIMIT_S,
+        check=False,
+    )
+    return answer.stdout.strip()
 
 
 def _mount(folder: Path) -> dict[str, Any]:

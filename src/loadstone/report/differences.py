@@ -9,6 +9,7 @@ from typing import Any
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import RecordedTrial
+from loadstone.report.text import shortened
 from loadstone.spec.plans import Variant
 
 _VOLATILE = re.compile(
@@ -32,7 +33,6 @@ _CHANCE = re.compile(
 """Parts of names that are drawn anew for each placement: number of a loop device, folders."""
 
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
-_TEXT_LIMIT = 60
 
 
 def differences(
@@ -147,5 +147,4 @@ def _plain(value: Any) -> str:
 def _text(values: frozenset[str]) -> str:
     if not values:
         return "absent"
-    text = " or ".join(sorted(values))
-    return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
+    return shortened(" or ".join(sorted(values)))

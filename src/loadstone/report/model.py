@@ -75,6 +75,14 @@ class VariantReport(Record):
     )
 
 
+class HostDifference(Record):
+    """A large fact in which the hosts of two results differ."""
+
+    fact: str = Field(description="`virtualisation`, `processor`, `memory`, `disks`, ...")
+    baseline: str
+    candidate: str
+
+
 class LookReport(Record):
     """The look of a sequential plan at which a comparison was judged last."""
 

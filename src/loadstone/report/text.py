@@ -135,6 +135,11 @@ def milliseconds(seconds: float) -> str:
     return number(seconds * 1000)
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """A text that may be cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def level(value: Level | None) -> str:
     """A level of a factor; None is the system's default."""
     if value is None:
