@@ -154,7 +154,7 @@ def test_a_plan_says_how_much_a_trial_writes(
     assert run_command(["plan", str(file)]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "A trial writes about 96.6 GB to the database" in text
-    assert "It will be refused: a trial writes about" in text
+    assert "It will be refused: a trial needs about" in text
     assert run_command(["plan", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["growth_bytes"] == 240_000 * 7200 * 60
 

@@ -8,9 +8,11 @@ from loadstone.workloads.base import StepInfo
 from loadstone.workloads.storage.tests import StorageTest
 
 _PLAIN = frozenset(
-    ("rw", "bs", "size", "iodepth", "ioengine", "direct", "invalidate", "refill_buffers")
-    + ("runtime", "ramp_time", "time_based", "thread", "norandommap", "randrepeat", "randseed")
-    + ("rwmixread", "fsync", "fdatasync", "sync")
+    {
+        *("rw", "bs", "size", "iodepth", "ioengine", "direct", "invalidate", "refill_buffers"),
+        *("runtime", "ramp_time", "time_based", "thread", "norandommap", "randrepeat", "randseed"),
+        *("rwmixread", "fsync", "fdatasync", "sync"),
+    }
 )
 """Options of a job file with which a test is still one of its access, block, depth and threads."""
 _COLUMNS = ("read", "write", "mix")

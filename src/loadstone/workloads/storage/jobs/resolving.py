@@ -13,7 +13,7 @@ from loadstone.errors import WrongInputError
 from loadstone.workloads.storage.fio_binary import find_fio
 from loadstone.workloads.storage.jobs.reading import JobFile, Line, Section
 
-_PARSE_S = 20.0
+_PARSE_S = 60.0
 _QUOTED = re.compile(r'--description=("[^"]*"|\S*)')
 _OPTION = re.compile(r"--(?P<option>[a-z0-9_-]+)(?:=\s*(?P<value>\S*))?(?=\s|$)")
 _SPACES = re.compile(r"\s")
