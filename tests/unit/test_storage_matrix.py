@@ -9,11 +9,13 @@ import pytest
 from rich.console import Console
 from sample_storage import Sample, alone, compared, write_storage
 
+from loadstone.cli.outlook import look_ahead
 from loadstone.report.depths import depth_curves, depths_said, knee_of
 from loadstone.report.document import build_document
 from loadstone.report.model import DepthCurve, DepthPoint, ReportDocument, StepsReport
 from loadstone.report.terminal import print_report
 from loadstone.results.statistics import holm
+from loadstone.spec.model import WorkloadSpec
 
 THREE = ("loop:ext4", "loop:xfs", "loop:btrfs")
 WRITES = "RND4K Q1T1 write mb_per_s"
@@ -132,3 +134,19 @@ def test_curves_are_of_three_tests_at_least_that_differ_in_depth_only(
     assert {curve.label for curve in curves} == {"randread 4 kB"}
     assert [point.in_flight for point in curves[0].points] == [1, 4, 16]
     assert all(point.p50_ms for curve in curves for point in curve.points)
+
+
+def test_the_plan_says_blocks_and_hours() -> None:
+    experiment = compared("folder:/tmp", *THREE, repeats=5)
+    matrix = look_ahead(experiment, Path("/tmp"), Path("/nowhere")).matrix
+    assert matrix is not None
+    assert (matrix.configurations, matrix.tests, matrix.fewest_blocks, matrix.pairs) == (4, 8, 3, 6)
+    assert 4 * (8 * 6 * 5 + 7 * 5) <= matrix.block_s < 4 * (8 * 6 * 5 + 7 * 5 + 60)
+    short = {"profile": "cdm8", "passes": 1, "pass_length": "1s", "pause": "0s"}
+    quick = experiment.model_copy(
+        update={"workload": WorkloadSpec(name="storage", parameters=short)}
+    )
+    line = look_ahead(quick, Path("/tmp"), Path("/nowhere")).matrix
+    assert line is not None
+    assert line.block_s < matrix.block_s / 5
+    assert look_ahead(alone(), Path("/tmp"), Path("/nowhere")).matrix is None

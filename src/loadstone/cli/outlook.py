@@ -71,6 +71,20 @@ class LookLine:
 
 
 @dataclass(frozen=True)
+class MatrixLine:
+    """A matrix of configurations and tests, and what a block of it costs."""
+
+    configurations: int
+    tests: int
+    block_s: float
+    """About; one trial of each configuration with all its tests."""
+    fewest_blocks: int
+    """With fewer no verdict is given on any test."""
+    pairs: int
+    """Judged together where the best of a test is named: all that there are."""
+
+
+@dataclass(frozen=True)
 class Outlook:
     """The whole."""
 
@@ -82,6 +96,8 @@ class Outlook:
     trials_at_least: int
     """Fewer where it may stop at a look."""
     looks: list[LookLine]
+    matrix: MatrixLine | None
+    """None where no tests are compared one by one."""
     factors: list[FactorLine]
     settings: list[FactorLine]
     skipped: list[SkippedRung]
@@ -129,6 +145,7 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
     around = around_earlier(experiment, results)
     trials = _trials(plans)
     unsafe = any(trial.unsafe for trial in trials)
+    duration_s = experiment_s(experiment, plans, around.seconds if around else None)
     return Outlook(
         experiment=experiment,
         variants=variants,
@@ -136,11 +153,12 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         trials_at_most=at_most,
         trials_at_least=_at_least(experiment, at_most, crashes),
         looks=_looks(experiment),
+        matrix=_matrix(experiment, duration_s / max(at_most, 1)),
         factors=_factors(experiment),
         settings=_settings(experiment),
         skipped=stages.skipped,
         impossible=_impossible(experiment, variants, stages.skipped),
-        duration_s=experiment_s(experiment, plans, around.seconds if around else None),
+        duration_s=duration_s,
         around=around,
         data_bytes=_data_bytes(experiment, variants),
         growth_bytes=most_growth_bytes(experiment, variants),
@@ -168,6 +186,30 @@ def too_few_repeats(experiment: Experiment) -> str | None:
     return (
         f"repeats: {experiment.repeats} can show no difference, however large it is; "
         f"{needed} is the least"
+    )
+
+
+def _matrix(experiment: Experiment, trial_s: float) -> MatrixLine | None:
+    """What a block costs, where several configurations are compared test by test.
+
+    Args:
+        experiment: Checked.
+        trial_s: About how long a trial takes, with all around it.
+    """
+    from loadstone.results.statistics import fewest_blocks
+    from loadstone.workloads.registry import workload_of
+
+    design = design_of(experiment)
+    tests = [step for step in workload_of(experiment.workload).steps() if step.column]
+    if not tests or not design.pairs(experiment):
+        return None
+    levels = design.levels_per_block(experiment)
+    return MatrixLine(
+        configurations=len(design.variants(experiment)),
+        tests=len(tests),
+        block_s=levels * trial_s,
+        fewest_blocks=fewest_blocks(levels),
+        pairs=levels * (levels - 1) // 2,
     )
 
 

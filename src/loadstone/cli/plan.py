@@ -23,7 +23,7 @@ from loadstone.cli.changes import (
 from loadstone.cli.console import out, plain_table, say_document
 from loadstone.cli.detection import detection_document, detection_lines
 from loadstone.cli.draft import Draft, begin
-from loadstone.cli.durations import whole_s
+from loadstone.cli.durations import about, whole_s
 from loadstone.cli.earlier import Around
 from loadstone.cli.execute import check
 from loadstone.cli.options import (
@@ -36,7 +36,7 @@ from loadstone.cli.options import (
     Words,
     refuse_idle,
 )
-from loadstone.cli.outlook import FactorLine, LookLine, Outlook, look_ahead
+from loadstone.cli.outlook import FactorLine, LookLine, MatrixLine, Outlook, look_ahead
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
 from loadstone.report.text import steps_said
@@ -141,6 +141,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "trials_at_most": outlook.trials_at_most,
         "trials_at_least": outlook.trials_at_least,
         "looks": [asdict(line) for line in outlook.looks],
+        "matrix": asdict(outlook.matrix) if outlook.matrix else None,
         "factors": [asdict(line) for line in outlook.factors],
         "settings": [asdict(line) for line in outlook.settings],
         "skipped": [rung.model_dump(mode="json") for rung in outlook.skipped],
@@ -232,6 +233,8 @@ def _print_cost(outlook: Outlook) -> None:
     if outlook.trials_at_least < count:
         trials += f" at most, {outlook.trials_at_least} at least"
     console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
+    if outlook.matrix is not None:
+        console.print(_matrix(outlook.matrix, outlook.experiment.repeats))
     console.print(_around(outlook.around))
     if outlook.soak_s is not None:
         console.print(_soak(outlook.soak_s))
@@ -264,6 +267,21 @@ def _beside(experiment: Experiment) -> str:
 
     is_database = "sql" in target_for(experiment.target).capabilities
     return " to the database, beside the server's log" if is_database else ""
+
+
+def _matrix(matrix: MatrixLine, blocks: int) -> str:
+    """The blocks that are needed, and the hours that they take."""
+
+    def taking(count: int) -> str:
+        return about(matrix.block_s * count)
+
+    return (
+        f"A block of {matrix.configurations} configurations with {matrix.tests} tests takes about "
+        f"{taking(1)}. {blocks} blocks are planned ({taking(blocks)}); "
+        f"{matrix.fewest_blocks} at least are needed for any verdict "
+        f"({taking(matrix.fewest_blocks)}), and more for a small change: --detect 5% says how "
+        f"many. The best of a test is judged among {matrix.pairs} pairs."
+    )
 
 
 def _around(around: Around | None) -> str:
