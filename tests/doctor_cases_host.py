@@ -108,6 +108,21 @@ CASES: dict[str, Case] = {
         "soft",
     ),
     "host.disk-space": (place(free_bytes=3 * GB), place(free_bytes=6 * GB), "3 GB of 100 GB"),
+    "host.flushes-not-sent": (
+        disk(write_cache="write through", flushes=0, writes=12_000),
+        disk(write_cache="write back", flushes=0, writes=12_000),
+        "0 flushes and 12,000 writes",
+    ),
+    "host.flushes-dropped": (
+        place(drops_flushes="fuamode=discard"),
+        place(drops_flushes=None),
+        "fuamode=discard",
+    ),
+    "host.flushes-unseen": (
+        disk(virtual=True, flushes=7, writes=9),
+        disk(virtual=False, flushes=7, writes=9),
+        "7 flushes and 9 writes",
+    ),
     "host.scheduler": (disk(scheduler="bfq"), disk(scheduler="bfq", rotational=True), "echo none"),
     "host.read-ahead": (disk(read_ahead_kb=8192), disk(read_ahead_kb=1024), "8192"),
     "sqlite.damaged": (sqlite(damage="page 7: bad"), sqlite(damage=None), "page 7"),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from machine import apart, assert_as_before, listing, need
 
+from loadstone.doctor.collect.host import host_facts
+from loadstone.doctor.rules.base import Host
+from loadstone.doctor.rules.host_flushes import flushes_dropped, flushes_not_sent
 from loadstone.journal import Journal
 from loadstone.placements import programs, tree
 from loadstone.placements.account import own_account
@@ -133,6 +137,35 @@ def test_overlay_is_followed_to_the_disk_of_its_upper_folder(places: Places) -> 
     assert found.way is Way.PAST
 
 
+def test_a_file_shown_by_nbdfuse_has_no_device_below(places: Places, open_folder: Path) -> None:
+    need("nbd:ext4")
+    shown = open_folder / "shown"
+    shown.mkdir()
+    disk = shown / "disk"
+    script = f"nbdfuse --pidfile {open_folder}/ready {disk} --unix $unixsocket"
+    command = ["nbdkit", "--unix", "-", "memory", "16M", "--run", script]
+    with subprocess.Popen(command) as server:
+        try:
+            while not (open_folder / "ready").exists():
+                assert server.poll() is None
+                time.sleep(0.01)
+            before = below.read(disk)
+            words = [f"--filename={disk}", f"--size={SIZE}", "--rw=write", "--bs=64k"]
+            words += ["--direct=1", "--thread", "--overwrite=1", "--output=/dev/null"]
+            subprocess.run(["fio", "--name=t", *words], check=True, cwd="/")
+            happened = below.between(before, below.read(disk))
+        finally:
+            subprocess.run(["umount", shown], check=False)
+            server.terminate()
+    (open_folder / "ready").unlink(missing_ok=True)
+    shown.rmdir()
+    assert happened is not None
+    found = judge_way(SIZE, SIZE, happened)
+    assert found is not None
+    assert "no device below (fuse" in found.evidence
+    assert found.way in (Way.UNKNOWN, Way.THROUGH)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -147,6 +180,20 @@ def test_each_answer_on_a_placement_that_earns_it(
 ) -> None:
     need(text)
     assert answer(places.use(StorageSpec(data=text)).data, places) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("loop:ext4,write-cache=through,size=64MB", flushes_not_sent),
+        ("nbd:ext4,async,size=64MB", flushes_dropped),
+    ],
+)
+def test_the_doctor_finds_what_a_placement_does(places: Places, text: str, rule: Host) -> None:
+    need(text)
+    plain = host_facts(places.use(StorageSpec(data="loop:ext4,size=64MB")).data)
+    assert rule(plain) is None
+    assert rule(host_facts(places.use(StorageSpec(data=text)).data)) is not None
 
 
 def test_a_library_that_swallows_fsync_is_seen_by_the_counter(places: Places) -> None:

@@ -18,6 +18,12 @@ class DiskFacts:
     schedulers: tuple[str, ...] = ()
     """Those that can be chosen."""
     read_ahead_kb: int | None = None
+    write_cache: str | None = None
+    """What the kernel believes of its cache: `write back` or `write through`."""
+    flushes: int | None = None
+    """That the kernel has sent to it since boot."""
+    writes: int | None = None
+    """Likewise."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,10 @@ class PlaceFacts:
     size_bytes: int | None = None
     free_bytes: int | None = None
     disk: DiskFacts | None = None
+    nearest: DiskFacts | None = None
+    """The device that its file system lies on, if that is another: a loop device."""
+    drops_flushes: str | None = None
+    """The word on the command line of a storage server below it, if it says that it drops them."""
 
     @property
     def solid(self) -> bool:

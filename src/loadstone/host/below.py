@@ -34,12 +34,14 @@ class Ground:
         journal: The device of an external journal of ext4.
         ends_on: The kind of file system below the last layer, if the kernel has no device below
             that one: `fuse.nbdfuse`, `nfs4`, `tmpfs`.
+        ends_at: The file there, that the last loop device shows.
     """
 
     file_system: str
     layers: tuple[tuple[str, ...], ...] = ()
     journal: str | None = None
     ends_on: str | None = None
+    ends_at: Path | None = None
 
 
 def ground_of(
@@ -59,7 +61,8 @@ def ground_of(
     kind = (mounted(folder) or {}).get("file_system", "unknown")
     layers, ends_on = _below_folder(folder, machine, device_of, mounted, _DEEPEST)
     journal = _journal(layers[0][0], machine) if layers and kind == "ext4" else None
-    return Ground(kind, tuple(layers), journal, ends_on)
+    last = layers[-1][0] if layers and ends_on is not None else None
+    return Ground(kind, tuple(layers), journal, ends_on, _backing(last, machine) if last else None)
 
 
 def ground_of_device(device: Path, machine: Machine = THIS_MACHINE) -> Ground:
@@ -72,8 +75,11 @@ def ground_of_device(device: Path, machine: Machine = THIS_MACHINE) -> Ground:
 
 
 def counters(machine: Machine = THIS_MACHINE) -> dict[str, DiskCounters]:
-    """What each block device of the machine has moved since boot, by its name."""
-    text = machine.at("/proc/diskstats").read_text()
+    """What each block device has moved since boot, by its name; nothing where it is not told."""
+    try:
+        text = machine.at("/proc/diskstats").read_text()
+    except OSError:
+        return {}
     return {disk.name: disk.counters for disk in parse_diskstats(text)}
 
 
@@ -106,9 +112,8 @@ def _below_device(
         return [], "unknown"
     name = link.resolve().name
     layer: list[tuple[str, ...]] = [(name,)]
-    backing = machine.at(f"/sys/class/block/{name}/loop/backing_file")
-    if backing.exists():
-        file = Path(backing.read_text().strip().removesuffix(" (deleted)"))
+    file = _backing(name, machine)
+    if file is not None:
         if not file.exists():  # of another mount table, or gone
             return layer, "unknown"
         below, ends_on = _below_folder(file.parent, machine, device_of, mounted, left - 1)
@@ -116,6 +121,15 @@ def _below_device(
     slaves = machine.at(f"/sys/class/block/{name}/slaves")
     members = tuple(sorted(each.name for each in slaves.iterdir())) if slaves.is_dir() else ()
     return layer + ([members] if members else []), None
+
+
+def _backing(name: str, machine: Machine) -> Path | None:
+    """The file that a loop device shows; None for any other device."""
+    try:
+        text = machine.at(f"/sys/class/block/{name}/loop/backing_file").read_text()
+    except OSError:
+        return None
+    return Path(text.strip().removesuffix(" (deleted)"))
 
 
 def _btrfs_members(number: str, machine: Machine) -> tuple[str, ...]:

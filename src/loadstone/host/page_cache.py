@@ -62,7 +62,13 @@ def cached(file: Path) -> Cached:
 
 
 def cached_below(folder: Path) -> Cached:
-    """The sum over the files below a folder; one that goes away meanwhile is left out."""
+    """The sum over the files below a folder; one that goes away meanwhile is left out.
+
+    Args:
+        folder: Or a single file, or a device.
+    """
+    if not folder.is_dir():
+        return cached(folder)
     total = Cached(0, 0, 0)
     for path in sorted(folder.rglob("*")):
         try:

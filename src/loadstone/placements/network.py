@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError
+from loadstone.host.below import ground_of
 from loadstone.journal import undoes
 from loadstone.placements import loop, mounts, processes, programs
 from loadstone.placements.device import (
@@ -34,6 +35,8 @@ _STATS, _LOG = "flushes.stats", "flushes.log"
 _SYNCS = 8
 """That are made to count what the server does with flushes."""
 _BLOCK = 4096
+_FORCE, DISCARD = "fuamode=force", "fuamode=discard"
+"""What nbdkit is told to do with durable writes and flushes."""
 
 
 class NetworkDevice(Device):
@@ -256,8 +259,30 @@ def nbdkit_arguments(
         parameters.append(f"rate={8 * rate_bytes}")  # the filter counts bits
     if writes is not None:
         filters.append("fua")
-        parameters.append(f"fuamode={'force' if writes == 'sync' else 'discard'}")
+        parameters.append(_FORCE if writes == "sync" else DISCARD)
     return [*(f"--filter={name}" for name in filters), "file", f"file={image}", *parameters]
+
+
+def dropping_server(folder: Path) -> str | None:
+    """What the server below a folder was told, if that is to drop flushes.
+
+    Args:
+        folder: Of which nbdkit, nbdfuse and a loop device make a disk, or of any other.
+
+    Returns:
+        The word on its command line; None if there is no such server, or it drops none.
+    """
+    file = ground_of(folder).ends_at
+    if file is None:
+        return None
+    for fuse in processes.serving("nbdfuse", str(file)):
+        words = fuse.cmdline()
+        if "--unix" not in words:
+            continue
+        for server in processes.serving("nbdkit", words[words.index("--unix") + 1]):
+            if DISCARD in server.cmdline():
+                return DISCARD
+    return None
 
 
 def _rewrite_and_sync(device: Path, times: int) -> None:

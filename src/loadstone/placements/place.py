@@ -160,8 +160,9 @@ class Place:
             raise WrongInputError(
                 f"the power of several devices of one placement cannot be cut: {self.text}"
             )
-        plain = {"read_delay_ms": 0, "rate_bytes": None, "write_cache": None}
-        return replace(self, kind="volatile", full=False, **plain)
+        return replace(
+            self, kind="volatile", full=False, read_delay_ms=0, rate_bytes=None, write_cache=None
+        )
 
 
 def parse(text: str) -> Place:

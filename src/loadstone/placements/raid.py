@@ -108,7 +108,13 @@ def create_words(name: str, level: str, members: Sequence[Path]) -> list[str | P
         members: New devices that read as zeros.
     """
     known = [] if level == "raid0" else ["--assume-clean", "--bitmap=none"]
-    words = ["--create", ARRAYS / name, "--run", "--metadata=1.2", "--homehost=any"]
+    words: list[str | Path] = [
+        "--create",
+        ARRAYS / name,
+        "--run",
+        "--metadata=1.2",
+        "--homehost=any",
+    ]
     words += [f"--name={name}", f"--level={level.removeprefix('raid')}"]
     return [*words, *known, f"--raid-devices={len(members)}", *members]
 

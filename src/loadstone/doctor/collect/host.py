@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loadstone.doctor.facts import DiskFacts, HostFacts, PlaceFacts
+from loadstone.host.below import counters, ground_of
 from loadstone.host.cgroup import Bounds, bounds_of
-from loadstone.host.disks import disk_below
+from loadstone.host.disks import disk_below, whole_disk
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
 from loadstone.host.proc import parse_meminfo, parse_mountinfo, parse_stat
+from loadstone.placements.network import dropping_server
 from loadstone.probes.inventory import NOT_AVAILABLE, host_inventory
 
 _CPU = "/sys/devices/system/cpu"
@@ -91,7 +93,16 @@ def _place(folder: Path, inventory: Mapping[str, Any], machine: Machine) -> Plac
         size_bytes=mount.get("size_bytes"),
         free_bytes=mount.get("free_bytes"),
         disk=None if isinstance(name, Absent) else disk_facts(name, machine),
+        nearest=_nearest(folder, name, machine),
+        drops_flushes=dropping_server(folder),
     )
+
+
+def _nearest(folder: Path, disk: str | Absent, machine: Machine) -> DiskFacts | None:
+    """The device of the file system itself, if another lies below it."""
+    layers = ground_of(folder, machine).layers
+    name = whole_disk(layers[0][0], machine) if layers else disk
+    return None if isinstance(name, Absent) or name == disk else disk_facts(name, machine)
 
 
 def disk_facts(name: str, machine: Machine = THIS_MACHINE) -> DiskFacts:
@@ -101,8 +112,12 @@ def disk_facts(name: str, machine: Machine = THIS_MACHINE) -> DiskFacts:
     chosen = [word for word in schedulers if word.startswith("[")]
     rotational = _text(machine, f"{queue}/rotational")
     model = (_text(machine, f"/sys/block/{name}/device/model") or "").lower()
+    counted = counters(machine).get(name)
     return DiskFacts(
         name=name,
+        write_cache=_text(machine, f"{queue}/write_cache"),
+        flushes=None if counted is None else counted.flushes,
+        writes=None if counted is None else counted.writes,
         rotational=None if rotational is None else rotational == "1",
         virtual=name.startswith(_VIRTUAL_NAMES) or any(word in model for word in _VIRTUAL_MODELS),
         scheduler=chosen[0].strip("[]") if chosen else None,

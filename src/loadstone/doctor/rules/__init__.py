@@ -1,6 +1,7 @@
 """All rules. Importing this registers them, in the order in which they are told."""
 
 from loadstone.doctor.rules import (  # noqa: F401
+    host_flushes,
     host_group,
     host_memory,
     host_processor,

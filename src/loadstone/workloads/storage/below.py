@@ -14,7 +14,7 @@ from pathlib import Path
 from loadstone.host.below import Ground, counters, ground_of, ground_of_device
 from loadstone.host.machine import THIS_MACHINE, Machine
 from loadstone.host.memory_group import BoundedGroup
-from loadstone.host.page_cache import Cached, cached, cached_below
+from loadstone.host.page_cache import Cached, cached_below
 from loadstone.placements.flushes import ServerFlushes
 
 _COUNTERS = ("read_bytes", "write_bytes", "flushes")
@@ -94,7 +94,7 @@ def read(
     """
     is_device = stat.S_ISBLK(path.stat().st_mode)
     ground = ground_of_device(path, machine) if is_device else ground_of(path, machine)
-    held = cached(path) if is_device else cached_below(path)
+    held = cached_below(path)
     figures = {**_of_devices(ground, machine), f"{_ON} {ground.file_system}": 1.0}
     if ground.ends_on is not None:
         figures[f"{_ENDS} {ground.ends_on}"] = 1.0
