@@ -86,6 +86,9 @@ CHECKPOINTS = {
     "spark": {},
     "folder": {},
     "device": {},
+    "nbd": {},
+    "iscsi": {},
+    "nfs": {},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""
