@@ -201,3 +201,75 @@ fn write(file: &mut File, bytes: &[u8], sync: Sync) -> io::Result<()> {
         Sync::Fdatasync => file.sync_data(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::account::of;
+    use crate::plan::Plan;
+    use serde_json::json;
+    use std::path::PathBuf;
+
+    /// A folder that goes with the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+            fs::create_dir(&folder).expect("a folder");
+            Self(folder)
+        }
+
+        fn catalogue(&self) -> Catalogue {
+            let parameters = json!({"data_seed": 7, "homes": 2, "home_files": 2, "layout": "hashed",
+                "hash_characters": 2, "names": ["steve"], "sync": "fdatasync"});
+            let phase = json!({"name": "p", "kind": "measure", "duration_s": 1.0,
+                "load": {"model": "closed", "users": {"from": 1, "to": 1}}});
+            let plan = json!({"version": 3, "workload": {"name": "storage", "parameters": parameters},
+                "connection": {"protocol": "files", "folder": self.0}, "phases": [phase]});
+            let plan = Plan::parse(&plan.to_string()).expect("a plan");
+            Catalogue::from_plan(&plan).expect("a catalogue")
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn class(answer: Answer) -> String {
+        answer.expect_err("a failure").class.0.into()
+    }
+
+    #[test]
+    fn files_are_made_replaced_and_deleted_and_a_torn_one_is_seen() {
+        let folder = Folder::new("loadstone-calls");
+        let catalogue = folder.catalogue();
+        let mut calls = FileCalls::new(&catalogue);
+        for home in 0..2 {
+            calls.make(Call::MakeHome(home)).expect("a home");
+        }
+        let first = FileId { home: 0, file: 1 };
+        let path = folder.0.join("users/st/steve/f00001");
+        calls.make(Call::Replace(first, 3)).expect("replaced");
+        let content = fs::read(&path).expect("a file");
+        assert_eq!(catalogue.contents.version(first, &content), Some(3));
+        calls.make(Call::Read(first)).expect("whole");
+        calls.make(Call::Stat(first)).expect("there");
+
+        let further = FileId { home: 1, file: 2 };
+        calls.make(Call::Create(further)).expect("created");
+        assert!(folder.0.join("users/st/steve2/f00002").exists());
+        assert_eq!(class(calls.make(Call::Create(further))), "file_exists");
+        calls.make(Call::List(1)).expect("a list");
+        assert_eq!(of(&catalogue.account.listed), 3);
+        calls.make(Call::Delete(further)).expect("deleted");
+        assert_eq!(class(calls.make(Call::Delete(further))), "no_file");
+
+        fs::write(&path, &content[..content.len() - 1]).expect("torn");
+        assert_eq!(class(calls.make(Call::Read(first))), "torn_file");
+        let names = fs::read_dir(folder.0.join("users/st/steve")).expect("a home");
+        assert_eq!(names.count(), 2);
+    }
+}

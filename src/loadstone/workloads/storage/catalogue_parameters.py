@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from loadstone.limits import MOST_CARDS, MOST_HOME_FILES, MOST_HOMES
 from loadstone.spec.base import Spec
-from loadstone.workloads.storage.names import NUMBERED
+from loadstone.workloads.storage.names import GIVEN
 
 CATALOGUE = "catalogue"
 """The profile that the load driver makes, and not fio."""
@@ -45,7 +45,7 @@ class CatalogueParameters(Spec):
         description="Of a name in `catalogue`, for the folder of a hashed home.",
     )
     names: str = Field(
-        default=NUMBERED,
+        default=GIVEN,
         description="Of users in `catalogue`: `numbered`, `given` (a list of given names), or a "
         "file with one a line; from the second round on a number is put behind each.",
     )
