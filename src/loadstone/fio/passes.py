@@ -147,7 +147,7 @@ class PassMaker:
         began_s = self._now_s()
         longest_s = parameters.longest_s(test) + _PATIENCE_S
         group = Path(parameters.memory_group) if parameters.memory_group else None
-        ended = run_fio(self._fio, ["jobs.fio"], folder, longest_s, self._must_stop, group)
+        ended = run_fio(self._fio, ["jobs.fio"], folder, longest_s, self._must_stop, group=group)
         if ended.stopped:
             raise StoppedError
         output = parse_output(ended.text)

@@ -61,6 +61,7 @@ def run_fio(
     folder: Path,
     longest_s: float,
     must_stop: Callable[[], bool],
+    *,
     group: Path | None = None,
 ) -> Ended:
     """Runs fio to its end.

@@ -78,7 +78,7 @@ def _told(measured: Measured) -> Iterator[PassFigures]:
             yield PassFigures(texts["test"], int(figures["pass"]), figures, texts)
 
 
-def test_metrics(
+def metrics_of(
     test: StorageTest, passes: Sequence[PassFigures], measured: Measured, score: str
 ) -> list[MetricValue]:
     """The figures of a test.

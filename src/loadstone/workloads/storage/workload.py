@@ -33,9 +33,9 @@ from loadstone.workloads.storage.metrics import (
     HEADLINE,
     METRICS,
     baseline,
+    metrics_of,
     passes_of,
     score_of,
-    test_metrics,
 )
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
@@ -218,7 +218,7 @@ class Storage(Workload[Target]):
         test = self._test_of(measured)
         if test is None:
             return []
-        found = test_metrics(test, passes_of(measured, test), measured, self.profile.score)
+        found = metrics_of(test, passes_of(measured, test), measured, self.profile.score)
         seen = told.seen(test, measured, self.parameters.sync)
         return found if seen is None else [*found, *told.metrics(seen)]
 
