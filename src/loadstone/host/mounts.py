@@ -37,9 +37,12 @@ def block_device(folder: Path, proc: Path = Path("/proc")) -> str | None:
     if mount is None or not mount["source"].startswith("/dev/"):
         return None
     try:
-        device = Path(mount["source"]).stat().st_rdev
+        source = Path(mount["source"]).stat()
     except OSError:
         return None
+    if not stat.S_ISBLK(source.st_mode):  # /dev/fuse
+        return None
+    device = source.st_rdev
     return f"{os.major(device)}:{os.minor(device)}"
 
 
