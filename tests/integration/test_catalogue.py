@@ -28,7 +28,12 @@ LAYOUTS = {"kind": "compare", "factor": "workload.layout", "levels": ["hashed", 
 
 def experiment(data: Path, engine: str = "folder", **fields: Any) -> Experiment:
     """One trial, unless the fields say otherwise; those that are none are parameters."""
-    parameters = {"profile": "catalogue", "homes": HOMES, "home_files": 3, "names": "numbered"} | fields
+    parameters = {
+        "profile": "catalogue",
+        "homes": HOMES,
+        "home_files": 3,
+        "names": "numbered",
+    } | fields
     design = parameters.pop("design", {"kind": "run"})
     return Experiment.model_validate(
         {

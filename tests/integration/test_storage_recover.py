@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from alone import zram_to_itself
 from integration.conftest import need_mariadb
-from lengths import long_but
+from lengths import LONG, long_but
 from machine import apart, assert_as_before, changed, listing, need
 
 from loadstone.cli.recover import command as recover
@@ -40,7 +40,7 @@ SETUPS = [
     ("zram:ext4,size=64MB", "-"),
     ("nbd:ext4,sync,size=64MB", "-"),
     ("nfs:ext4,size=64MB", "-"),
-    ("iscsi:ext4,size=64MB", "-"),
+    pytest.param("iscsi:ext4,size=64MB", "-", marks=LONG),
     ("volatile:ext4,size=64MB", "volatile:xfs,async,size=512MB"),
 ]
 
