@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loadstone.spec.profile import ProfileSpec
+from loadstone.workloads.storage.catalogue import Catalogue
+from loadstone.workloads.storage.catalogue_parameters import CATALOGUE, MIX
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES
 from loadstone.workloads.storage.wanted import profile_of, whole_s
@@ -16,7 +19,7 @@ class ListedProfile:
 
     Attributes:
         name: As `--profile` takes it.
-        tests: Their names, in order.
+        tests: Their names, in order; of the catalogue its operations, which are made together.
         passes: Of each test that count.
         seconds: All tests, with pauses and passes that do not count.
         origin: Where it comes from.
@@ -35,3 +38,6 @@ def listed_profiles() -> Iterator[ListedProfile]:
         own = StorageParameters(profile=name)
         tests = [each.name for each in profile_of(own).tests]
         yield ListedProfile(name, tests, profile.passes, whole_s(own), profile.origin)
+    usual = ProfileSpec()
+    seconds = usual.warm_up + usual.measured_s
+    yield ListedProfile(CATALOGUE, list(MIX), 1, seconds, Catalogue.origin)
