@@ -307,7 +307,7 @@ def test_nothing_of_fio_is_left_when_the_program_is_killed(run: Make, bin_folder
 def test_a_fio_without_an_engine_is_named(run: Make, bin_folder: Path) -> None:
     path = stand_in_fio.doing(bin_folder, "    pass\n")
     path.write_text(path.read_text().replace("psync", "null").replace("io_uring", "cpuio"))
-    assert "has no engine io_uring, libaio, psync" in run("randread").failure()
+    assert "has no engine io_uring or libaio or psync" in run("randread").failure()
 
 
 def test_no_fio_is_one_line(run: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
