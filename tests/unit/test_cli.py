@@ -382,7 +382,7 @@ def test_a_plan_says_when_its_trials_can_show_nothing(rungs: int, repeats: int, 
     [("oltp", engine) for engine, cls in TARGETS.items() if "transactions" in cls.capabilities]
     + [("archive", engine) for engine, cls in TARGETS.items() if "bulk" in cls.capabilities]
     + [("dss", engine) for engine, cls in TARGETS.items() if "files" in cls.capabilities]
-    + [("noop", engine) for engine in TARGETS],
+    + [("noop", engine) for engine in TARGETS if engine != "device"],
 )
 def test_the_file_of_init_runs_as_it_stands(workload: str, target: str):
     text = right("init", workload, "--target", target)
@@ -390,6 +390,12 @@ def test_the_file_of_init_runs_as_it_stands(workload: str, target: str):
     assert text.count("#") > 10
     Path("first.yaml").write_text(text)
     assert "for 1 trial" in right("plan", "first.yaml")
+
+
+def test_the_file_of_init_does_not_guess_a_device():
+    text = right("init", "storage", "--target", "device")
+    Path("first.yaml").write_text(text)
+    assert "there is no device /dev/NAME" in wrong("plan", "first.yaml")
 
 
 FILE_ENGINES = [name for name, cls in TARGETS.items() if "files" in cls.capabilities]

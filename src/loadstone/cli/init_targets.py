@@ -128,6 +128,18 @@ target:
     factor=("target.spark.sql.shuffle.partitions", "200, 4"),
 )
 
+_DEVICE = TargetText(
+    section="""
+target:
+  engine: device
+  data: /dev/NAME               # put yours here: a disk, a partition, a loop device
+  settings:
+    erase: /dev/NAME            # the same again: all that is on it is lost; leave out to read only
+""",
+    ladder="",
+    factor=("profile.users", "4, 8"),
+)
+
 _TEXTS = {
     "postgresql": _POSTGRESQL,
     "mariadb": _MARIADB,
@@ -135,6 +147,7 @@ _TEXTS = {
     "duckdb": _DUCKDB,
     "chdb": _CHDB,
     "spark": _SPARK,
+    "device": _DEVICE,
 }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.protocol.programs import FIO, Program
+from loadstone.protocol.programs import DRIVER, Program
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.target import ProcessSpec, TargetSpec, default_server
@@ -32,7 +32,7 @@ class DeviceConnection(Connection):
     files: ClassVar[int] = 0
 
     path: Path
-    program: Program = FIO
+    program: Program = DRIVER
     host: str = ""
     password: None = None
 
@@ -46,7 +46,6 @@ class Device(Target):
 
     engine = "device"
     capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", *SYNCS})
-    generator = FIO
     data_is_folder = False
     erased: ClassVar[bool] = False
     """Its loads may write."""

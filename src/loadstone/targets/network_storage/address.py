@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.journal import Entry, undoes
 from loadstone.placements import programs
-from loadstone.protocol.programs import FIO
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
@@ -41,7 +40,6 @@ _HEAD_BYTES = 1 << 20
 class StorageAtAddress(Target):
     """What is there before an experiment is there after it, but for a disk that is named twice."""
 
-    generator = FIO
     fio_engine: ClassVar[str]
 
     @classmethod

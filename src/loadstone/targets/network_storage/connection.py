@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from loadstone.protocol.programs import FIO, Program
+from loadstone.protocol.programs import DRIVER, Program
 from loadstone.targets.connection import Connection
 
 
@@ -18,7 +18,7 @@ class NetworkStorageConnection(Connection):
     protocol: str
     url: str
     host: str = "127.0.0.1"
-    program: Program = FIO
+    program: Program = DRIVER
     password: None = None
 
     def plan(self) -> dict[str, Any]:

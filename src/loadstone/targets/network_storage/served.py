@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements import programs, tree
 from loadstone.placements.account import own_account
-from loadstone.protocol.programs import FIO
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.design import Failure
 from loadstone.spec.model import OutageKind
 from loadstone.spec.problems import near
-from loadstone.spec.target import TargetSpec
+from loadstone.spec.target import TargetSpec, default_server
 from loadstone.targets import fio_program
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.local import copies
@@ -42,7 +41,6 @@ class ServedStorage(Target):
 
     serves = True
     storage_roles = ("data",)
-    generator = FIO
     fio_engine: ClassVar[str]
     """fio's for this protocol."""
     needed_programs: ClassVar[tuple[str, ...]]
@@ -86,8 +84,14 @@ class ServedStorage(Target):
         """The server and the fio that would be used.
 
         Raises:
+            WrongInputError: If it names a server that is neither ours nor at an address.
             TargetError: If this machine lacks one of them, with the package.
         """
+        if spec.server != default_server(spec.engine):
+            raise WrongInputError(
+                f"target {cls.engine} has no such server",
+                advice=f"leave server out, or write an address: {cls.engine}://HOST/...",
+            )
         if reason := cls.unavailable():
             raise TargetError(f"target {cls.engine} is not available: {reason}")
         return {"engine": cls.engine, "server": " ".join(cls.needed_programs), "on": "loopback"}
