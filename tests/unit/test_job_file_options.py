@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -46,6 +47,13 @@ def test_aliases_are_those_of_fio() -> None:
         said = " ".join(asked(f"--cmdhelp={option}"))
         found = re.findall(r"alias: (\S+)", said)
         assert found == [alias for alias, name in ALIASES.items() if name == option]
+
+
+def test_the_page_names_the_allowed_ones() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "storage-baselines.md").read_text()
+    table = page.partition("Allowed are:")[2].partition("## ")[0]
+    named = set(re.findall(r"`([a-z_0-9]+)`", table)) - set(ENGINES) | {"sync"}
+    assert named == ALLOWED.keys()
 
 
 def test_each_has_its_reason() -> None:

@@ -121,7 +121,7 @@ def test_depths_need_one_test_of_one_job() -> None:
 def test_the_list_shows_tests_passes_and_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["list", "storage", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["storage"]}
-    assert rows.keys() == PROFILES.keys()
+    assert rows.keys() == {*PROFILES, "catalogue"}
     assert rows["cdm8"]["time"] == "4min 35s"
     assert rows["cdm8"]["passes"] == 5
     assert rows["cdm8"]["tests"][0] == "SEQ1M Q8T1 read"

@@ -20,24 +20,27 @@ class ListedProfile:
     Attributes:
         name: As `--profile` takes it.
         tests: Their names, in order; of the catalogue its operations, which are made together.
-        passes: Of each test that count.
+        passes: Of each test that count; None of one that has no passes.
         seconds: All tests, with pauses and passes that do not count.
         origin: Where it comes from.
     """
 
     name: str
     tests: list[str]
-    passes: int
+    passes: int | None
     seconds: float
     origin: str
 
 
 def listed_profiles() -> Iterator[ListedProfile]:
-    """All of them."""
+    """All of them; that of the driver, whose operations are mixed, comes last."""
     for name, profile in PROFILES.items():
         own = StorageParameters(profile=name)
         tests = [each.name for each in profile_of(own).tests]
         yield ListedProfile(name, tests, profile.passes, whole_s(own), profile.origin)
+    usual = ProfileSpec()
+    seconds = usual.warm_up + usual.measured_s
+    yield ListedProfile(CATALOGUE, list(MIX), None, seconds, Catalogue.origin)
     usual = ProfileSpec()
     seconds = usual.warm_up + usual.measured_s
     yield ListedProfile(CATALOGUE, list(MIX), 1, seconds, Catalogue.origin)
