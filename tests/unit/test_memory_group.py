@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,21 @@ def test_the_real_one_is_made_read_back_and_removed(
         assert group.counters()["limit_bytes"] == 128 << 20
         assert os.access(group.members, os.W_OK)
     assert not group.folder.exists()
+
+
+def test_recover_removes_what_a_killed_run_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    left = tmp_path / "loadstone-left"
+    left.mkdir()
+    script = (
+        "import os, sys; from pathlib import Path; from loadstone.host.memory_group import REMOVE\n"
+        "from loadstone.journal import Journal\n"
+        "Journal(Path(sys.argv[1]), 'killed').before('make a group', REMOVE, folder=sys.argv[2])\n"
+        "os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path / "journal.jsonl", left], check=False)
+    recover = "from loadstone.cli.recover import command; raise SystemExit(command())"
+    subprocess.run([sys.executable, "-c", recover], check=True, capture_output=True)
+    assert not left.exists()

@@ -27,7 +27,8 @@ def command(
         dry_run: Say what would be undone, and undo nothing.
         json: Print one JSON document on standard output and nothing else there.
     """
-    import loadstone.host.state  # noqa: F401 - it registers how its changes are undone
+    import loadstone.host.memory_group  # these register how their changes are undone
+    import loadstone.host.state  # noqa: F401
     from loadstone.targets.registry import register_undoing
 
     register_undoing()
