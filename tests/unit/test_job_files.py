@@ -10,11 +10,12 @@ import pytest
 
 from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
+from loadstone.experiments.file import load_experiment
 from loadstone.fio.ground import Ground
 from loadstone.fio.job_file import job_file
 from loadstone.fio.plan import StorageParameters as PlanParameters
 from loadstone.workloads.storage.jobs.reading import JobFile, read_job_file
-from loadstone.workloads.storage.jobs.resolving import resolved
+from loadstone.workloads.storage.jobs.resolving import in_full, resolved
 from loadstone.workloads.storage.jobs.tests import tests_of_file as profile_in
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import StorageProfile
@@ -60,7 +61,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def profile_of_text(folder: Path, text: str, pass_s: float | None = None) -> StorageProfile:
-    return profile_in(written(folder, text), pass_s)
+    return profile_in(str(written(folder, text)), pass_s)
 
 
 def test_includes_globals_and_variables_are_resolved(folder: Path) -> None:
@@ -74,6 +75,39 @@ def test_includes_globals_and_variables_are_resolved(folder: Path) -> None:
 
 def _read(folder: Path, text: str) -> JobFile:
     return read_job_file(written(folder, text))
+
+
+def test_a_file_is_kept_as_one_text_that_needs_nothing_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(folder, GROUPS)
+    before, text = profile_in(str(path), None), in_full(path)
+    assert "include" not in text
+    assert "$" not in text
+    monkeypatch.delenv("SIZE")
+    path.unlink()
+    assert profile_in(text, None) == before
+    harmful = text + "exec_prerun=touch /tmp/owned\n"
+    with pytest.raises(WrongInputError, match=r"exec_prerun=touch .* in section \[pages\]"):
+        profile_in(harmful, None)
+
+
+def test_an_experiment_holds_the_text(folder: Path) -> None:
+    path = written(folder, GROUPS)
+    file = folder / "x.yaml"
+    file.write_text(
+        f"version: 1\nname: x\nworkload: {{name: storage, parameters: {{fio: {path}}}}}\n"
+        "target: {engine: folder}\n"
+    )
+    said = load_experiment(file).experiment.workload.parameters["fio"]
+    assert said == in_full(path)
+
+
+def test_a_job_file_is_no_level(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(folder, GROUPS)
+    words = ["compare", "storage", "--factor", "workload.fio", "--levels", f"{path},{path}"]
+    assert run_command(words) == 2
+    assert "a job file is no level of a factor" in capsys.readouterr().err
 
 
 def test_groups_become_tests_with_jobs_apart(folder: Path) -> None:

@@ -134,7 +134,27 @@ def validate(data: dict[str, Any], source: Source) -> Experiment:
     problems += _parameter_problems(data)
     if problems or experiment is None:
         refuse(source, problems)
-    return experiment
+    return _with_files(experiment, source)
+
+
+def _with_files(experiment: Experiment, source: Source) -> Experiment:
+    """The experiment with the files that are kept with it in the place of their paths."""
+    from loadstone.workloads.registry import workload_of
+
+    workload, kept = workload_of(experiment.workload), dict[str, Level]()
+    for name in workload.files():
+        try:
+            text = workload.file_in_full(name)
+        except WrongInputError as error:
+            advice = f" ({error.advice})" if error.advice else ""
+            refuse(source, [Problem(("workload", "parameters", name), error.message + advice)])
+        if text is not None:
+            kept[name] = text
+    if not kept:
+        return experiment
+    parameters = {**experiment.workload.parameters, **kept}
+    settled = experiment.workload.model_copy(update={"parameters": parameters})
+    return experiment.model_copy(update={"workload": settled})
 
 
 def write_experiment(experiment: Experiment) -> str:

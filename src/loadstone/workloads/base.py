@@ -142,6 +142,17 @@ class Workload(ABC, Generic[T]):
         """Parameter: the file of this machine that it names, which the load reads."""
         return {}
 
+    def file_in_full(self, parameter: str) -> str | None:
+        """What one of its `files` says, to be kept with the experiment in the place of its path.
+
+        Returns:
+            None if the file is read where it is.
+
+        Raises:
+            WrongInputError: If it cannot be read, or is not what the load needs.
+        """
+        return None
+
     def examine_file(self, parameter: str) -> None:
         """Reads one of its `files` as the load will; what it must be is found before a run.
 

@@ -24,7 +24,7 @@ class StorageParameters(CatalogueParameters):
 
     profile: str = Field(default="cdm8", description="Tests: `loadstone list storage` has them.")
     fio: str | None = Field(
-        default=None, description="A job file of fio, in the place of a profile."
+        default=None, description="A job file of fio, in the place of a profile; kept as its text."
     )
     test: str | None = Field(
         default=None, description="The one test of the profile that is measured; default: all."

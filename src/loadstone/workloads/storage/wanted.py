@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import fsum
-from pathlib import Path
 
 from loadstone.placements.place import parse_size
 from loadstone.units import format_duration
 from loadstone.workloads.storage.curves import at_depths, chosen, depths_of
-from loadstone.workloads.storage.jobs.tests import tests_of_file
+from loadstone.workloads.storage.jobs.tests import name_of, tests_of_file
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import CURVE, CURVE_DEPTHS, PROFILES, StorageProfile
 from loadstone.workloads.storage.tests import StorageTest
@@ -40,7 +39,7 @@ def profile_of(own: StorageParameters) -> StorageProfile:
         WrongInputError: If there is no such test, or the file is not taken.
     """
     if own.fio is not None:
-        return tests_of_file(Path(own.fio), own.pass_length)
+        return tests_of_file(own.fio, own.pass_length)
     found = PROFILES[own.profile]
     tests, depths = chosen(found.tests, own.test), wanted_depths(own)
     return replace(found, tests=at_depths(tests, depths) if depths else tests)
@@ -84,7 +83,7 @@ def told(own: StorageParameters) -> str:
     tests = "1 test" if len(profile.tests) == 1 else f"{len(profile.tests)} tests"
     passes = "1 pass" if count == 1 else f"{count} passes"
     most = "at most " if any(each.pass_s is not None for each in profile.tests) else ""
-    name = own.profile if own.fio is None else own.fio
+    name = own.profile if own.fio is None else name_of(own.fio)
     return f"{name}: {tests} of {passes}, {most}{format_duration(whole_s(own))}"
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
+from loadstone.errors import WrongInputError
 from loadstone.host import memory_group
 from loadstone.host.memory_group import BoundedGroup
 from loadstone.placements.place import parse_size
@@ -28,6 +29,8 @@ from loadstone.workloads.storage import below, catalogue_checks, told, wanted
 from loadstone.workloads.storage.catalogue_parameters import CATALOGUE
 from loadstone.workloads.storage.files import file_name, lay_out
 from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, find_fio
+from loadstone.workloads.storage.jobs.reading import is_text
+from loadstone.workloads.storage.jobs.resolving import in_full
 from loadstone.workloads.storage.jobs.tests import names_in
 from loadstone.workloads.storage.metrics import (
     HEADLINE,
@@ -97,19 +100,26 @@ class Storage(Workload[Target]):
         return self.requires | syncs | ({OVERWRITING} if writing else frozenset())
 
     def files(self) -> Mapping[str, str]:
-        """The job file."""
-        return {} if self.parameters.fio is None else {"fio": self.parameters.fio}
+        """The job file; none once its text is kept with the experiment."""
+        said = self.parameters.fio
+        return {} if said is None or is_text(said) else {"fio": said}
+
+    def file_in_full(self, parameter: str) -> str:
+        """The job file resolved: what it includes and its variables may change or be gone."""
+        return in_full(Path(self.files()[parameter]))
 
     def examine_file(self, parameter: str) -> None:
-        """The job file is read, resolved by fio, and held against what may be done."""
-        super().examine_file(parameter)
-        wanted.profile_of(self.parameters)
+        """Only a factor's level is still a path when a configuration is looked at."""
+        raise WrongInputError(
+            "a job file is no level of a factor: its tests would not be those of another",
+            advice="run each file by itself, and compare the results",
+        )
 
     def examine_place(self, target: TargetSpec) -> None:
         """The folder is there; a job file fits in it and names nothing that is there."""
         examine_folder(target)
         if self.parameters.fio is not None:
-            names = names_in(Path(self.parameters.fio))
+            names = names_in(self.parameters.fio)
             examine_job_file(target, names, sum(self.test_files.values()))
 
     @property
@@ -283,6 +293,7 @@ class Storage(Workload[Target]):
         what = {
             "files": self.passes.file_bytes,
             "profile": self.parameters.profile,
+            "fio": self.parameters.fio,
             "identity": target.identity(),
         }
         text = json.dumps(what, sort_keys=True)

@@ -26,6 +26,7 @@ _OPTION = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _COMMENT = re.compile("[;#]")
 _GLOBAL = "global"
+NAMED = "; resolved from "
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,34 @@ def read_job_file(path: Path, environment: Mapping[str, str] = os.environ) -> Jo
         WrongInputError: At the first line that may not be, with its option, section and file.
     """
     reader = _Reader(path.absolute(), environment)
-    reader.read()
+    reader.read(_text_of(reader.path))
     if not any(not each.is_global for each in reader.sections):
         raise WrongInputError(f"{path} has no job: a section as [random-read] is one")
     return JobFile(
         str(reader.path), tuple(reader.sections), tuple(sorted(reader.variables.items()))
     )
+
+
+def read_job_text(text: str) -> JobFile:
+    """Reads what `resolving.in_full` wrote: a job file without includes and variables.
+
+    Raises:
+        WrongInputError: As `read_job_file`.
+    """
+    reader = _Reader(Path(name_in(text)), {})
+    reader.read(text)
+    return JobFile(str(reader.path), tuple(reader.sections), ())
+
+
+def is_text(said: str) -> bool:
+    """Whether a word is the text of a job file, and not the path of one."""
+    return "\n" in said
+
+
+def name_in(text: str) -> str:
+    """Name of the file of which a text was made; its first line has it."""
+    first = text.partition("\n")[0]
+    return first.removeprefix(NAMED).strip() if first.startswith(NAMED) else "the job file"
 
 
 class _Reader:
@@ -106,10 +129,11 @@ class _Reader:
         self.variables: dict[str, str] = {}
         self._environment = environment
 
-    def read(self) -> None:
+    def read(self, whole: str) -> None:
+        """Reads the text of the job file itself."""
         name: str | None = None
         lines: list[Line] = []
-        for number, text in self._lines(self.path):
+        for number, text in self._lines(self.path, whole):
             if text.startswith("["):
                 self._end(name, lines)
                 name, lines = self._section(self.path, number, text), []
@@ -133,11 +157,8 @@ class _Reader:
                 )
         self.sections.append(Section(name, tuple(lines)))
 
-    def _lines(self, path: Path) -> Iterator[tuple[int, str]]:
+    def _lines(self, path: Path, text: str) -> Iterator[tuple[int, str]]:
         """Those that say something, without comments and spaces around them."""
-        if not path.is_file():
-            raise WrongInputError(f"there is no file {str(path)!r}")
-        text = read_text(path, at_most_bytes=_MOST_BYTES)
         for number, line in enumerate(text.split("\n"), start=1):
             if len(line) > _LONGEST_LINE:
                 raise _wrong(path, number, "too long for a line of a job file")
@@ -191,7 +212,7 @@ class _Reader:
         if found is None or not found.is_file():
             raise _wrong(path, number, f"include {name!r} in section [{section}]: no such file")
         lines: list[Line] = []
-        for at, line in self._lines(found):
+        for at, line in self._lines(found, _text_of(found)):
             if line.startswith("["):
                 raise _wrong(found, at, "an included file has no sections")
             lines += self._options(found, at, section, line, depth + 1)
@@ -212,6 +233,12 @@ class _Reader:
             return self.variables[name]
 
         return _VARIABLE.sub(of, value)
+
+
+def _text_of(path: Path) -> str:
+    if not path.is_file():
+        raise WrongInputError(f"there is no file {str(path)!r}")
+    return read_text(path, at_most_bytes=_MOST_BYTES)
 
 
 def _wrong(path: Path, number: int, what: str) -> WrongInputError:

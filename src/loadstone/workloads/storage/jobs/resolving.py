@@ -11,7 +11,15 @@ from pathlib import Path
 
 from loadstone.errors import WrongInputError
 from loadstone.workloads.storage.fio_binary import find_fio
-from loadstone.workloads.storage.jobs.reading import JobFile, Line, Section
+from loadstone.workloads.storage.jobs.reading import (
+    NAMED,
+    JobFile,
+    Line,
+    Section,
+    is_text,
+    read_job_file,
+    read_job_text,
+)
 
 _PARSE_S = 60.0
 _QUOTED = re.compile(r'--description=("[^"]*"|\S*)')
@@ -30,6 +38,33 @@ class ResolvedJob:
 
     name: str
     options: tuple[tuple[str, str], ...]
+
+
+def jobs_of(said: str) -> tuple[ResolvedJob, ...]:
+    """The jobs of a job file, or of the text that was made of one (`in_full`).
+
+    Args:
+        said: Path of a file, or the text.
+
+    Raises:
+        WrongInputError: If a line may not be, or fio does not take the file.
+    """
+    if is_text(said):
+        return tuple(_jobs(read_job_text(said)))
+    return resolved(read_job_file(Path(said)))
+
+
+def in_full(path: Path) -> str:
+    """A job file as one text that means the same anywhere: no includes, globals or variables.
+
+    Raises:
+        WrongInputError: As `jobs_of`.
+    """
+    lines = [NAMED + path.name]
+    for job in jobs_of(str(path)):
+        lines.append(f"[{job.name}]")
+        lines += [f"{option}={value}" if value else option for option, value in job.options]
+    return "\n".join([*lines, ""])
 
 
 @lru_cache(maxsize=8)

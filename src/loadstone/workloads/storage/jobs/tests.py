@@ -13,8 +13,8 @@ from typing import get_args
 
 from loadstone.errors import WrongInputError
 from loadstone.workloads.storage.jobs.options import ALLOWED
-from loadstone.workloads.storage.jobs.reading import read_job_file
-from loadstone.workloads.storage.jobs.resolving import ResolvedJob, resolved
+from loadstone.workloads.storage.jobs.reading import is_text, name_in
+from loadstone.workloads.storage.jobs.resolving import ResolvedJob, jobs_of
 from loadstone.workloads.storage.profiles import StorageProfile
 from loadstone.workloads.storage.tests import Access, Job, StorageTest, what_of
 
@@ -33,23 +33,23 @@ _ACCESS: dict[str, Access] = {
 """fio's words: ours."""
 
 
-def tests_of_file(path: Path, pass_s: float | None) -> StorageProfile:
+def tests_of_file(said: str, pass_s: float | None) -> StorageProfile:
     """The tests of a job file, one pass of each.
 
     Args:
-        path: Of the file.
+        said: Path of the file, or the text that was made of it.
         pass_s: Most seconds of a pass whose job has no runtime.
 
     Raises:
         WrongInputError: If a line may not be, fio does not take it, or something is not said.
     """
-    jobs = resolved(read_job_file(path))
-    _refuse_alike(path, names_in(path))
+    jobs, file = jobs_of(said), name_of(said)
+    _refuse_alike(file, names_in(said))
     longest_s = _LONGEST_S if pass_s is None else pass_s
     tests = tuple(_tests(_groups(jobs), longest_s))
     if len(names := [each.name for each in tests]) != len(set(names)):
         twice = next(each for each in names if names.count(each) > 1)
-        raise WrongInputError(f"{path}: two groups of jobs are called {twice!r}: name jobs apart")
+        raise WrongInputError(f"{file}: two groups of jobs are called {twice!r}: name jobs apart")
     return StorageProfile(
         tests=tests,
         passes=1,
@@ -58,17 +58,22 @@ def tests_of_file(path: Path, pass_s: float | None) -> StorageProfile:
         pause_s=0.0,
         file_bytes=max(job.file_bytes or 0 for test in tests for job in test.jobs),
         score="mean",
-        origin=f"the job file {path.name}",
+        origin=f"the job file {file}",
     )
 
 
-def names_in(path: Path) -> list[str]:
+def name_of(said: str) -> str:
+    """Name of the file, without its folder."""
+    return name_in(said) if is_text(said) else Path(said).name
+
+
+def names_in(said: str) -> list[str]:
     """The files that a job file names, and its jobs: by these fio would open something.
 
     Raises:
         WrongInputError: As `tests_of_file`.
     """
-    jobs = resolved(read_job_file(path))
+    jobs = jobs_of(said)
     return list(dict.fromkeys(dict(job.options).get("filename", job.name) for job in jobs))
 
 
@@ -84,13 +89,13 @@ def _groups(jobs: Sequence[ResolvedJob]) -> list[list[ResolvedJob]]:
     return groups
 
 
-def _refuse_alike(path: Path, names: Sequence[str]) -> None:
+def _refuse_alike(file: str, names: Sequence[str]) -> None:
     """Names that differ in signs only would be one file here."""
     words: dict[str, str] = {}
     for name in names:
         other = words.setdefault(_word(name), name)
         if other != name:
-            raise WrongInputError(f"{path} names {other!r} and {name!r}: choose names that differ")
+            raise WrongInputError(f"{file} names {other!r} and {name!r}: choose names that differ")
 
 
 def _tests(groups: Sequence[Sequence[ResolvedJob]], longest_s: float) -> Iterator[StorageTest]:
