@@ -154,5 +154,5 @@ def device_of(spec: TargetSpec) -> Path:
         WrongInputError: If it names none.
     """
     if spec.data is None:
-        raise WrongInputError("target device needs a device", advice="name it: --data /dev/NAME")
+        raise WrongInputError("target device needs a device", advice="name it: --on /dev/NAME")
     return Path(spec.data)

@@ -67,7 +67,13 @@ class Storage(Workload[Target]):
     headline = HEADLINE
     checks = (DONE, READ_BACK, *catalogue_checks.CHECKS)
     judges_generator = True
-    decides: ClassVar[frozenset[str]] = frozenset({"phases", "measure", "users", "warm_up"})
+    decides: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("load", "users", "rate_per_s", "arrival", "sessions", "queue", "backlog"),
+            *("think_time", "warm_up", "ramp", "measure", "phases", "delay"),
+            *("threads", "processes"),
+        }
+    )
     first_factor = ("storage.data", "loop:ext4, loop:xfs")
     parameters: StorageParameters
 
