@@ -205,7 +205,7 @@ def _put_rate(draft: Draft, rate: float) -> None:
     from loadstone.workloads.registry import WORKLOADS
 
     workload = WORKLOADS.get(draft.workload)
-    if workload is not None and "rate_per_s" in workload.decides:
+    if workload is not None and "rate" in workload.Parameters.model_fields:
         draft.put(("workload", "parameters", "rate"), rate, "--rate")
         return
     draft.put(("profile", "load"), "open", "--rate")

@@ -41,6 +41,3 @@ def listed_profiles() -> Iterator[ListedProfile]:
     usual = ProfileSpec()
     seconds = usual.warm_up + usual.measured_s
     yield ListedProfile(CATALOGUE, list(MIX), None, seconds, Catalogue.origin)
-    usual = ProfileSpec()
-    seconds = usual.warm_up + usual.measured_s
-    yield ListedProfile(CATALOGUE, list(MIX), 1, seconds, Catalogue.origin)
