@@ -137,7 +137,7 @@ def test_overlay_is_followed_to_the_disk_of_its_upper_folder(places: Places) -> 
     assert found.way is Way.PAST
 
 
-def test_a_file_shown_by_nbdfuse_has_no_device_below(places: Places, open_folder: Path) -> None:
+def test_a_file_shown_by_nbdfuse_has_no_device_below(open_folder: Path) -> None:
     need("nbd:ext4")
     shown = open_folder / "shown"
     shown.mkdir()
