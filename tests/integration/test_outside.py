@@ -54,7 +54,7 @@ def test_what_a_package_brings_is_listed_and_what_is_broken_is_named(
     )
     user.environment["PYTHONPATH"] += f"{os.pathsep}{broken}"
     said = {}
-    for what, own, brought in (("workloads", "noop", "files"), ("targets", "duckdb", "folder")):
+    for what, own, brought in (("workloads", "noop", "files"), ("targets", "duckdb", "toy-folder")):
         listed = user.run("list", what, "--json")
         names = {row["name"] for row in json.loads(listed.stdout)[what]}
         assert {own, brought} <= names

@@ -80,7 +80,7 @@ class Files(Workload[Folder]):
 
     name = "files"
     origin = "a test of Loadstone's contracts"
-    usual_engine = "folder"
+    usual_engine = "toy-folder"
     requires: ClassVar[frozenset[str]] = frozenset({"append"})
     Parameters = FilesParameters
     metrics = (MetricSpec("appends_per_s", "appended lines", "lines/s", True),)

@@ -23,7 +23,7 @@ LEVELS = {"on": "on", "off": "off", "true": "on", "false": "off"}
 class Folder(Target):
     """A folder of files."""
 
-    engine = "folder"
+    engine = "toy-folder"
     in_process = True
     storage_roles = ("data",)
     capabilities: ClassVar[frozenset[str]] = frozenset({"append"})
