@@ -37,7 +37,7 @@ def test_a_mix_has_a_short_form():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"mix": "payment"}, "'payment' is no mix: write for example new-order=45"),
+        ({"mix": "payment"}, "'payment' is no mix: write NAME=WEIGHT"),
         ({"mix": "payment=many"}, "valid integer"),
         ({"mix": {"paiment": 1}}, "there is no transaction 'paiment': choose from new-order"),
         ({"mix": {"payment": 0}}, "no transaction has a weight above 0"),

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import IO
 
 from loadstone.fio.bins import BinEncoder
-from loadstone.fio.main import PROTOCOL_VERSION, VERSION
 from loadstone.fio.passes import Pass
+from loadstone.protocol.entry import PROTOCOL_VERSION, VERSION
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.frames import FrameWriter
 from loadstone.runner.plan import Phase

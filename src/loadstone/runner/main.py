@@ -1,39 +1,21 @@
-"""The entry of `loadstone-runner`.
-
-`--version` is asked before every run, so nothing heavy is imported until there is a plan.
-"""
+"""The entry of `loadstone-runner`."""
 
 from __future__ import annotations
 
-import os
-import sys
-import traceback
+from loadstone.protocol.entry import Launch, run_program
 
 PROGRAM = "loadstone-runner"
-VERSION = "0.1.0"
-PROTOCOL_VERSION = 3
 
 
 def main() -> None:
-    """Answers `--version`, or reads a plan from standard input and runs it."""
-    arguments = sys.argv[1:]
-    if arguments == ["--version"]:
-        sys.stdout.write(f"{PROGRAM} {VERSION} (protocol {PROTOCOL_VERSION})\n")
-        return
-    if arguments:
-        sys.stderr.write(f"{PROGRAM}: takes no arguments but --version; the plan is read\n")
-        sys.exit(2)
-    code = 1
-    try:
-        from loadstone.runner.launch import launch
+    """Answers `--version`, or runs the plan of standard input."""
+    run_program(PROGRAM, _launch)
 
-        code = launch(sys.stdin.buffer, sys.stdout.buffer)
-    except Exception:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        # Threads that are still in the engine, or read the input, must not keep the process.
-        os._exit(code)
+
+def _launch() -> Launch:
+    from loadstone.runner.launch import launch
+
+    return launch
 
 
 if __name__ == "__main__":

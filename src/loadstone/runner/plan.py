@@ -16,7 +16,7 @@ from loadstone.limits import (
     MOST_SESSIONS_OF_RUNNER,
     SHORTEST_PHASE_S,
 )
-from loadstone.runner.main import PROTOCOL_VERSION
+from loadstone.protocol.entry import PROTOCOL_VERSION
 
 _LONGEST_PAUSE_S = 3600.0
 _SHORTEST_PERIOD_S = 1e-3

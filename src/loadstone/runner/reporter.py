@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import IO
 
+from loadstone.protocol.entry import PROTOCOL_VERSION, VERSION
 from loadstone.runner.arrivals import Backlog
 from loadstone.runner.board import Board
 from loadstone.runner.clock import Clock, to_ns, to_s
 from loadstone.runner.frames import FrameWriter
-from loadstone.runner.main import PROTOCOL_VERSION, VERSION
 from loadstone.runner.messages import DriverEvent
 from loadstone.runner.phase_recorders import PhaseRecorders
 from loadstone.runner.plan import Plan

@@ -25,6 +25,20 @@ ERASE = "erase"
 """The setting that names the device a second time."""
 
 
+def named_again(level: Level, field: str, name: str | None) -> SettingInfo:
+    """The setting `erase` of a disk that the field of the target names.
+
+    Raises:
+        WrongInputError: If the two differ.
+    """
+    if level != name:
+        raise WrongInputError(
+            f"{ERASE} names {level}, and {field} {name}: the disk that may be written over is "
+            "named twice, in the same words"
+        )
+    return SettingInfo(ERASE, needs="restart")
+
+
 @dataclass(frozen=True)
 class DeviceConnection(Connection):
     """The device; whoever makes the load opens it itself."""
@@ -72,12 +86,7 @@ class Device(Target):
         """Only `erase`, which repeats the name of the device."""
         if name != ERASE:
             return super().setting(spec, name, level)
-        if level != spec.data:
-            raise WrongInputError(
-                f"{ERASE} names {level}, and data {spec.data}: the device that may be written over "
-                "is named twice, in the same words"
-            )
-        return SettingInfo(name, needs="restart")
+        return named_again(level, "data", spec.data)
 
     @property
     def claim(self) -> Claim:

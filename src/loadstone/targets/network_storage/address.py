@@ -21,11 +21,10 @@ from loadstone.targets.address import holds_password, unreadable
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.capabilities import OVERWRITING
 from loadstone.targets.device.claim import contents
+from loadstone.targets.device.target import ERASE, named_again
 from loadstone.targets.network_storage import libnfs
 from loadstone.targets.network_storage.connection import NetworkStorageConnection
 
-ERASE = "erase"
-"""The setting that names a disk a second time."""
 REMOVE_FOLDER = "network-storage-remove-folder"
 _PORTS = {"nbd": 10809, "iscsi": 3260, "nfs": 2049}
 _FORMS = {
@@ -114,12 +113,7 @@ class DiskAtAddress(StorageAtAddress):
         """Only `erase`, which repeats the address."""
         if name != ERASE:
             return super().setting(spec, name, level)
-        if level != spec.server:
-            raise WrongInputError(
-                f"{ERASE} names {level}, and server {spec.server}: a disk that may be written over "
-                "is named twice, in the same words"
-            )
-        return SettingInfo(name, needs="restart")
+        return named_again(level, "server", spec.server)
 
     def check_access(self) -> None:
         """Reads the begin of the disk; one that is to be written over must hold nothing.

@@ -13,7 +13,8 @@ from loadstone.placements.iscsi_export import IscsiExport
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import OVERWRITING
-from loadstone.targets.network_storage.address import ERASE, ErasedIscsi, IscsiAtAddress
+from loadstone.targets.device.target import ERASE
+from loadstone.targets.network_storage.address import ErasedIscsi, IscsiAtAddress
 from loadstone.targets.network_storage.served import WRITES, ServedDisk
 from loadstone.targets.network_storage.server import IscsiServer
 

@@ -13,7 +13,8 @@ from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo, Target
 from loadstone.targets.capabilities import OVERWRITING
-from loadstone.targets.network_storage.address import ERASE, ErasedNbd, NbdAtAddress
+from loadstone.targets.device.target import ERASE
+from loadstone.targets.network_storage.address import ErasedNbd, NbdAtAddress
 from loadstone.targets.network_storage.served import WRITES, ServedDisk
 from loadstone.targets.network_storage.server import NbdServer
 

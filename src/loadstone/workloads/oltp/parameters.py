@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from loadstone.limits import MOST_CARDS, MOST_WAREHOUSES
+from loadstone.limits import MOST_WAREHOUSES
 from loadstone.spec.base import Spec
+from loadstone.workloads.mix import Mix, check_mix
 
 NEW_ORDER, PAYMENT, ORDER_STATUS = "new-order", "payment", "order-status"
 DELIVERY, STOCK_LEVEL = "delivery", "stock-level"
@@ -53,7 +54,7 @@ class OrderEntryParameters(Spec):
         description="`statements`: the client sends prepared statements. "
         "`procedures`: one call of a stored procedure per transaction.",
     )
-    mix: dict[str, int] = Field(
+    mix: Mix = Field(
         default_factory=lambda: dict(DECK),
         description="Weight by name of transaction, as cards in the deck that each user shuffles "
         "and deals; one that is not named is not run. Short: `new-order=45,payment=43`.",
@@ -69,31 +70,10 @@ class OrderEntryParameters(Spec):
         default_factory=_cores, ge=1, le=1000, description="Sessions that load at once."
     )
 
-    @field_validator("mix", mode="before")
-    @classmethod
-    def _from_text(cls, mix: object) -> object:
-        """Reads the short form of the command line: `new-order=45,payment=43`."""
-        if not isinstance(mix, str):
-            return mix
-        parts = [part.partition("=") for part in mix.replace(",", " ").split()]
-        if not all(equals for _, equals, _ in parts):
-            raise ValueError(f"{mix!r} is no mix: write for example new-order=45,payment=43")
-        return {name: weight for name, _, weight in parts}
-
     @field_validator("mix")
     @classmethod
     def _complete(cls, mix: dict[str, int]) -> dict[str, int]:
-        for name, weight in mix.items():
-            if name not in OPERATIONS:
-                raise ValueError(
-                    f"there is no transaction {name!r}: choose from {', '.join(OPERATIONS)}"
-                )
-            if not 0 <= weight <= MOST_CARDS:
-                raise ValueError(f"the weight of {name} is {weight}: give 0 to {MOST_CARDS}")
-        if not any(mix.values()):
-            raise ValueError(
-                "no transaction has a weight above 0: give one to one of them at least"
-            )
+        check_mix(mix, OPERATIONS, "transaction")
         return {name: mix.get(name, 0) for name in OPERATIONS}
 
     def shares(self) -> dict[str, float]:

@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from loadstone.limits import MOST_CARDS, MOST_HOME_FILES, MOST_HOMES
+from loadstone.limits import MOST_HOME_FILES, MOST_HOMES
 from loadstone.spec.base import Spec
+from loadstone.workloads.mix import Mix, check_mix
 from loadstone.workloads.storage.names import GIVEN
 
 CATALOGUE = "catalogue"
@@ -49,33 +50,16 @@ class CatalogueParameters(Spec):
         description="Of users in `catalogue`: `numbered`, `given` (a list of given names), or a "
         "file with one a line; from the second round on a number is put behind each.",
     )
-    mix: dict[str, int] = Field(
+    mix: Mix = Field(
         default=MIX,
         description="Of `catalogue`: weight of each operation; one that is not named is not made. "
         "Short: `stat=40,open-read=30`.",
     )
 
-    @field_validator("mix", mode="before")
-    @classmethod
-    def _from_text(cls, mix: object) -> object:
-        """Reads the short form of the command line: `stat=40,open-read=30`."""
-        if not isinstance(mix, str):
-            return mix
-        parts = [part.partition("=") for part in mix.replace(",", " ").split()]
-        if not all(equals for _, equals, _ in parts):
-            raise ValueError(f"{mix!r} is no mix: write for example stat=40,open-read=30")
-        return {name: weight for name, _, weight in parts}
-
     @field_validator("mix")
     @classmethod
     def _sensible(cls, mix: dict[str, int]) -> dict[str, int]:
-        for name, weight in mix.items():
-            if name not in MIX:
-                raise ValueError(f"there is no operation {name!r}: choose from {', '.join(MIX)}")
-            if not 0 <= weight <= MOST_CARDS:
-                raise ValueError(f"the weight of {name} is {weight}: give 0 to {MOST_CARDS}")
-        if not any(mix.values()):
-            raise ValueError("no operation has a weight above 0: give one to one at least")
+        check_mix(mix, MIX)
         if mix.get("delete") and not mix.get("create"):
             raise ValueError("only created files are deleted: give create a weight too")
         return mix
