@@ -6,8 +6,9 @@ from pathlib import Path
 
 from loadstone.cli.console import out, say, say_document
 from loadstone.errors import LoadstoneError
-from loadstone.report.document import build_document
+from loadstone.report.document import build_document, document_of
 from loadstone.report.model import ReportDocument
+from loadstone.report.reading import read_experiment
 
 
 def answer(folder: Path, *, as_json: bool, write_page: bool = False) -> ReportDocument:
@@ -50,7 +51,8 @@ def answer_trial(folder: Path, *, as_json: bool) -> None:
     if as_json:
         say_document(result.model_dump_json(indent=2))
         return
-    document = build_document(folder.parent)
+    whole = read_experiment(folder.parent)
+    document = document_of(whole if result.baseline_of is None else whole.of_placements())
     trials = [each for each in document.trials if each.result.trial == result.trial]
     variants = [each for each in document.variants if each.name == result.variant]
     only = document.model_copy(
@@ -60,6 +62,7 @@ def answer_trial(folder: Path, *, as_json: bool) -> None:
             "trials": trials,
             "variants": variants,
             "comparisons": [],
+            "baseline": None,
             "notices": result.notices,
         }
     )

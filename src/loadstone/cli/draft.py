@@ -175,6 +175,8 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
         _put_storage(draft, short.on)
     if short.rate is not None:
         _put_rate(draft, short.rate)
+    if short.baseline is not None:
+        _put_baseline(draft, short.baseline)
     if short.metric:
         names = list(short.metric)
         draft.put(("metric",), names[0] if len(names) == 1 else names, "--metric")
@@ -198,6 +200,25 @@ def _put_storage(draft: Draft, place: str) -> None:
         engine, field = "device" if FilePath(place).is_block_device() else "folder", "data"
     draft.put(("target", "engine"), engine, "--on")
     draft.put(("target", field), place, "--on")
+
+
+def _put_baseline(draft: Draft, text: str) -> None:
+    """The profile with which placements are measured, and its parameters; a value may hold commas.
+
+    Raises:
+        WrongInputError: If it cannot be read.
+    """
+    profile, *rest = text.split(",")
+    draft.put(("baseline", "profile"), profile.strip(), "--baseline")
+    given: list[str] = []
+    for part in rest:
+        if "=" in part or not given:
+            given.append(part)
+        else:
+            given[-1] += f",{part}"
+    for each in given:
+        name, level = assignment(each, "--baseline")
+        draft.put(("baseline", name), level, "--baseline")
 
 
 def _put_rate(draft: Draft, rate: float) -> None:

@@ -100,6 +100,11 @@ class ShortForm:
     """Name of the experiment and of its folder of results."""
     repeats: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """Trials of each configuration; five can show a difference, three cannot."""
+    baseline: Annotated[
+        str | None, Parameter(group=EXPERIMENT, metavar="PROFILE[,NAME=VALUE...]")
+    ] = None
+    """Each placement of `storage.data` is measured itself, before the database on it, with these
+    tests of storage: `database,passes=1,pass_length=2s`."""
     durability: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None
     """After its trials each configuration is crashed so; acknowledged commits are looked for."""
     crashes: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None

@@ -8,16 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.cli.detection import Detection, detection_of
-from loadstone.cli.durations import experiment_s
+from loadstone.cli.durations import experiment_s, trial_load_s
 from loadstone.cli.earlier import Around, around_earlier
 from loadstone.errors import RefusedError
-from loadstone.experiments.designs import crashes_of, design_of, stages_of, trials_of
+from loadstone.experiments.designs import (
+    baselines_of,
+    crashes_of,
+    design_of,
+    stages_of,
+    trials_of,
+)
+from loadstone.experiments.designs.baselines import baselines
 from loadstone.experiments.designs.looks import look_limits
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.experiments.preflight.refusals import refuse_unavailable
-from loadstone.experiments.preflight.space import most_growth_bytes, refuse_overfull
+from loadstone.experiments.preflight.space import (
+    growth_bytes,
+    most_growth_bytes,
+    refuse_overfull,
+)
 from loadstone.factors.base import Parts
 from loadstone.factors.host import HostFactor, present
 from loadstone.factors.in_force import in_force, parts_of, unsafe_in
@@ -55,6 +66,8 @@ class TrialLine:
     unsafe: list[str]
     crash: str = ""
     """How it ends: `power-loss after 3.2 s`; empty for a measured trial."""
+    baseline_of: str | None = None
+    """The placement that is measured itself."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +98,26 @@ class MatrixLine:
 
 
 @dataclass(frozen=True)
+class BaselineLine:
+    """The baselines of the placements, and what their ranks can show."""
+
+    workload: str
+    """What each is: tests and their time."""
+    placements: int
+    trials: int
+    load_s: float
+    """Of one."""
+    files_bytes: int | None
+    """Of one."""
+    tests: int
+    least_p: float
+    """Of a test that ranks all placements as the database does, after Holm's correction."""
+    fewest_placements: int
+    """With as many such a test could be shown to predict."""
+    alpha: float
+
+
+@dataclass(frozen=True)
 class Outlook:
     """The whole."""
 
@@ -98,6 +131,8 @@ class Outlook:
     looks: list[LookLine]
     matrix: MatrixLine | None
     """None where no tests are compared one by one."""
+    baseline: BaselineLine | None
+    """None where the placements are not measured themselves."""
     factors: list[FactorLine]
     settings: list[FactorLine]
     skipped: list[SkippedRung]
@@ -154,6 +189,7 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         trials_at_least=_at_least(experiment, at_most, crashes),
         looks=_looks(experiment),
         matrix=_matrix(experiment, duration_s / max(at_most, 1)),
+        baseline=_baseline(experiment, variants, plans),
         factors=_factors(experiment),
         settings=_settings(experiment),
         skipped=stages.skipped,
@@ -213,6 +249,31 @@ def _matrix(experiment: Experiment, trial_s: float) -> MatrixLine | None:
     )
 
 
+def _baseline(
+    experiment: Experiment, variants: Sequence[Variant], plans: Sequence[TrialPlan]
+) -> BaselineLine | None:
+    from loadstone.results.statistics.ranks import fewest_places, least_p
+    from loadstone.workloads.registry import workload_of
+
+    known = list(baselines(experiment, variants).values())
+    if not known:
+        return None
+    parts, alpha = known[0], 1.0 - experiment.confidence
+    workload = workload_of(parts.workload)
+    tests = sum(bool(step.column) for step in workload.steps())
+    return BaselineLine(
+        workload=workload.arrival(parts.profile),
+        placements=len(known),
+        trials=baselines_of(experiment),
+        load_s=next(trial_load_s(plan) for plan in plans if plan.baseline_of is not None),
+        files_bytes=growth_bytes(parts),
+        tests=tests,
+        least_p=min(1.0, tests * least_p(len(known))),
+        fewest_placements=fewest_places(tests, alpha),
+        alpha=alpha,
+    )
+
+
 def _at_least(experiment: Experiment, at_most: int, crashes: int) -> int:
     """Trials if every stage is decided at its first look, and no rung is kept."""
     design, looks = design_of(experiment), looks_in(experiment.design)
@@ -221,7 +282,8 @@ def _at_least(experiment: Experiment, at_most: int, crashes: int) -> int:
     ladder = experiment.design
     climbs = isinstance(ladder, LadderDesign) and ladder.keep == "better"
     stages = len(design.variants(experiment)) - 1 if climbs else 1
-    return stages * design.levels_per_block(experiment) * looks[0] + crashes
+    measured = stages * design.levels_per_block(experiment) * looks[0]
+    return measured + baselines_of(experiment, looks[0]) + crashes
 
 
 def _looks(experiment: Experiment) -> list[LookLine]:
@@ -247,6 +309,7 @@ def _trials(plans: Sequence[TrialPlan]) -> list[TrialLine]:
             plan.variant.name,
             unsafe[plan.variant.name, plan.crash is None],
             f"{plan.crash.failure} after {plan.crash.after_s:.1f} s" if plan.crash else "",
+            plan.baseline_of,
         )
         for order, plan in enumerate(plans, start=1)
     ]

@@ -36,7 +36,14 @@ from loadstone.cli.options import (
     Words,
     refuse_idle,
 )
-from loadstone.cli.outlook import FactorLine, LookLine, MatrixLine, Outlook, look_ahead
+from loadstone.cli.outlook import (
+    BaselineLine,
+    FactorLine,
+    LookLine,
+    MatrixLine,
+    Outlook,
+    look_ahead,
+)
 from loadstone.experiments.file import write_experiment
 from loadstone.factors.target import level_text
 from loadstone.report.text import steps_said
@@ -142,6 +149,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "trials_at_least": outlook.trials_at_least,
         "looks": [asdict(line) for line in outlook.looks],
         "matrix": asdict(outlook.matrix) if outlook.matrix else None,
+        "baseline": asdict(outlook.baseline) if outlook.baseline else None,
         "factors": [asdict(line) for line in outlook.factors],
         "settings": [asdict(line) for line in outlook.settings],
         "skipped": [rung.model_dump(mode="json") for rung in outlook.skipped],
@@ -235,6 +243,8 @@ def _print_cost(outlook: Outlook) -> None:
     console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
     if outlook.matrix is not None:
         console.print(_matrix(outlook.matrix, outlook.experiment.repeats))
+    if outlook.baseline is not None:
+        console.print(_baseline(outlook.baseline))
     console.print(_around(outlook.around))
     if outlook.soak_s is not None:
         console.print(_soak(outlook.soak_s))
@@ -282,6 +292,21 @@ def _matrix(matrix: MatrixLine, blocks: int) -> str:
         f"({taking(matrix.fewest_blocks)}), and more for a small change: --detect 5% says how "
         f"many. The best of a test is judged among {matrix.pairs} pairs."
     )
+
+
+def _baseline(line: BaselineLine) -> str:
+    """What is measured of the placements, and how many of them could show something."""
+    files = f" It writes about {format_size(line.files_bytes)}." if line.files_bytes else ""
+    tests = f"{line.tests} test{'s' if line.tests != 1 else ''}"
+    said = (
+        f"{line.trials} of the trials measure a placement itself, before the database on it: "
+        f"{line.workload}, about {whole_s(line.load_s)} each.{files} "
+        f"A test that ranks all {line.placements} placements as the database does has "
+        f"p = {line.least_p:.2g} with {tests} judged together"
+    )
+    if line.least_p <= line.alpha:
+        return f"{said}, which is enough to say that it predicts."
+    return f"{said}: no test can be said to predict; {line.fewest_placements} placements could."
 
 
 def _around(around: Around | None) -> str:

@@ -14,10 +14,12 @@ from loadstone.experiments.designs import (
     stages_of,
     trials_of,
 )
+from loadstone.experiments.designs.baselines import measured_target
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.log_in import refuse_shut_out
 from loadstone.experiments.observer import Observer
+from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.preflight.cautions import cautions
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.experiments.preflight.crashes import crash_problems
@@ -130,6 +132,7 @@ def examine(experiment: Experiment, *, allow_unsafe: bool) -> None:
         target_for(parts.target).describe(parts.target)
         refuse_unfit(parts, experiment.cache)
     refuse_unavailable(experiment, variants, design.skipped(experiment))
+    refuse_problems("the baselines of the placements", baseline_problems(experiment))
     refuse_problems("crash trials", crash_problems(experiment))
     refuse_problems("the outage", outage_problems(experiment))
     refuse_overfull(experiment, variants)
@@ -184,6 +187,9 @@ def systems(experiment: Experiment) -> list[TargetSpec]:
         levels = [change.level for change in variant.changes if change.factor == OTHER_TARGET]
         spec = base.other(level_text(levels[-1])) if levels else base
         found.setdefault(spec.site, spec)
+    if experiment.baseline is not None:
+        folder = measured_target(experiment)
+        found.setdefault(folder.site, folder)
     return list(found.values())
 
 

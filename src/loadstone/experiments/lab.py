@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -93,10 +94,16 @@ class Lab:
         return StartState(fingerprint, workload.observe(self.target))
 
     def enter(self, spec: TargetSpec) -> Target:
-        """Makes the target of a trial the present one; all others stand still."""
+        """Makes the target of a trial the present one; all others stand still.
+
+        What another system has left in the page cache goes to the disk first, not under the load.
+        """
+        before = self._site
         for site in self.sites:
             if site.target.spec.site == spec.site:
                 self._present = site
             else:
                 site.target.stop()
+        if self._site is not before:
+            os.sync()
         return self.target

@@ -75,6 +75,7 @@ def record_of(
         notices=notices,
         unsafe=outcome.unsafe,
         parameters=workload.parameters.model_dump(mode="json"),
+        baseline_of=plan.baseline_of,
         started_at=outcome.started_at,
         finished_at=datetime.now(UTC).isoformat(),
         metrics=metrics,

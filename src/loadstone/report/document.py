@@ -10,6 +10,7 @@ from typing import Any
 import loadstone
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Tick
+from loadstone.report.baselines import baseline_report
 from loadstone.report.beside import beside_reports
 from loadstone.report.comparisons import comparisons
 from loadstone.report.contents import Contents, contents_of
@@ -69,7 +70,15 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     Raises:
         WrongInputError: If it is no folder of an experiment.
     """
-    folder = read_experiment(experiment_dir)
+    return document_of(read_experiment(experiment_dir))
+
+
+def document_of(folder: RecordedExperiment) -> ReportDocument:
+    """Builds the report of what was read.
+
+    Args:
+        folder: Of an experiment; what is found wrong with it is added to its notices.
+    """
     experiment = folder.experiment
     metrics = metric_infos(folder.trials)
     judged = _judged(experiment, metrics)
@@ -86,7 +95,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
     search, scale = search_report(folder), scale_report(folder, metric)
     beside = beside_reports(folder, next((each.workload for each in folder.trials), None))
     trials = []
-    for trial in folder.trials:
+    for trial in folder.all_trials:
         contents = contents_of(trial)
         folder.notices.extend(contents.notices)
         trials.append(_trial_report(trial, contents))
@@ -124,6 +133,7 @@ def build_document(experiment_dir: Path) -> ReportDocument:
         steps=steps,
         search=search,
         scale=scale,
+        baseline=baseline_report(folder, metric),
     )
 
 

@@ -31,9 +31,9 @@ def notices(
 ) -> list[Notice]:
     """All notices of an experiment and its trials, the gravest first, causes before effects."""
     found = [
-        *_of_trials(folder.trials),
+        *_of_trials(folder.all_trials),
         *folder.notices,
-        *_unread(folder.trials),
+        *_unread(folder.all_trials),
         *(rung.notice() for rung in folder.design.skipped),
         *_left_out(folder),
         *moved_over_all(folder),
@@ -60,7 +60,7 @@ def _offered(folder: RecordedExperiment) -> list[Notice]:
 
 def _left_out(folder: RecordedExperiment) -> list[Notice]:
     by_status: dict[Status, list[str]] = {}
-    for trial in folder.trials:
+    for trial in folder.all_trials:
         if trial.result.status is not Status.VALID:
             by_status.setdefault(trial.result.status, []).append(trial.result.trial)
     found = [

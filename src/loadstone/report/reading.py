@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,7 +89,10 @@ class RecordedTrial:
 
 @dataclass(frozen=True)
 class RecordedExperiment:
-    """One experiment's files; trials in the order in which they ran."""
+    """One experiment's files; trials in the order in which they ran.
+
+    Trials that measured a placement itself stand apart: they are of no variant.
+    """
 
     path: Path
     experiment: Experiment
@@ -97,6 +100,30 @@ class RecordedExperiment:
     trials: list[RecordedTrial]
     notices: list[Notice]
     """What could not be read, and why."""
+    baselines: list[RecordedTrial] = field(default_factory=list)
+
+    @property
+    def all_trials(self) -> list[RecordedTrial]:
+        """Baselines of placements among them."""
+        return sorted([*self.trials, *self.baselines], key=_in_order)
+
+    def of_placements(self) -> RecordedExperiment:
+        """The baselines as an experiment of their own, a variant for each placement.
+
+        Raises:
+            ValueError: If there are none.
+        """
+        if not self.baselines:
+            raise ValueError(f"{self.path.name} has no baselines of placements")
+        first = self.baselines[0].plan
+        variants = {trial.plan.variant.name: trial.plan.variant for trial in self.baselines}
+        experiment = self.experiment.model_copy(
+            update={"workload": first.workload, "target": first.target, "metric": None}
+        )
+        design = DesignRecord(variants=list(variants.values()), pairs=[])
+        return replace(
+            self, experiment=experiment, design=design, trials=self.baselines, baselines=[]
+        )
 
     def trials_of(self, variant: str) -> list[RecordedTrial]:
         """All trials of a variant, whatever their status."""
@@ -165,9 +192,15 @@ def read_experiment(folder: Path) -> RecordedExperiment:
             trials.append(_read_trial(trial, notices))
         except WrongInputError as error:
             notices.append(_left_out(trial, error.message))
-    trials.sort(key=lambda trial: (trial.result.order, trial.result.trial))
-    design = _read_design(folder, experiment, trials, notices)
-    return RecordedExperiment(folder, experiment, design, trials, notices)
+    trials.sort(key=_in_order)
+    measured = [trial for trial in trials if trial.plan.baseline_of is None]
+    baselines = [trial for trial in trials if trial.plan.baseline_of is not None]
+    design = _read_design(folder, experiment, measured, notices)
+    return RecordedExperiment(folder, experiment, design, measured, notices, baselines)
+
+
+def _in_order(trial: RecordedTrial) -> tuple[int, str]:
+    return trial.result.order, trial.result.trial
 
 
 def _read_design(

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from loadstone.report.model import ReportDocument
+from loadstone.report.terminal_baselines import baseline_tables
 from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list
 from loadstone.report.terminal_matrix import matrix_tables
@@ -54,6 +55,7 @@ def report_parts(
         parts += trial_tables(document, in_full=in_full)
     if document.steps is not None and document.steps.moved:
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
+    parts += baseline_tables(document)
     parts += beside_tables(document)
     if document.notices:
         parts.append(_notices(document.notices))

@@ -358,6 +358,11 @@ class TrialResult(Record):
         default={},
         description="Of the workload: those given, and the defaults that held on this machine.",
     )
+    baseline_of: str | None = Field(
+        default=None,
+        description="The placement that was measured itself, for those trials of the experiment "
+        "that are made on it.",
+    )
     started_at: str = Field(description="ISO 8601, UTC.")
     finished_at: str | None = None
     metrics: list[MetricValue] = []

@@ -81,6 +81,7 @@ def empty_result(plan: TrialPlan, status: Status, started_at: str) -> TrialResul
         block=plan.block,
         order=plan.order,
         status=status,
+        baseline_of=plan.baseline_of,
         started_at=started_at,
     )
 

@@ -102,6 +102,12 @@ class Experiment(Spec):
     crashes: int = Field(
         default=5, ge=1, le=1000, description="Crashes of each configuration, with `durability`."
     )
+    baseline: dict[str, Level] | None = Field(
+        default=None,
+        description="Each placement of `storage.data` is measured itself, in a trial before those "
+        "of the database on it: parameters of the workload `storage`, as `{profile: database, "
+        "passes: 1, pass_length: 2s}`; the profile is `database` by default.",
+    )
     outage: OutageSpec | None = Field(
         default=None,
         description="In each trial the server is out of service for a while, and the load goes on.",

@@ -84,6 +84,11 @@ class TrialPlan(Spec):
     host: dict[str, Level] = {}
     crash: CrashPlan | None = None
     outage: OutageSpec | None = None
+    baseline_of: str | None = Field(
+        default=None,
+        description="The placement that is measured itself, for what is made on it by others of "
+        "the experiment.",
+    )
     level: LevelPlan | None = None
     cache: Literal["warm", "cold"]
     reload: bool = False

@@ -4,6 +4,7 @@ from loadstone.experiments.designs.arrange import repeated
 from loadstone.experiments.designs.base import Design, Pair, Stages
 from loadstone.experiments.designs.registry import (
     DESIGNS,
+    baselines_of,
     crashes_of,
     design_of,
     stages_of,
@@ -15,6 +16,7 @@ __all__ = [
     "Design",
     "Pair",
     "Stages",
+    "baselines_of",
     "crashes_of",
     "design_of",
     "repeated",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loadstone.experiments.designs.base import Design, Stages
+from loadstone.experiments.designs.baselines import BaselinesBefore, baselines
 from loadstone.experiments.designs.compare import Compare
 from loadstone.experiments.designs.crash import Crash, CrashesAfter
 from loadstone.experiments.designs.ladder import Ladder
@@ -25,19 +26,32 @@ def design_of(experiment: Experiment) -> Design:
 
 
 def stages_of(experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
-    """The trials of an experiment: those of its design, then the crashes that it asks for."""
+    """The trials of an experiment: baselines and those of its design, then crashes."""
     stages = design_of(experiment).stages(experiment, allow_unsafe=allow_unsafe)
+    if experiment.baseline is not None:
+        stages = BaselinesBefore(experiment, stages)
     if experiment.durability is None:
         return stages
     return CrashesAfter(experiment, experiment.durability, stages, allow_unsafe)
 
 
 def trials_of(experiment: Experiment) -> int:
-    """Trials at most, crashes included, without repeats of disturbed ones."""
-    planned = design_of(experiment).trials_planned(experiment)
+    """Trials at most, baselines and crashes included, without repeats of disturbed ones."""
+    planned = design_of(experiment).trials_planned(experiment) + baselines_of(experiment)
     return (
         planned if isinstance(experiment.design, CrashDesign) else planned + crashes_of(experiment)
     )
+
+
+def baselines_of(experiment: Experiment, blocks: int | None = None) -> int:
+    """Baselines of placements among them.
+
+    Args:
+        experiment: Whose.
+        blocks: In so many; default: in all that there can be.
+    """
+    placements = baselines(experiment, design_of(experiment).variants(experiment))
+    return len(placements) * (experiment.repeats if blocks is None else blocks)
 
 
 def crashes_of(experiment: Experiment) -> int:

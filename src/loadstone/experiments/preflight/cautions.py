@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadstone.experiments.designs.baselines import baselines
 from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.experiments.preflight.space import longest_trials
 from loadstone.host.cgroup import bounds_of
@@ -23,7 +24,10 @@ def cautions(experiment: Experiment, variants: Sequence[Variant]) -> list[Notice
 
     of_all = [*_of_machine(), *offered_notices(experiment)]
     found = {notice.message: notice for notice in of_all}
-    for parts in longest_trials(experiment, variants):
+    for parts in [
+        *longest_trials(experiment, variants),
+        *baselines(experiment, variants).values(),
+    ]:
         for notice in target_for(parts.target).cautions(parts.target, parts.profile):
             found.setdefault(notice.message, notice)
     return list(found.values())

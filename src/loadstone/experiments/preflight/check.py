@@ -10,6 +10,7 @@ from functools import partial
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
+from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.preflight.crashes import crash_problems
 from loadstone.experiments.preflight.outages import outage_problems
 from loadstone.experiments.preflight.refusals import refuse_unfit
@@ -58,6 +59,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
         problems += _variant_problems(experiment)
     if not problems:
         problems += _archive_problems(experiment)
+    if not problems:
+        problems += baseline_problems(experiment)
     if not problems:
         problems += crash_problems(experiment)
     if not problems:

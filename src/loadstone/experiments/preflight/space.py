@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadstone.errors import RefusedError
+from loadstone.experiments.designs.baselines import baselines
 from loadstone.experiments.designs.search import rules_of
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import apply_changes
@@ -92,12 +93,15 @@ def refuse_overfull(experiment: Experiment, variants: Sequence[Variant]) -> None
     """Stops before an experiment with a trial that would fill the disk of its data.
 
     Of a search the first level is looked at, over its longest trial; higher ones when they come.
+    Baselines of placements are looked at too.
 
     Raises:
         RefusedError: As `Space.refuse`.
     """
     space = Space()
     for parts in longest_trials(experiment, variants):
+        space.refuse(parts)
+    for parts in baselines(experiment, variants).values():
         space.refuse(parts)
 
 

@@ -112,6 +112,10 @@ class Folder(Target):
             self._store.close()
             self._store = None
 
+    def stop(self) -> None:
+        """Gives up its placement: another system has its turn, and the disk to itself."""
+        self.store.clear(StorageSpec())
+
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Removes all files."""
         self.store.clear(spec.storage)
