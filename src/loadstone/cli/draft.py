@@ -210,6 +210,7 @@ def _put_baseline(draft: Draft, text: str) -> None:
     """
     profile, *rest = text.split(",")
     draft.put(("baseline", "profile"), profile.strip(), "--baseline")
+    draft.options["baseline",] = "--baseline"
     given: list[str] = []
     for part in rest:
         if "=" in part or not given:
