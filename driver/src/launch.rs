@@ -144,7 +144,7 @@ where
             let engine = archive::sqlite::Sqlite::new(config, &parameters)?;
             event_archive_on(engine, plan, parameters, environment)
         }
-        Protocol::Files | Protocol::None => Err(needs_engine("archive")),
+        Protocol::Files | Protocol::Nfs | Protocol::None => Err(needs_engine("archive")),
     }
 }
 
@@ -207,7 +207,7 @@ where
                 environment,
             )
         }
-        Protocol::Files | Protocol::None => Err(needs_engine("oltp")),
+        Protocol::Files | Protocol::Nfs | Protocol::None => Err(needs_engine("oltp")),
     }
 }
 

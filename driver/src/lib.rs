@@ -19,6 +19,7 @@ pub mod job_thread;
 pub mod launch;
 pub mod log_in;
 pub mod mysql;
+pub mod nfs;
 pub mod noop;
 pub mod oltp;
 pub mod opening;

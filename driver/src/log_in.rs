@@ -25,10 +25,12 @@ impl LogIn {
         match connection.protocol {
             Protocol::Postgresql => postgres::Config::from_plan(connection).map(Self::Postgresql),
             Protocol::Mysql => mysql::Config::from_plan(connection).map(Self::Mysql),
-            Protocol::Sqlite | Protocol::Files | Protocol::None => Err(Refusal::new(
-                "connection.protocol",
-                "the role log-in needs a server; write \"postgresql\" or \"mysql\"",
-            )),
+            Protocol::Sqlite | Protocol::Files | Protocol::Nfs | Protocol::None => {
+                Err(Refusal::new(
+                    "connection.protocol",
+                    "the role log-in needs a server; write \"postgresql\" or \"mysql\"",
+                ))
+            }
         }
     }
 

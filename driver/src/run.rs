@@ -197,7 +197,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let own = 16 + 4 * u64::from(self.plan.threads);
         let each = match self.plan.connection.protocol {
             Protocol::None => return Ok(()),
-            Protocol::Postgresql | Protocol::Mysql | Protocol::Files => 1,
+            Protocol::Postgresql | Protocol::Mysql | Protocol::Files | Protocol::Nfs => 1,
             // The file, its log, and the journal or a temporary file.
             Protocol::Sqlite => 3,
         };

@@ -1,21 +1,20 @@
-//! The file calls of an operation, made on the thread of a session.
-
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+//! The calls of an operation, made on the thread of a session.
 
 use super::Catalogue;
 use super::account::{add, blocks_read};
 use super::content::MOST_BYTES;
-use super::errors::{failure, torn};
+use super::errors::torn;
 use super::home::FileId;
 use super::parameters::Sync;
+use super::session::operation_of;
+use super::store::Store;
 use crate::session::Failure;
 
 /// What a session asks of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
+    /// The thread gets ready: over NFS it connects.
+    Begin,
     /// The home of a user, with its first files.
     MakeHome(u32),
     /// A new file is made and written.
@@ -39,6 +38,7 @@ pub type Answer = Result<(), Failure>;
 #[derive(Debug)]
 pub struct FileCalls<'c> {
     catalogue: &'c Catalogue,
+    store: Box<dyn Store + 'c>,
     buffer: Vec<u8>,
     blocks_read: i64,
 }
@@ -48,6 +48,7 @@ impl<'c> FileCalls<'c> {
     pub fn new(catalogue: &'c Catalogue) -> Self {
         Self {
             catalogue,
+            store: catalogue.store(),
             buffer: Vec::with_capacity(MOST_BYTES as usize + 1),
             blocks_read: blocks_read(),
         }
@@ -59,50 +60,40 @@ impl<'c> FileCalls<'c> {
     /// The failure with its class.
     pub fn make(&mut self, call: Call) -> Answer {
         let answer = self.attempt(call);
+        let account = &self.catalogue.account;
         let before = std::mem::replace(&mut self.blocks_read, blocks_read());
         let missed = u64::from(self.blocks_read > before);
         match call {
-            Call::Stat(_) => add(&self.catalogue.account.stat_misses, missed),
-            Call::Read(_) => add(&self.catalogue.account.read_misses, missed),
+            Call::Stat(_) => add(&account.stat_misses, missed),
+            Call::Read(_) => add(&account.read_misses, missed),
             _ => {}
+        }
+        if let Some(calls) = &account.calls {
+            calls.add(operation_of(call), self.store.take_calls());
         }
         answer
     }
 
     fn attempt(&mut self, call: Call) -> Answer {
         match call {
+            Call::Begin => self.store.begin(),
             Call::MakeHome(home) => self.make_home(home),
             Call::Create(id) => self.create(id, self.catalogue.parameters.sync),
-            Call::Stat(id) => self.stat(id),
+            Call::Stat(id) => self.store.stat(id.home, &id.name()),
             Call::Read(id) => self.read(id),
             Call::List(home) => self.list(home),
             Call::Replace(id, version) => self.replace(id, version),
-            Call::Delete(id) => {
-                let path = self.catalogue.homes.file(&self.catalogue.folder, id);
-                fs::remove_file(&path).map_err(|error| failure(&error, &path))
-            }
+            Call::Delete(id) => self.store.remove(id.home, &id.name()),
         }
     }
 
     fn make_home(&mut self, home: u32) -> Answer {
         let Catalogue {
-            folder,
             parameters,
-            homes,
             account,
             ..
         } = self.catalogue;
-        let path = homes.path(folder, home);
-        if let Err(error) = fs::create_dir(&path) {
-            // The first home of a hashed folder makes that too.
-            let missing = error.kind() == ErrorKind::NotFound;
-            let made = if missing {
-                fs::create_dir_all(&path)
-            } else {
-                Err(error)
-            };
-            made.map_err(|error| failure(&error, &path))?;
-        }
+        self.store.make_home(home)?;
         add(&account.homes, 1);
         for file in 0..parameters.home_files {
             self.create(FileId { home, file }, Sync::None)?;
@@ -112,93 +103,50 @@ impl<'c> FileCalls<'c> {
     }
 
     fn create(&mut self, id: FileId, sync: Sync) -> Answer {
-        let path = self.catalogue.homes.file(&self.catalogue.folder, id);
         self.catalogue.contents.write(id, 0, &mut self.buffer);
-        self.fill(&path, sync)
+        self.fill(id.home, &id.name(), sync)
     }
 
-    /// Makes a file of the bytes in the buffer; what could not be written in full is removed.
-    fn fill(&self, path: &Path, sync: Sync) -> Answer {
-        let flags = if sync == Sync::Dsync {
-            libc::O_DSYNC
-        } else {
-            0
-        };
-        let opened = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .custom_flags(flags)
-            .open(path);
-        let mut file = opened.map_err(|error| failure(&error, path))?;
-        if let Err(error) = write(&mut file, &self.buffer, sync) {
-            let failed = failure(&error, path);
-            // The failure of the writing is told, whatever becomes of the rest.
-            let _ = fs::remove_file(path);
-            return Err(failed);
-        }
-        add(
-            &self.catalogue.account.written_bytes,
-            self.buffer.len() as u64,
-        );
-        Ok(())
-    }
-
-    fn stat(&self, id: FileId) -> Answer {
-        let path = self.catalogue.homes.file(&self.catalogue.folder, id);
-        fs::symlink_metadata(&path).map_err(|error| failure(&error, &path))?;
+    /// Makes a file of the bytes in the buffer.
+    fn fill(&mut self, home: u32, name: &str, sync: Sync) -> Answer {
+        self.store.create(home, name, &self.buffer, sync)?;
+        let written = &self.catalogue.account.written_bytes;
+        add(written, self.buffer.len() as u64);
         Ok(())
     }
 
     fn read(&mut self, id: FileId) -> Answer {
-        let path = self.catalogue.homes.file(&self.catalogue.folder, id);
-        self.buffer.clear();
-        // A file that is longer than any may be is read a little beyond its end.
-        File::open(&path)
-            .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut self.buffer))
-            .map_err(|error| failure(&error, &path))?;
-        let Catalogue {
-            contents, account, ..
-        } = self.catalogue;
-        add(&account.read_bytes, self.buffer.len() as u64);
-        match contents.version(id, &self.buffer) {
-            Some(_) => Ok(()),
-            None => Err(torn(&path)),
-        }
-    }
-
-    fn list(&self, home: u32) -> Answer {
-        let path = self.catalogue.homes.path(&self.catalogue.folder, home);
-        let count = fs::read_dir(&path)
-            .and_then(|mut entries| entries.try_fold(0, |count, entry| entry.map(|_| count + 1)))
-            .map_err(|error| failure(&error, &path))?;
-        add(&self.catalogue.account.listed, count);
-        Ok(())
-    }
-
-    fn replace(&mut self, id: FileId, version: u32) -> Answer {
         let Catalogue {
             folder,
             homes,
             contents,
+            account,
             ..
         } = self.catalogue;
-        contents.write(id, version, &mut self.buffer);
-        let (new, path) = (homes.new_file(folder, id), homes.file(folder, id));
-        self.fill(&new, Sync::Fsync)?;
-        fs::rename(&new, &path).map_err(|error| {
-            let failed = failure(&error, &path);
-            let _ = fs::remove_file(&new);
-            failed
-        })
+        self.buffer.clear();
+        self.store.read(id.home, &id.name(), &mut self.buffer)?;
+        add(&account.read_bytes, self.buffer.len() as u64);
+        match contents.version(id, &self.buffer) {
+            Some(_) => Ok(()),
+            None => Err(torn(&homes.path(folder, id.home).join(id.name()))),
+        }
     }
-}
 
-fn write(file: &mut File, bytes: &[u8], sync: Sync) -> io::Result<()> {
-    file.write_all(bytes)?;
-    match sync {
-        Sync::None | Sync::Dsync => Ok(()),
-        Sync::Fsync => file.sync_all(),
-        Sync::Fdatasync => file.sync_data(),
+    fn list(&mut self, home: u32) -> Answer {
+        add(&self.catalogue.account.listed, self.store.list(home)?);
+        Ok(())
+    }
+
+    fn replace(&mut self, id: FileId, version: u32) -> Answer {
+        self.catalogue.contents.write(id, version, &mut self.buffer);
+        let (new, name) = (id.new_name(), id.name());
+        self.fill(id.home, &new, Sync::Fsync)?;
+        let renamed = self.store.rename(id.home, &new, &name);
+        if renamed.is_err() {
+            // The failure of the renaming is told, whatever becomes of the rest.
+            let _ = self.store.remove(id.home, &new);
+        }
+        renamed
     }
 }
 
@@ -208,6 +156,7 @@ mod tests {
     use crate::catalogue::account::of;
     use crate::plan::Plan;
     use serde_json::json;
+    use std::fs;
     use std::path::PathBuf;
 
     /// A folder that goes with the test.

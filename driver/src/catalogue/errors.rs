@@ -8,22 +8,39 @@ use std::path::Path;
 
 use crate::session::{ErrorClass, Failure};
 
-/// A file system's room, as `statvfs` has it.
+/// A file system's room, as `statvfs` and FSSTAT have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Room {
-    inodes: u64,
-    free_inodes: u64,
-    free_bytes: u64,
+pub struct Room {
+    /// In all; 0 where there is no such number.
+    pub inodes: u64,
+    /// That we may use.
+    pub free_inodes: u64,
+    /// That we may use.
+    pub free_bytes: u64,
 }
 
 /// The failure of a call about `path`.
 pub fn failure(error: &io::Error, path: &Path) -> Failure {
+    let parent = path.parent().unwrap_or(path);
+    match error.raw_os_error() {
+        Some(libc::EMLINK) => {
+            too_many_links(parent, parent.metadata().map_or(0, |data| data.nlink()))
+        }
+        Some(libc::ENOSPC) => no_space(path, room(parent)),
+        _ => other(error, path),
+    }
+}
+
+/// The failure of a call about `path` that met no limit of the file system.
+pub fn other(error: &io::Error, path: &Path) -> Failure {
     let (class, message) = match error.raw_os_error() {
-        Some(libc::EMLINK) => ("too_many_links", too_many_links(path)),
-        Some(libc::ENOSPC) => no_space(path),
         Some(libc::EDQUOT) => ("53100", format!("{}: the quota is used up", path.display())),
         code => (class(code), format!("{}: {error}", path.display())),
     };
+    of(class, message)
+}
+
+fn of(class: &str, message: String) -> Failure {
     Failure {
         class: ErrorClass(class.into()),
         message,
@@ -32,13 +49,11 @@ pub fn failure(error: &io::Error, path: &Path) -> Failure {
 
 /// The failure of a file that holds something else than was written.
 pub fn torn(path: &Path) -> Failure {
-    Failure {
-        class: ErrorClass("torn_file".into()),
-        message: format!(
-            "{} does not hold what its name and the seed say",
-            path.display()
-        ),
-    }
+    let path = path.display();
+    of(
+        "torn_file",
+        format!("{path} does not hold what its name and the seed say"),
+    )
 }
 
 fn class(code: Option<i32>) -> &'static str {
@@ -54,31 +69,33 @@ fn class(code: Option<i32>) -> &'static str {
     }
 }
 
-fn too_many_links(path: &Path) -> String {
-    let parent = path.parent().unwrap_or(path);
+/// The failure of a folder that has as many links as its file system lets it have.
+pub fn too_many_links(folder: &Path, links: u64) -> Failure {
     // A folder has two links of its own, and one more for each folder in it.
-    let folders = parent.metadata().map_or(0, |data| data.nlink()) as i64 - 2;
-    format!(
+    let folders = links as i64 - 2;
+    let message = format!(
         "{} has {folders} folders in it, and its file system takes no more: each is a link (ext4 without \
          dir_nlink ends at 64998); hash the homes into more folders",
-        parent.display()
-    )
+        folder.display()
+    );
+    of("too_many_links", message)
 }
 
-fn no_space(path: &Path) -> (&'static str, String) {
-    let parent = path.parent().unwrap_or(path);
-    match room(parent) {
-        Some(room) if room.inodes > 0 && room.free_inodes == 0 => (
-            "no_inodes",
-            format!(
+/// The failure of a file system that has no room for `path`: no inode, or no bytes.
+pub fn no_space(path: &Path, room: Option<Room>) -> Failure {
+    let folder = path.parent().unwrap_or(path);
+    match room {
+        Some(room) if room.inodes > 0 && room.free_inodes == 0 => {
+            let message = format!(
                 "the file system of {} has no inode left: all {} are files and folders, while {} bytes \
                  are free; make it with more of them (mkfs.ext4 -N)",
-                parent.display(),
+                folder.display(),
                 room.inodes,
                 room.free_bytes
-            ),
-        ),
-        _ => ("53100", format!("{}: the disk is full", path.display())),
+            );
+            of("no_inodes", message)
+        }
+        _ => of("53100", format!("{}: the disk is full", path.display())),
     }
 }
 
@@ -101,12 +118,12 @@ mod tests {
 
     #[test]
     fn limits_have_classes_of_their_own() {
-        let of = |code| failure(&io::Error::from_raw_os_error(code), Path::new("/tmp/x/f"));
-        let links = of(libc::EMLINK);
+        let found = |code| failure(&io::Error::from_raw_os_error(code), Path::new("/tmp/x/f"));
+        let links = found(libc::EMLINK);
         assert_eq!(&*links.class.0, "too_many_links");
         assert!(links.message.contains("dir_nlink"), "{}", links.message);
-        assert_eq!(&*of(libc::EDQUOT).class.0, "53100");
-        assert_eq!(&*of(libc::ENOENT).class.0, "no_file");
+        assert_eq!(&*found(libc::EDQUOT).class.0, "53100");
+        assert_eq!(&*found(libc::ENOENT).class.0, "no_file");
         let room = room(Path::new("/")).expect("a file system");
         assert!(room.free_inodes <= room.inodes);
     }

@@ -6,8 +6,6 @@ use super::parameters::{Layout, Parameters};
 
 /// Above all homes.
 const TOP: &str = "users";
-/// What a file is called while it is written, before it takes the place of another.
-const NEW: &str = ".new";
 
 /// A file: whose it is, and its number in that home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +14,18 @@ pub struct FileId {
     pub home: u32,
     /// Number of the file, from 0.
     pub file: u32,
+}
+
+impl FileId {
+    /// What it is called in its home.
+    pub fn name(self) -> String {
+        format!("f{:05}", self.file)
+    }
+
+    /// What it is called while it is written, before it takes the place of another.
+    pub fn new_name(self) -> String {
+        format!("f{:05}.new", self.file)
+    }
 }
 
 /// Names and paths of all homes.
@@ -48,29 +58,22 @@ impl Homes {
         }
     }
 
-    /// The home folder of user `home`, below `folder`.
-    pub fn path(&self, folder: &Path, home: u32) -> PathBuf {
+    /// The names of the folders that lead to the home of user `home`.
+    pub fn steps(&self, home: u32) -> Vec<String> {
         let name = self.name(home);
-        let mut path = folder.join(TOP);
+        let mut steps = vec![TOP.to_owned()];
         if self.layout == Layout::Hashed {
             // Names are ASCII.
-            path.push(&name[..self.hash_characters.min(name.len())]);
+            steps.push(name[..self.hash_characters.min(name.len())].to_owned());
         }
-        path.push(name);
-        path
+        steps.push(name);
+        steps
     }
 
-    /// The path of a file, below `folder`.
-    pub fn file(&self, folder: &Path, id: FileId) -> PathBuf {
-        let mut path = self.path(folder, id.home);
-        path.push(format!("f{:05}", id.file));
-        path
-    }
-
-    /// The path under which a file is written that will replace `id`.
-    pub fn new_file(&self, folder: &Path, id: FileId) -> PathBuf {
-        let mut path = self.path(folder, id.home);
-        path.push(format!("f{:05}{NEW}", id.file));
+    /// The home folder of user `home`, below `folder`.
+    pub fn path(&self, folder: &Path, home: u32) -> PathBuf {
+        let mut path = folder.to_path_buf();
+        path.extend(self.steps(home));
         path
     }
 }
@@ -100,11 +103,12 @@ mod tests {
             Path::new("/d/users/us/user0000041")
         );
         let flat = homes(Layout::Flat, &["steve"]);
+        assert_eq!(flat.path(folder, 0), Path::new("/d/users/steve"));
+        assert_eq!(named.steps(4), ["users", "an", "ann2"]);
         let id = FileId { home: 0, file: 3 };
-        assert_eq!(flat.file(folder, id), Path::new("/d/users/steve/f00003"));
         assert_eq!(
-            flat.new_file(folder, id),
-            Path::new("/d/users/steve/f00003.new")
+            (id.name(), id.new_name()),
+            ("f00003".into(), "f00003.new".into())
         );
     }
 }

@@ -42,14 +42,14 @@ impl Workload for CatalogueLoad {
 
     async fn open(&self, _user: u32, _seed: u64) -> Result<LoadSession, Failure> {
         Ok(LoadSession {
-            hands: hands(&self.catalogue)?,
+            hands: hands(&self.catalogue).await?,
             catalogue: Arc::clone(&self.catalogue),
             progress: Arc::clone(&self.progress),
         })
     }
 
     fn engine(&self) -> Option<String> {
-        Some("file calls".into())
+        Some(self.catalogue.engine())
     }
 
     fn engine_cpu_s(&self) -> Option<f64> {
@@ -95,7 +95,11 @@ impl Session for LoadSession {
     }
 
     async fn reconnect(&mut self) -> Result<(), Failure> {
-        self.hands = hands(&self.catalogue)?;
+        if self.progress.failed.load(Ordering::Relaxed) {
+            // Nothing is made any more: a server that is gone is not waited for.
+            return Ok(());
+        }
+        self.hands = hands(&self.catalogue).await?;
         Ok(())
     }
 

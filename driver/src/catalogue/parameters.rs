@@ -46,6 +46,17 @@ pub enum Sync {
     Dsync,
 }
 
+/// What is remembered of the folders of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Handles {
+    /// Their handles, from when they were first looked up.
+    #[default]
+    Kept,
+    /// Nothing: each operation looks up every folder on its way.
+    LookedUp,
+}
+
 /// How many homes and files there are, how they are named, and what is done with them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,6 +78,9 @@ pub struct Parameters {
     pub mix: BTreeMap<String, u32>,
     /// After the creation of a file.
     pub sync: Sync,
+    /// Of folders over NFS.
+    #[serde(default)]
+    pub handles: Handles,
 }
 
 impl Parameters {

@@ -23,6 +23,19 @@ const LIST: OperationId = 3;
 const REPLACE: OperationId = 4;
 const DELETE: OperationId = 5;
 
+/// The operation that makes a call; what comes before all operations is of none.
+pub fn operation_of(call: Call) -> Option<OperationId> {
+    match call {
+        Call::Begin | Call::MakeHome(_) => None,
+        Call::Create(_) => Some(CREATE),
+        Call::Stat(_) => Some(STAT),
+        Call::Read(_) => Some(READ),
+        Call::List(_) => Some(LIST),
+        Call::Replace(..) => Some(REPLACE),
+        Call::Delete(_) => Some(DELETE),
+    }
+}
+
 /// Works with a catalogue that is there.
 #[derive(Debug)]
 pub struct CatalogueRun {
@@ -81,7 +94,7 @@ impl Workload for CatalogueRun {
 
     async fn open(&self, user: u32, seed: u64) -> Result<RunSession, Failure> {
         Ok(RunSession {
-            hands: hands(&self.catalogue)?,
+            hands: hands(&self.catalogue).await?,
             catalogue: Arc::clone(&self.catalogue),
             deck: self.deck.clone(),
             draws: Draws {
@@ -97,7 +110,7 @@ impl Workload for CatalogueRun {
     }
 
     fn engine(&self) -> Option<String> {
-        Some("file calls".into())
+        Some(self.catalogue.engine())
     }
 
     fn engine_cpu_s(&self) -> Option<f64> {
@@ -173,7 +186,7 @@ impl Own {
             Call::Delete(_) => {
                 self.created.pop_front();
             }
-            Call::MakeHome(_) | Call::Stat(_) | Call::Read(_) | Call::List(_) => {}
+            Call::Begin | Call::MakeHome(_) | Call::Stat(_) | Call::Read(_) | Call::List(_) => {}
         }
     }
 }
@@ -238,7 +251,7 @@ impl Session for RunSession {
     }
 
     async fn reconnect(&mut self) -> Result<(), Failure> {
-        self.hands = hands(&self.catalogue)?;
+        self.hands = hands(&self.catalogue).await?;
         Ok(())
     }
 

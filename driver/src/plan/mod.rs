@@ -154,6 +154,9 @@ pub struct Connection {
     /// With files the folder in which they are.
     #[serde(default)]
     pub folder: String,
+    /// With NFS the address of the folder in which they are.
+    #[serde(default)]
+    pub url: String,
     /// Settings of each connection (SQLite's pragmas).
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -175,6 +178,7 @@ impl Default for Connection {
             user: String::new(),
             database: String::new(),
             folder: String::new(),
+            url: String::new(),
             settings: BTreeMap::new(),
             password_env: None,
             connect_timeout_s: ten(),
@@ -197,6 +201,8 @@ pub enum Protocol {
     Sqlite,
     /// None: the driver reads and writes files below `folder` itself.
     Files,
+    /// NFS, version 3: the driver reads and writes files below `url` itself.
+    Nfs,
 }
 
 /// How operations that may succeed when tried again are tried again.

@@ -78,10 +78,13 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
     let given = &plan.connection;
     let server = match given.protocol {
         Protocol::None => return Ok(()),
-        Protocol::Sqlite | Protocol::Files => false,
+        Protocol::Sqlite | Protocol::Files | Protocol::Nfs => false,
         Protocol::Postgresql | Protocol::Mysql => true,
     };
-    let files = given.protocol == Protocol::Files;
+    let (files, nfs) = (
+        given.protocol == Protocol::Files,
+        given.protocol == Protocol::Nfs,
+    );
     if given.protocol != Protocol::Sqlite && !given.settings.is_empty() {
         return Err(Refusal::new(
             "connection.settings",
@@ -94,8 +97,9 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
         ("host", server && given.host.is_empty()),
         ("port", needs_port && given.port == 0),
         ("user", server && given.user.is_empty()),
-        ("database", !files && given.database.is_empty()),
+        ("database", !files && !nfs && given.database.is_empty()),
         ("folder", files && given.folder.is_empty()),
+        ("url", nfs && given.url.is_empty()),
     ] {
         if missing {
             return Err(Refusal::new(
