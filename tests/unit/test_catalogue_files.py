@@ -12,6 +12,7 @@ from loadstone.errors import WrongInputError
 from loadstone.placements import limits
 from loadstone.spec.model import WorkloadSpec
 from loadstone.spec.profile import ProfileSpec
+from loadstone.targets.file_tree import LocalTree
 from loadstone.workloads.registry import workload_of
 from loadstone.workloads.storage.catalogue_checks import ACCOUNT, THERE, WHOLE, checked
 from loadstone.workloads.storage.catalogue_files import Contents, Found, Homes, read_back
@@ -39,7 +40,7 @@ OPERATIONS = {"create": 3, "delete": 2, "write-fsync-rename": 5, "stat": 9}
 
 
 def failed(folder: Path, errors: int = 0) -> set[str]:
-    results = checked(read_back(folder, HOMES, CONTENTS), HOMES, OPERATIONS, errors)
+    results = checked(read_back(LocalTree(folder), HOMES, CONTENTS), HOMES, OPERATIONS, errors)
     return {each.name for each in results if not each.passed}
 
 
@@ -83,7 +84,7 @@ def test_a_home_that_is_gone_is_missing(folder: Path) -> None:
     for file in home.iterdir():
         file.unlink()
     home.rmdir()
-    found: Found = read_back(folder, HOMES, CONTENTS)
+    found: Found = read_back(LocalTree(folder), HOMES, CONTENTS)
     assert len(found.missing) == HOMES.files
 
 
@@ -128,4 +129,6 @@ def test_limits_are_named(tmp_path: Path) -> None:
     assert "has 0 folders in it" in limits.said(links, tmp_path)
     assert "dir_nlink" in limits.said(links, tmp_path)
     assert limits.said(OSError(errno.EIO, "Input/output error"), tmp_path) == "Input/output error"
-    assert limits.missing_inodes(tmp_path, 1) is None
+    assert limits.missing_inodes("/d", 10, 4, 4) is None
+    assert limits.missing_inodes("/d", 0, 0, 4) is None
+    assert "/d has 3 left of 10" in str(limits.missing_inodes("/d", 10, 3, 4))

@@ -33,18 +33,19 @@ def said(error: OSError, folder: Path) -> str:
     return str(error.strerror)
 
 
-def missing_inodes(folder: Path, files: int) -> str | None:
+def missing_inodes(folder: str, total: int, free: int, files: int) -> str | None:
     """Why so many files and folders do not fit, or None.
 
     Args:
-        folder: Where they are to be; it exists.
-        files: How many, folders too.
+        folder: Where they are to be.
+        total: Inodes of its file system; 0 where files and folders take space as they come, as on
+            btrfs: there is no such number.
+        free: Those that are left.
+        files: How many are needed, folders too.
     """
-    room = os.statvfs(folder)
-    # Where files and folders take space as they come, as on btrfs, there is no such number.
-    if room.f_files == 0 or files <= room.f_favail:
+    if total == 0 or files <= free:
         return None
     return (
         f"{files:,} files and folders need an inode each, and the file system of {folder} has "
-        f"{room.f_favail:,} left of {room.f_files:,}"
+        f"{free:,} left of {total:,}"
     )

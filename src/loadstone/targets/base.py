@@ -20,6 +20,7 @@ from loadstone.spec.model import OutageKind
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import ProcessSpec, TargetSpec, default_server
 from loadstone.targets.connection import Connection, NoConnection
+from loadstone.targets.file_tree import FileTree, LocalTree
 from loadstone.targets.risks import Risks
 
 if TYPE_CHECKING:
@@ -316,6 +317,17 @@ class Target:
     def data_folder(self) -> Path | None:
         """Where the data lie; None if that is not on this machine, or not known."""
         return None
+
+    def file_tree(self) -> AbstractContextManager[FileTree]:
+        """The files that a load generator works with itself, for whoever reads them back.
+
+        Raises:
+            TargetError: If there are none that can be reached from here.
+        """
+        folder = self.data_folder()
+        if folder is None:
+            raise TargetError(f"target {self.engine} has no folder with files")
+        return nullcontext(LocalTree(folder))
 
     def flushes_counted(self) -> ServerFlushes | None:
         """What a server of Loadstone's below the data does with flushes; None without one."""

@@ -23,10 +23,10 @@ CAPABILITIES = {
     FOLDERS: "many files and folders can be made in it",
     OVERWRITING: "all that lies there may be written over: a device is named twice, `--data DEVICE "
     "--set erase=DEVICE`",
-    "fsync": "a flush after a write: the generator's NFS has none, and commits at a close only",
-    "fdatasync": "a flush of a file's data after a write: the generator's NBD has fsync only, its "
+    "fsync": "a flush after a write: fio's NFS has none, and commits at a close only",
+    "fdatasync": "a flush of a file's data after a write: fio's NBD has fsync only, its "
     "NFS neither",
-    "dsync": "writes that are durable when they are answered (O_DSYNC): the generator never asks "
+    "dsync": "writes that are durable when they are answered (O_DSYNC): fio never asks "
     "for them by NBD, iSCSI or NFS, where this would do nothing",
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",

@@ -6,6 +6,7 @@ import secrets
 import socket
 import subprocess
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets import fio_program
 from loadstone.targets.address import holds_password, unreadable
 from loadstone.targets.base import SettingInfo, Target, TargetContext
-from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.capabilities import FOLDERS, OVERWRITING
 from loadstone.targets.device.claim import contents
 from loadstone.targets.device.target import ERASE, named_again
 from loadstone.targets.network_storage import libnfs
@@ -178,7 +179,7 @@ class NfsAtAddress(StorageAtAddress):
 
     engine = "nfs"
     fio_engine = "nfs"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", FOLDERS, OVERWRITING})
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
@@ -212,6 +213,20 @@ class NfsAtAddress(StorageAtAddress):
         if self._entry is not None:
             self.context.journal.undo(self._entry)
             self._entry = None
+
+    def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """Removes all that is in the folder."""
+        with self.file_tree() as tree:
+            tree.clear()
+        return super().empty(spec)
+
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
+        """Keeps what is there: the load decides what is written."""
+        return super().empty(spec)
+
+    def file_tree(self) -> AbstractContextManager[libnfs.NfsFolder]:
+        """By libnfs: another client than that of the load."""
+        return libnfs.mounted(self.url())
 
     def url(self) -> str:
         """Of the folder."""

@@ -1,4 +1,4 @@
-"""A folder of an NFS export, by libnfs, as fio's engine reaches it: made, emptied, removed.
+"""A folder of an NFS export, by libnfs, as fio's engine reaches it: made, read, emptied, removed.
 
 The library comes with the fio that speaks NFS. Calls: libnfs.h of version 4.
 """
@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from loadstone.errors import TargetError
+from loadstone.targets.file_tree import Inodes
 
 _TIMEOUT_MS = 10_000
-_ABSENT = -2
-"""-ENOENT."""
+_ABSENT, _NO_FOLDER = -errno.ENOENT, -errno.ENOTDIR
+_FOLDER = 2
+"""NF3DIR (RFC 1813)."""
+_READ_BYTES = 64 << 10
+_MODE = 0o644
 
 
 class _Url(ctypes.Structure):
@@ -32,7 +38,30 @@ class _Entry(ctypes.Structure):
     """The first fields of `struct nfsdirent`."""
 
 
-_Entry._fields_ = (("next", ctypes.POINTER(_Entry)), ("name", ctypes.c_char_p))
+_Entry._fields_ = (
+    ("next", ctypes.POINTER(_Entry)),
+    ("name", ctypes.c_char_p),
+    ("inode", ctypes.c_uint64),
+    ("type", ctypes.c_uint32),
+    ("mode", ctypes.c_uint32),
+    ("size", ctypes.c_uint64),
+)
+
+
+class _Room(ctypes.Structure):
+    """`struct statvfs` of glibc, on machines of 64 bits."""
+
+    _fields_ = (
+        *((name, ctypes.c_ulong) for name in ("bsize", "frsize", "blocks", "bfree", "bavail")),
+        *((name, ctypes.c_ulong) for name in ("files", "ffree", "favail")),
+        ("rest", ctypes.c_ulong * 8),
+    )
+
+
+class _Found(NamedTuple):
+    name: str
+    is_folder: bool
+    size_bytes: int
 
 
 class NfsFolder:
@@ -47,34 +76,116 @@ class NfsFolder:
         Raises:
             TargetError: With the words of the server.
         """
-        self._done("nfs_mkdir", f"/{name}", doing=f"making a folder in {self._url}")
+        self._done("nfs_mkdir", name, doing=f"making a folder in {self._url}")
 
-    def remove(self, name: str) -> None:
-        """Removes a folder in it with the files there; one that is not there is no failure.
+    def remove(self, path: str) -> None:
+        """Removes a folder in it with all that is there; one that is not there is no failure.
 
         Raises:
             TargetError: With the words of the server.
         """
-        for file in list(self._names(f"/{name}")):
-            self._done("nfs_unlink", f"/{name}/{file}", doing=f"removing {name}/{file}")
-        self._done("nfs_rmdir", f"/{name}", doing=f"removing {name}", absent_is_done=True)
+        for entry in self._entries(path) or ():
+            inner = f"{path}/{entry.name}"
+            if entry.is_folder:
+                self.remove(inner)
+            else:
+                self._done("nfs_unlink", inner, doing=f"removing {inner}")
+        self._done("nfs_rmdir", path, doing=f"removing {path}", absent_is_done=True)
 
-    def _names(self, path: str) -> Iterator[str]:
+    def clear(self) -> None:
+        """Removes all that is there.
+
+        Raises:
+            TargetError: With the words of the server.
+        """
+        for entry in self._entries("") or ():
+            if entry.is_folder:
+                self.remove(entry.name)
+            else:
+                self._done("nfs_unlink", entry.name, doing=f"removing {entry.name}")
+
+    # -- as a FileTree -------------------------------------------------------------------------
+    def shown(self, path: str) -> str:
+        """With the address before it."""
+        return f"{self._url.partition('?')[0]}/{path}".rstrip("/")
+
+    def names(self, path: str) -> set[str] | None:
+        """What lies in a folder; None if there is no such folder."""
+        found = self._entries(path)
+        return None if found is None else {each.name for each in found}
+
+    def sizes(self, path: str) -> Iterator[tuple[str, int]]:
+        """Every file below a folder with its bytes, in an order that follows from the names."""
+        pending = [path]
+        while pending:
+            folder = pending.pop()
+            for entry in sorted(self._entries(folder) or ()):
+                inner = f"{folder}/{entry.name}"
+                if entry.is_folder:
+                    pending.append(inner)
+                else:
+                    yield inner, entry.size_bytes
+
+    def read(self, path: str) -> bytes:
+        """What a file holds."""
+        content = b""
+        with self._opened("nfs_open", path, os.O_RDONLY) as file:
+            while part := self._read_part(file, path):
+                content += part
+        return content
+
+    def write(self, path: str, content: bytes) -> None:
+        """Makes a file, in the place of one that is there."""
+        with self._opened("nfs_creat", path, _MODE) as file:
+            size = ctypes.c_uint64(len(content))
+            written = self._nfs.nfs_write(self._context, file, size, content)
+            self._check(written, f"writing {self.shown(path)}")
+            if written < len(content):
+                raise TargetError(f"{self.shown(path)} was not written in full")
+
+    def inodes(self) -> Inodes:
+        """Of the file system of the folder."""
+        room = _Room()
+        code = self._nfs.nfs_statvfs(self._context, b"/", ctypes.byref(room))
+        self._check(code, f"asking {self._url} for its room")
+        return Inodes(room.files, room.favail)
+
+    @contextmanager
+    def _opened(self, call: str, path: str, how: int) -> Iterator[ctypes.c_void_p]:
+        file = ctypes.c_void_p()
+        opened = getattr(self._nfs, call)
+        code = opened(self._context, f"/{path}".encode(), how, ctypes.byref(file))
+        self._check(code, f"opening {self.shown(path)}")
+        try:
+            yield file
+        finally:
+            self._nfs.nfs_close(self._context, file)
+
+    def _read_part(self, file: ctypes.c_void_p, path: str) -> bytes:
+        buffer = ctypes.create_string_buffer(_READ_BYTES)
+        size = ctypes.c_uint64(_READ_BYTES)
+        count = self._nfs.nfs_read(self._context, file, size, buffer)
+        self._check(count, f"reading {self.shown(path)}")
+        return buffer.raw[:count]
+
+    def _entries(self, path: str) -> list[_Found] | None:
         handle = ctypes.c_void_p()
-        code = self._nfs.nfs_opendir(self._context, path.encode(), ctypes.byref(handle))
-        if code == _ABSENT:
-            return
-        self._check(code, f"reading {path}")
+        name = f"/{path}".encode()
+        code = self._nfs.nfs_opendir(self._context, name, ctypes.byref(handle))
+        if code in {_ABSENT, _NO_FOLDER}:
+            return None
+        self._check(code, f"reading {self.shown(path)}")
+        found = []
         try:
             while entry := self._nfs.nfs_readdir(self._context, handle):
-                name = entry.contents.name.decode()
-                if name not in (".", ".."):
-                    yield name
+                told = entry.contents
+                found.append(_Found(told.name.decode(), told.type == _FOLDER, told.size))
         finally:
             self._nfs.nfs_closedir(self._context, handle)
+        return [each for each in found if each.name not in {".", ".."}]
 
     def _done(self, call: str, path: str, *, doing: str, absent_is_done: bool = False) -> None:
-        code = getattr(self._nfs, call)(self._context, path.encode())
+        code = getattr(self._nfs, call)(self._context, f"/{path}".encode())
         if not (absent_is_done and code == _ABSENT):
             self._check(code, doing)
 

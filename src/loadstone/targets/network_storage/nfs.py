@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from loadstone.placements.exported import free_ports
 from loadstone.placements.nfs_export import NfsExport
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
-from loadstone.targets.capabilities import OVERWRITING
+from loadstone.targets.capabilities import FOLDERS, OVERWRITING
 from loadstone.targets.network_storage.address import NfsAtAddress
 from loadstone.targets.network_storage.served import WRITES, ServedStorage
 from loadstone.targets.network_storage.server import NfsServer
@@ -24,7 +25,7 @@ class Nfs(ServedStorage):
     """Written `cached` (durable when the client commits) or `sync` (every write is)."""
 
     engine = "nfs"
-    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", OVERWRITING})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", FOLDERS, OVERWRITING})
     fio_engine = "nfs"
     needed_programs = nfs_export.PROGRAMS
     needed_libraries: ClassVar[dict[str, str]] = nfs_export.LIBRARIES
@@ -68,6 +69,11 @@ class Nfs(ServedStorage):
         server = self.nfs_server
         commit = settings.get(WRITES, "cached") == "sync"
         server.export = replace(server.export, shared=shared.resolve(), commit=commit)
+
+    def clear(self) -> None:
+        """Removes all that is in the folder."""
+        for path in self.shared.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def url(self) -> str:
         """Of the folder."""

@@ -74,6 +74,9 @@ class ServedStorage(Target):
     def files(self, shared: Path, names: Sequence[str]) -> list[Path]:
         """The files in the folder behind test files of these names."""
 
+    def clear(self) -> None:
+        """Removes all that nobody serves now; a disk stays: what it holds is written over."""
+
     def read_back(self) -> dict[str, Level]:
         """The settings of the running server."""
         return {WRITES: self.server.writes()}
@@ -191,11 +194,20 @@ class ServedStorage(Target):
         return self._folders.places.layout.data
 
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
+        """Serves the placement, with no files in its folder."""
+        return self._serve(spec, anew=True)
+
+    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Serves what lies on the placement: test files are kept there from trial to trial."""
+        return self._serve(spec, anew=False)
+
+    def _serve(self, spec: TargetSpec, *, anew: bool) -> list[FactorReading]:
         stopwatch = Stopwatch()
         held = tree.size_bytes(self.shared) if self.shared.exists() else 0
         self.server.end()
         self._folders.places.use(spec.storage, int(held * _SPARE))
+        if anew:
+            self.clear()
         self._settings = {self.plain_name(name): each for name, each in spec.settings.items()}
         self.server.options = spec.process
         self.server.log.unlink(missing_ok=True)
@@ -207,10 +219,6 @@ class ServedStorage(Target):
         self._folders.last_reset = stopwatch.seconds
         stopwatch.lap("start_s")
         return [*self._readings(), *self._folders.places.readings(), *self.server.readings()]
-
-    def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
-        """As `empty`: what the files hold is not kept."""
-        return self.empty(spec)
 
     @contextlib.contextmanager
     def laying_out(self, names: Sequence[str]) -> Iterator[list[Path]]:

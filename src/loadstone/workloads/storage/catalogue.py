@@ -18,6 +18,7 @@ from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements import limits
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.capabilities import FOLDERS
 from loadstone.workloads.base import LoadContext, LoadRequest, RunDriver, Workload
@@ -30,10 +31,16 @@ from loadstone.workloads.storage.catalogue_files import (
     keep_seed,
     kept_seed,
     read_back,
-    sizes,
 )
+from loadstone.workloads.storage.catalogue_parameters import KEPT, MIX
 from loadstone.workloads.storage.names import GIVEN, NUMBERED, names_of, read_names
 from loadstone.workloads.storage.parameters import StorageParameters
+
+
+def calls_per(operation: str) -> str:
+    """The metric of the calls that an operation makes over NFS."""
+    return f"calls_per_{operation.replace('-', '_')}"
+
 
 METRICS = (
     MetricSpec("operations_per_s", "operations", "operations/s", True, follows_rate=True),
@@ -41,6 +48,7 @@ METRICS = (
     MetricSpec("mb_per_s", "bytes moved", "MB/s", True),
     MetricSpec("stat_misses_percent", "stat calls that read from the disk", "%", False),
     MetricSpec("read_misses_percent", "files whose reading read from the disk", "%", False),
+    *(MetricSpec(calls_per(each), f"calls of NFS for each {each}", "calls", False) for each in MIX),
     MetricSpec("median_folder", "homes in the median folder", "homes", False),
     MetricSpec("fullest_folder", "homes in the fullest folder", "homes", False),
 )
@@ -72,11 +80,6 @@ class Catalogue(Workload[Target]):
         own = self.parameters
         names = names_of(own.names)
         return Homes(own.homes, own.home_files, own.layout, own.hash_characters, names)
-
-    def needs(self) -> frozenset[str]:
-        """Folders, and what is to follow the writes."""
-        sync = self.parameters.sync
-        return self.requires | (frozenset() if sync == "none" else {sync})
 
     def files(self) -> Mapping[str, str]:
         """The list of names, if it is one's own."""
@@ -112,12 +115,15 @@ class Catalogue(Workload[Target]):
         Raises:
             TargetError: If the file system has a limit that is too low, with its name.
         """
-        folder, homes = _folder(target), self.homes
-        if (too_few := limits.missing_inodes(folder, homes.inodes)) is not None:
-            raise TargetError(too_few, advice="ask for fewer homes, or make it with more: -N, -i")
+        homes = self.homes
+        with target.file_tree() as tree:
+            too_few = limits.missing_inodes(tree.shown(""), *tree.inodes(), homes.inodes)
+            if too_few is not None:
+                raise TargetError(
+                    too_few, advice="ask for fewer homes, or make it with more: -N, -i"
+                )
+            keep_seed(tree, seed)
         begin = time.monotonic()
-        keep_seed(folder, seed)
-        (folder / TOP).mkdir()
         made = run_driver(
             LoadRequest("load", 2 * (os.cpu_count() or 1), seed, self._driver(seed, mix={}))
         )
@@ -132,11 +138,21 @@ class Catalogue(Workload[Target]):
     def fingerprint(self, target: Target) -> Fingerprint:
         """Names and sizes of all files."""
         digest, files, size_bytes = hashlib.sha256(target.identity().encode()), 0, 0
-        for name, size in sizes(_folder(target)):
-            digest.update(f"{name} {size}\n".encode())
-            files, size_bytes = files + 1, size_bytes + size
+        with target.file_tree() as tree:
+            for name, size in tree.sizes(TOP):
+                digest.update(f"{name} {size}\n".encode())
+                files, size_bytes = files + 1, size_bytes + size
         rows = {"homes": self.parameters.homes, "files": files}
         return Fingerprint(digest=digest.hexdigest(), rows=rows, size_bytes=size_bytes)
+
+    def examine_place(self, target: TargetSpec) -> None:
+        """Handles are of NFS."""
+        if self.parameters.handles != KEPT and target.engine != "nfs":
+            raise WrongInputError(
+                f"handles: {self.parameters.handles} does nothing on {target.engine}: only clients "
+                "of NFS have any",
+                advice="leave it out, or choose the target nfs",
+            )
 
     def arrival(self, profile: ProfileSpec) -> str:
         """Users of the load, each a thread, and the homes."""
@@ -161,12 +177,13 @@ class Catalogue(Workload[Target]):
 
     def plan(self, context: LoadContext[Target]) -> dict[str, Any]:
         """The homes, and the weights of the operations."""
-        parameters = self._driver(context.data_seed, self.parameters.mix)
+        own = self.parameters
+        parameters = self._driver(context.data_seed, own.mix) | {"handles": own.handles}
         return {"name": self.name, "role": "run", "parameters": parameters}
 
     def measure(self, measured: Measured) -> list[MetricValue]:
         """Rates, what was not in the caches, and how full folders are."""
-        count, operations = sum(measured.operations.values()), measured.operations
+        count = sum(measured.operations.values())
         in_folders = self.homes.parents().values()
         values = {
             "operations_per_s": count / measured.duration_s,
@@ -177,15 +194,30 @@ class Catalogue(Workload[Target]):
         cpu_s = sum(tick.cpu_user_s + tick.cpu_system_s for tick in measured.ticks)
         if cpu_s > 0:
             values["operations_per_cpu_s"] = count / cpu_s
-        for name, operation in (("stat_misses", "stat"), ("read_misses", "open-read")):
-            if operations.get(operation):
-                share = measured.counters.get(name, 0) / operations[operation]
-                values[f"{name}_percent"] = 100 * share
+        values |= self._calls(measured) or self._misses(measured)
         return [spec.of(values[spec.name]) for spec in METRICS if spec.name in values]
+
+    def _misses(self, measured: Measured) -> dict[str, float]:
+        """Of files of this machine."""
+        kinds = (("stat_misses", "stat"), ("read_misses", "open-read"))
+        return {
+            f"{name}_percent": 100 * measured.counters.get(name, 0) / count
+            for name, operation in kinds
+            if (count := measured.operations.get(operation))
+        }
+
+    def _calls(self, measured: Measured) -> dict[str, float]:
+        """Over NFS: calls for each operation; nothing of other files."""
+        return {
+            calls_per(operation): measured.counters[f"calls_{operation}"] / count
+            for operation in MIX
+            if f"calls_{operation}" in measured.counters
+            and (count := measured.operations.get(operation))
+        }
 
     def notices(self, measured: Measured) -> list[Notice]:
         """How the homes are spread, and whether the caches held their names."""
-        found = [self._spread()]
+        found = [self._spread(), *self._calls_made(measured)]
         values = {each.name: each.value for each in self.measure(measured)}
         missed = values.get("stat_misses_percent", 0.0)
         if missed > _NAME_MISSES_PERCENT:
@@ -205,9 +237,28 @@ class Catalogue(Workload[Target]):
         self, target: Target, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """Reads every file back."""
-        folder, homes = _folder(target), self.homes
-        found = read_back(folder, homes, Contents(kept_seed(folder)))
+        homes = self.homes
+        with target.file_tree() as tree:
+            found = read_back(tree, homes, Contents(kept_seed(tree)))
         return checked(found, homes, measured.total_operations, measured.total_errors)
+
+    def _calls_made(self, measured: Measured) -> list[Notice]:
+        """Over NFS: which calls, and how many for each operation."""
+        made = self._calls(measured)
+        if not made:
+            return []
+        each = (f"{name} {made[calls_per(name)]:.2f}" for name in MIX if calls_per(name) in made)
+        counters = measured.counters.items()
+        kinds = {name[4:].upper(): int(n) for name, n in counters if name.startswith("nfs_") and n}
+        counts = (f"{count:,} {name}" for name, count in sorted(kinds.items(), key=_by_count))
+        return [
+            Notice(
+                code="nfs-calls",
+                severity="info",
+                message=f"calls of NFS for each operation: {', '.join(each)}; "
+                f"in all {', '.join(counts)}",
+            )
+        ]
 
     def _spread(self) -> Notice:
         counts = self.homes.parents()
@@ -242,8 +293,5 @@ class Catalogue(Workload[Target]):
         }
 
 
-def _folder(target: Target) -> Path:
-    folder = target.data_folder()
-    if folder is None:
-        raise TargetError("the catalogue needs a folder of this machine")
-    return folder
+def _by_count(counted: tuple[str, int]) -> int:
+    return -counted[1]

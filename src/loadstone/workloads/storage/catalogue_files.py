@@ -6,11 +6,11 @@ The load driver makes the same ones (`driver/src/catalogue/`): what it wrote is 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from loadstone.targets.file_tree import FileTree
 
 LEAST_BYTES, MOST_BYTES = 256, 8192
 """Of a file."""
@@ -128,59 +128,47 @@ class Found:
     created: int = 0
 
 
-def keep_seed(folder: Path, seed: int) -> None:
+def keep_seed(tree: FileTree, seed: int) -> None:
     """Writes down of which seed the files are."""
-    (folder / MANIFEST).write_text(json.dumps({"seed": seed}), encoding="utf-8")
+    tree.write(MANIFEST, json.dumps({"seed": seed}).encode())
 
 
-def kept_seed(folder: Path) -> int:
+def kept_seed(tree: FileTree) -> int:
     """The seed of the files in a folder."""
-    return int(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["seed"])
+    return int(json.loads(tree.read(MANIFEST))["seed"])
 
 
-def read_back(folder: Path, homes: Homes, contents: Contents) -> Found:
+def read_back(tree: FileTree, homes: Homes, contents: Contents) -> Found:
     """Reads every file of every home, and compares it with what it should hold."""
     found = Found()
     for home in range(homes.count):
-        _read_home(folder / homes.path(home), home, homes.files, contents, found)
+        _read_home(tree, homes.path(home), home, homes.files, contents, found)
     return found
 
 
-def _read_home(path: Path, home: int, files: int, contents: Contents, found: Found) -> None:
-    try:
-        names = {each.name for each in os.scandir(path)}
-    except (FileNotFoundError, NotADirectoryError):
-        names = set()
+def _read_home(  # noqa: PLR0917 - one home of many
+    tree: FileTree, path: str, home: int, files: int, contents: Contents, found: Found
+) -> None:
+    names = tree.names(path) or set()
+    shown = tree.shown(path)
     found.missing += [
-        f"{path}/{name}" for name in map("f{:05}".format, range(files)) if name not in names
+        f"{shown}/{name}" for name in map("f{:05}".format, range(files)) if name not in names
     ]
     for name in sorted(names):
         match = _FILE.fullmatch(name)
         if match is None:
-            found.others.append(f"{path}/{name}")
+            found.others.append(f"{shown}/{name}")
             continue
         number = int(match[1])
-        version = contents.version(home, number, (path / name).read_bytes())
+        version = contents.version(home, number, tree.read(f"{path}/{name}"))
         if version is None:
-            found.wrong.append(f"{path}/{name}")
+            found.wrong.append(f"{shown}/{name}")
             continue
         found.files += 1
         if number < files:
             found.replaced += version
         else:
             found.created += 1
-
-
-def sizes(folder: Path) -> Iterator[tuple[str, int]]:
-    """Every file below the homes with its size, in an order that follows from the names."""
-    pending, above = [str(folder / TOP)], len(str(folder)) + 1
-    while pending:
-        with os.scandir(pending.pop()) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(entry.path)
-                else:
-                    yield entry.path[above:], entry.stat(follow_symlinks=False).st_size
 
 
 def some(paths: Sequence[str]) -> str:

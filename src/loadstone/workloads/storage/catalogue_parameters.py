@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field, field_validator
 
@@ -13,6 +13,8 @@ from loadstone.workloads.storage.names import GIVEN
 
 CATALOGUE = "catalogue"
 """The profile that the load driver makes, and not fio."""
+KEPT: Final = "kept"
+"""What a client of NFS does with handles of folders, usually."""
 MIX = {
     "create": 5,
     "stat": 40,
@@ -54,6 +56,12 @@ class CatalogueParameters(Spec):
         default=MIX,
         description="Of `catalogue`: weight of each operation; one that is not named is not made. "
         "Short: `stat=40,open-read=30`.",
+    )
+
+    handles: Literal["kept", "looked-up"] = Field(
+        default=KEPT,
+        description="Of `catalogue` over NFS: handles of folders are kept, or every folder on the "
+        "way is looked up in each operation.",
     )
 
     @field_validator("mix")
