@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -12,6 +15,7 @@ from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
 from loadstone.load.profiles import phases_of
 from loadstone.spec.profile import ProfileSpec
+from loadstone.targets.base import Target
 from loadstone.workloads.storage.curves import at_depths, depths_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES
@@ -172,3 +176,22 @@ def test_what_cannot_be_is_said_once(
     assert said in error
     assert error.count("loadstone: ") == 1
     assert "Traceback" not in error
+
+
+class OneDisk:
+    """A target whose test files are all the one disk."""
+
+    def __init__(self, disk: Path) -> None:
+        self._disk = disk
+
+    def laying_out(self, names: Sequence[str]) -> AbstractContextManager[Sequence[Path]]:
+        return nullcontext([self._disk])
+
+
+@pytest.mark.parametrize("sizes", [("1m", "4m"), ("4m", "1m")])
+def test_a_disk_holds_the_largest_of_its_test_files(tmp_path: Path, sizes: tuple[str, str]) -> None:
+    path = tmp_path / "two.fio"
+    path.write_text("".join(f"[{size}]\nsize={size}\nrw=write\nstonewall\n" for size in sizes))
+    disk = tmp_path / "disk"
+    Storage(StorageParameters(fio=str(path))).prepare(cast("Target", OneDisk(disk)))
+    assert disk.stat().st_size == 4 * MB

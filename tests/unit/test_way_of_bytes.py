@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,29 @@ def test_devices_and_pages_decide(written_mb: int, seen: Below, way: Way) -> Non
 
 
 @pytest.mark.parametrize(
+    ("written_mb", "seen", "way"),
+    [
+        (512, on_disk(512, 0, 64), Way.PAST),
+        (512, on_disk(512, 6, 64), Way.THROUGH),  # written through the cache, with fsync
+        (0, on_disk(512, 64, 64), Way.THROUGH),  # read once each, by readahead
+    ],
+)
+def test_pages_of_files_that_the_load_took_out_of_memory_have_come_since(
+    written_mb: int, seen: Below, way: Way
+) -> None:
+    found = judge(512 * MB, written_mb * MB, seen, emptied=True)
+    assert found is not None
+    assert found.way is way
+
+
+def test_a_server_keeps_what_the_load_takes_out_of_its_own_memory() -> None:
+    found = judge(512 * MB, 0, replace(on_disk(512, 64, 64), served=True), emptied=True)
+    assert found is not None
+    assert found.way is Way.PAST
+    assert "in memory of the server" in found.evidence
+
+
+@pytest.mark.parametrize(
     ("kind", "resident_mb", "way"),
     [("tmpfs", 64, Way.MEMORY), ("nfs4", 64, Way.THROUGH), ("fuse.nbdfuse", 0, Way.UNKNOWN)],
 )
@@ -79,7 +103,8 @@ def test_readings_survive_their_table() -> None:
     before = {"layer 0 loop0 read_bytes": 5.0, "layer 0 loop0 write_bytes": 10.0}
     before |= {"layer 0 loop0 flushes": 2.0, "layer 0 loop0 fua": 0.0, "on ext4": 1.0}
     after = before | {"layer 0 loop0 write_bytes": 110.0, "layer 0 loop0 flushes": 9.0}
-    after |= {"resident_bytes": 4096.0, "size_bytes": 8192.0, "ends on fuse": 1.0}
+    after |= {"file a b.test resident_bytes": 4096.0, "file a b.test size_bytes": 8192.0}
+    after |= {"ends on fuse": 1.0}
     server = {"syncs": 8, "left_kernel": 8, "arrived": 9, "passed_on": 0}
     server |= {"writes": 8, "written_through": 0}
     after |= {f"server {name}": float(value) for name, value in server.items()}
@@ -109,8 +134,8 @@ def test_nothing_read_is_nothing_below() -> None:
 def test_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(bytes(MB))
     figures = below.read(tmp_path)
-    assert figures["size_bytes"] == MB
-    assert figures["resident_bytes"] <= MB
+    assert figures["file file size_bytes"] == MB
+    assert figures["file file resident_bytes"] <= MB
     found = below.between(figures, below.read(tmp_path))
     assert found is not None
     assert found.layers or found.ends_on
@@ -120,7 +145,7 @@ def test_pages_of_a_file_that_was_just_written_are_in_memory(tmp_path: Path) -> 
     file = tmp_path / "file"
     file.write_bytes(bytes(3 * MB + 5))
     assert cached(file).resident_bytes == 3 * MB + 5
-    assert cached_below(tmp_path).size_bytes == 3 * MB + 5
+    assert cached_below(tmp_path)["file"].size_bytes == 3 * MB + 5
 
 
 def test_a_loop_device_is_followed_to_the_disk(tmp_path: Path) -> None:
@@ -177,8 +202,8 @@ def figures(**values: float) -> dict[str, float]:
     usual = {"read_bytes": 0.0, "write_bytes": 10.0 * MB, "flushes": 0.0, "fua": 0.0}
     return {f"layer 0 loop0 {name}": value for name, value in (usual | values).items()} | {
         "on ext4": 1.0,
-        "resident_bytes": 0.0,
-        "size_bytes": float(FILE),
+        "file pages.test resident_bytes": 0.0,
+        "file pages.test size_bytes": float(FILE),
     }
 
 
@@ -205,6 +230,20 @@ def test_durable_writes_are_counted_by_their_bytes(fua: float, answer: FlushAnsw
     assert found.flushes.answer is answer
 
 
+def test_a_file_that_other_tests_left_in_memory_is_not_this_tests() -> None:
+    """A log that was warmed does not make the pages look cached, nor the pages the log."""
+    log = {"file log.test resident_bytes": 1.0 * FILE, "file log.test size_bytes": 1.0 * FILE}
+    of_both = measured(WRITE, figures() | log)
+    pages = told.seen(WRITE, of_both, "none", {"pages.test"})
+    both = told.seen(WRITE, of_both, "none", {"pages.test", "log.test"})
+    assert pages is not None
+    assert both is not None
+    assert pages.way is not None
+    assert both.way is not None
+    assert pages.below.cached == Cached(0, FILE)
+    assert (pages.way.way, both.way.way) == (Way.PAST, Way.THROUGH)
+
+
 def test_without_a_sync_nothing_is_said_of_flushes() -> None:
     found = told.seen(WRITE, measured(WRITE, figures(flushes=3.0)), "none")
     assert found is not None
@@ -220,7 +259,7 @@ def test_what_reached_an_external_journal_is_told_and_where_nothing_can() -> Non
     assert wrote is not None
     assert read is not None
     idle = told.Seen(
-        "SEQ1M Q1T1 read", MB, 0, 0, False, Below("ext4", (), journal=Moved(("loop5",)))
+        "SEQ1M Q1T1 read", MB, 0, 0, False, True, Below("ext4", (), journal=Moved(("loop5",)))
     )
     told_of = next(n for n in told.notices([wrote, idle], direct=True) if n.code == "journal")
     assert "SEQ1M Q1T1 write 11 MB of 10 MB" in told_of.message

@@ -61,22 +61,22 @@ def cached(file: Path) -> Cached:
         os.close(descriptor)
 
 
-def cached_below(folder: Path) -> Cached:
-    """The sum over the files below a folder; one that goes away meanwhile is left out.
+def cached_below(folder: Path) -> dict[str, Cached]:
+    """Each file below a folder by its path in it; one that goes away meanwhile is left out.
 
     Args:
-        folder: Or a single file, or a device.
+        folder: Or a single file, or a device: that has an entry of its own name.
     """
     if not folder.is_dir():
-        return cached(folder)
-    total = Cached(0, 0, 0)
+        return {folder.name: cached(folder)}
+    found = {}
     for path in sorted(folder.rglob("*")):
         try:
             if path.is_file() and not path.is_symlink():
-                total += cached(path)
+                found[str(path.relative_to(folder))] = cached(path)
         except FileNotFoundError:
             continue
-    return total
+    return found
 
 
 def _cachestat(descriptor: int) -> tuple[int, int] | None:

@@ -54,11 +54,13 @@ class Folder(Target):
 
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
-        """The folder; nobody starts a server."""
+        """The folder, which is one that is there: a mistyped one would be on another disk."""
         if spec.server != default_server(spec.engine) or spec.process != ProcessSpec():
             raise WrongInputError("target folder has no server", advice="leave server out")
         if spec.data and not Path(spec.data).is_dir():
-            raise WrongInputError(f"there is no folder {spec.data}", advice="make it first")
+            raise WrongInputError(
+                f"there is no folder {spec.data}", advice="make it, or name another"
+            )
         data, log = (spec.storage.named.get(role) for role in cls.storage_roles)
         if log is not None:
             refuse_unfit(parse(data) if data else None, parse(log))

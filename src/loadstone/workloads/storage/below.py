@@ -7,7 +7,7 @@ A reading is a table of figures, as `Workload.observe` returns it. Its names hol
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from loadstone.placements.flushes import ServerFlushes
 
 _COUNTERS = ("read_bytes", "write_bytes", "flushes")
 _LAYER, _JOURNAL, _ON, _ENDS, _SERVER = "layer", "journal", "on", "ends on", "server"
-_GROUP = "group"
+_FILE, _GROUP, _SERVED = "file", "group", "served"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Below:
         ends_on: The kind of file system below the last layer, if it is not a disk of this machine.
         cached: Of the files, afterwards.
         cached_before: Of the files, at the first reading.
+        served: The load reaches the files by a server, which has them in its own page cache.
         server: What a server of ours does with flushes, if there is one.
         memory: Of the load, if a control group bounds it.
     """
@@ -73,6 +74,7 @@ class Below:
     ends_on: str | None = None
     cached: Cached | None = None
     cached_before: Cached | None = None
+    served: bool = False
     server: ServerFlushes | None = None
     memory: MemoryBound | None = None
 
@@ -83,7 +85,11 @@ class Below:
 
 
 def read(
-    path: Path, server: ServerFlushes | None = None, machine: Machine = THIS_MACHINE
+    path: Path,
+    server: ServerFlushes | None = None,
+    machine: Machine = THIS_MACHINE,
+    *,
+    served: bool = False,
 ) -> dict[str, float]:
     """Reads all there is to see below a folder or a block device.
 
@@ -91,18 +97,18 @@ def read(
         path: Of the files, or of the device.
         server: What a server of ours does with flushes.
         machine: Whose counters.
+        served: As of `Below`.
     """
     is_device = stat.S_ISBLK(path.stat().st_mode)
     ground = ground_of_device(path, machine) if is_device else ground_of(path, machine)
-    held = cached_below(path)
     figures = {**_of_devices(ground, machine), f"{_ON} {ground.file_system}": 1.0}
+    figures |= {_SERVED: 1.0} if served else {}
     if ground.ends_on is not None:
         figures[f"{_ENDS} {ground.ends_on}"] = 1.0
-    for name, value in asdict(held).items():
-        if value is not None:
-            figures[name] = float(value)
+    for file, held in cached_below(path).items():
+        figures |= _told(f"{_FILE} {file}", asdict(held))
     if server is not None:
-        figures |= {f"{_SERVER} {name}": float(value) for name, value in asdict(server).items()}
+        figures |= _told(_SERVER, asdict(server))
     return figures
 
 
@@ -113,12 +119,15 @@ def read_group(group: BoundedGroup | None) -> dict[str, float]:
     return {f"{_GROUP} {name}": float(value) for name, value in group.counters().items()}
 
 
-def between(before: Mapping[str, float], after: Mapping[str, float]) -> Below | None:
+def between(
+    before: Mapping[str, float], after: Mapping[str, float], files: Collection[str] = ()
+) -> Below | None:
     """What two readings say together; None if nothing could be read.
 
     Args:
         before: At the beginning of a phase.
         after: At its end.
+        files: Whose pages are of interest; all, if none of them is there: a disk has no files.
     """
     kind = _word(after, _ON)
     if kind is None:
@@ -128,11 +137,17 @@ def between(before: Mapping[str, float], after: Mapping[str, float]) -> Below | 
         tuple(_moved(before, after, _LAYER)),
         next(iter(_moved(before, after, _JOURNAL)), None),
         _word(after, _ENDS),
-        _cached(after),
-        _cached(before),
+        _cached(after, files),
+        _cached(before, files),
+        _SERVED in after,
         _server(after),
         _bound(before, after),
     )
+
+
+def _told(place: str, values: Mapping[str, float | None]) -> dict[str, float]:
+    """What is known of a place, as figures."""
+    return {f"{place} {name}": float(each) for name, each in values.items() if each is not None}
 
 
 def _of_devices(ground: Ground, machine: Machine) -> dict[str, float]:
@@ -189,15 +204,15 @@ def _word(figures: Mapping[str, float], place: str) -> str | None:
     return next((key[len(place) + 1 :] for key in figures if key.startswith(f"{place} ")), None)
 
 
-def _cached(figures: Mapping[str, float]) -> Cached | None:
-    if "resident_bytes" not in figures:
-        return None
-    dirty = figures.get("dirty_bytes")
-    return Cached(
-        int(figures["resident_bytes"]),
-        int(figures["size_bytes"]),
-        None if dirty is None else int(dirty),
-    )
+def _cached(figures: Mapping[str, float], files: Collection[str]) -> Cached | None:
+    found: dict[str, dict[str, int]] = {}
+    for key, value in figures.items():
+        if key.startswith(f"{_FILE} "):
+            name, _, what = key.removeprefix(f"{_FILE} ").rpartition(" ")
+            found.setdefault(name, {})[what] = int(value)
+    held = {name: Cached(**values) for name, values in found.items()}
+    own = [each for name, each in held.items() if name in files] or list(held.values())
+    return sum(own[1:], own[0]) if own else None
 
 
 def _bound(before: Mapping[str, float], after: Mapping[str, float]) -> MemoryBound | None:

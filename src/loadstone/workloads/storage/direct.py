@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from loadstone.host.page_cache import Cached
 from loadstone.units import format_size
 from loadstone.workloads.storage.below import Below, Moved
 
@@ -38,13 +37,17 @@ class WayFinding:
     evidence: str
 
 
-def judge(moved_bytes: int, written_bytes: int, below: Below) -> WayFinding | None:
+def judge(
+    moved_bytes: int, written_bytes: int, below: Below, *, emptied: bool = False
+) -> WayFinding | None:
     """Says how the bytes of a test went.
 
     Args:
         moved_bytes: By the load, read and written.
         written_bytes: Of them.
         below: What happened below its files meanwhile.
+        emptied: The load took the files out of memory before each of its passes, as fio does
+            (`invalidate`): pages that are there afterwards have come since.
 
     Returns:
         None if nothing was moved.
@@ -53,10 +56,10 @@ def judge(moved_bytes: int, written_bytes: int, below: Below) -> WayFinding | No
         return None
     nearest, held = below.nearest, below.cached
     memory = (
-        "what of the files is in memory could not be asked"
+        "what of its files is in memory could not be asked"
         if held is None
-        else f"{format_size(held.resident_bytes)} of {format_size(held.size_bytes)} of the files "
-        "in memory afterwards"
+        else f"{format_size(held.resident_bytes)} of {format_size(held.size_bytes)} of its files "
+        f"in memory {'of the server ' if below.served else ''}afterwards"
     )
     if nearest is None:
         evidence = f"{format_size(moved_bytes)} moved, no device below ({below.ends_on}), {memory}"
@@ -68,11 +71,7 @@ def judge(moved_bytes: int, written_bytes: int, below: Below) -> WayFinding | No
     )
     if seen_bytes < ENOUGH * moved_bytes:
         return WayFinding(Way.THROUGH, evidence)
-    if held is None:
-        return WayFinding(Way.UNKNOWN, evidence)
-    if held.resident_bytes == 0:
-        return WayFinding(Way.PAST, evidence)
-    return WayFinding(Way.THROUGH if written_bytes else _of_reads(below, held), evidence)
+    return WayFinding(_by_pages(written_bytes, below, emptied=emptied), evidence)
 
 
 def _besides(nearest: Moved) -> str:
@@ -87,14 +86,22 @@ def _without_device(below: Below) -> Way:
     return Way.THROUGH if below.cached and below.cached.resident_bytes else Way.UNKNOWN
 
 
-def _of_reads(below: Below, held: Cached) -> Way:
-    """Of reads that the device has seen, though pages of the files are in memory.
+def _by_pages(written_bytes: int, below: Below, *, emptied: bool) -> Way:
+    """Of bytes that the device has seen.
 
-    Pages that hold the whole file would have answered the reads, had they been asked. Pages that
-    came in meanwhile were brought by them.
+    Pages that came in meanwhile were brought by the load. Older ones that held the whole file
+    would have answered its reads, had they been asked.
     """
-    if held.resident_bytes >= ENOUGH * held.size_bytes:
+    before, after = below.cached_before, below.cached
+    if after is None:
+        return Way.UNKNOWN
+    if after.resident_bytes == 0:
         return Way.PAST
-    before = below.cached_before
-    grown = before is not None and held.resident_bytes > before.resident_bytes
-    return Way.THROUGH if grown else Way.UNKNOWN
+    if emptied and not below.served:
+        return Way.THROUGH
+    if before is None:
+        return Way.UNKNOWN
+    if after.resident_bytes > before.resident_bytes:
+        return Way.THROUGH
+    whole = after.resident_bytes >= ENOUGH * after.size_bytes
+    return Way.PAST if whole and not written_bytes else Way.UNKNOWN

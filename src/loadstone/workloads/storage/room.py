@@ -11,17 +11,6 @@ from loadstone.spec.target import TargetSpec
 from loadstone.units import format_size
 
 
-def examine_folder(target: TargetSpec) -> None:
-    """A folder that is measured is one that is there: a mistyped one would be on another disk.
-
-    Raises:
-        WrongInputError: If it is not.
-    """
-    folder = _folder_of(target)
-    if folder is not None and not folder.is_dir():
-        raise WrongInputError(f"there is no folder {folder}", advice="make it, or name another")
-
-
 def examine_job_file(target: TargetSpec, names: Sequence[str], needed_bytes: int) -> None:
     """What a job file names and needs, in the folder where it is to run.
 

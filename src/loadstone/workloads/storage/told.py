@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ class Seen:
         written_bytes: Of them.
         syncs: That followed its writes; None where it is not known.
         by_write: Each write was asked to be durable by itself (O_DSYNC).
+        emptied: Its files were taken out of memory before each pass.
         below: What the devices and the page cache show.
     """
 
@@ -38,12 +39,14 @@ class Seen:
     written_bytes: int
     syncs: int | None
     by_write: bool
+    emptied: bool
     below: Below
 
     @property
     def way(self) -> WayFinding | None:
         """How the bytes went."""
-        return judge_way(self.moved_bytes, self.written_bytes, self.below)
+        moved_bytes, written_bytes = self.moved_bytes, self.written_bytes
+        return judge_way(moved_bytes, written_bytes, self.below, emptied=self.emptied)
 
     @property
     def flushes(self) -> FlushFinding | None:
@@ -58,15 +61,18 @@ class Seen:
         )
 
 
-def seen(test: StorageTest, measured: Measured, sync: str) -> Seen | None:
+def seen(
+    test: StorageTest, measured: Measured, sync: str, files: Collection[str] = ()
+) -> Seen | None:
     """What was seen of a test; None if nothing below it could be read.
 
     Args:
         test: Whose phase it is.
         measured: Of the phase, with the readings at its begin and end.
         sync: Of the experiment; a job may have its own.
+        files: Names of those that it works on.
     """
-    below = between(measured.begin.counters, measured.end.counters)
+    below = between(measured.begin.counters, measured.end.counters, files)
     if below is None:
         return None
     written_bytes = measured.counters.get("written_bytes", 0)
@@ -77,6 +83,7 @@ def seen(test: StorageTest, measured: Measured, sync: str) -> Seen | None:
         written_bytes,
         _syncs(test, sync, written_bytes, measured.events),
         words == {"dsync"},
+        all(job.options.get("invalidate", "1") != "0" for job in test.jobs),
         below,
     )
 

@@ -43,7 +43,7 @@ from loadstone.workloads.storage.metrics import (
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import StorageProfile
-from loadstone.workloads.storage.room import examine_folder, examine_job_file
+from loadstone.workloads.storage.room import examine_job_file
 from loadstone.workloads.storage.steps import step_infos
 from loadstone.workloads.storage.tests import StorageTest
 
@@ -122,8 +122,7 @@ class Storage(Workload[Target]):
         )
 
     def examine_place(self, target: TargetSpec) -> None:
-        """The folder is there; a job file fits in it and names nothing that is there."""
-        examine_folder(target)
+        """A job file fits in its folder and names nothing that is there."""
         if self.parameters.fio is not None:
             names = names_in(self.parameters.fio)
             examine_job_file(target, names, sum(self.test_files.values()))
@@ -146,10 +145,12 @@ class Storage(Workload[Target]):
 
     def prepare(self, target: Target) -> None:
         """Writes test files in full, where they are files, or a disk, of this machine."""
+        sizes = list(self.test_files.values())
         with self._laying_out(target) as paths:
-            sizes = zip(paths, self.test_files.values(), strict=False)
-            for seed, (path, size_bytes) in enumerate(sizes):
-                lay_out(path, size_bytes, self.parameters.compressible, seed)
+            if len(paths) == 1:
+                sizes = [max(sizes)]  # a disk is all of its test files, the largest too
+            for seed, path in enumerate(paths):
+                lay_out(path, sizes[seed], self.parameters.compressible, seed)
         group = self._memory_group(target)
         if group is not None:
             memory_group.make(target.context.journal, group)
@@ -226,7 +227,9 @@ class Storage(Workload[Target]):
         """What the devices below have moved so far, and what of the files is in memory."""
         path = target.data_folder()
         group = self._memory_group(target)
-        figures = {} if path is None else below.read(path, target.flushes_counted())
+        if path is None:
+            return below.read_group(group)
+        figures = below.read(path, target.flushes_counted(), served=target.serves)
         return figures | below.read_group(group)
 
     def measure(self, measured: Measured) -> list[MetricValue]:
@@ -235,7 +238,7 @@ class Storage(Workload[Target]):
         if test is None:
             return []
         found = metrics_of(test, passes_of(measured, test), measured, self.profile.score)
-        seen = told.seen(test, measured, self.parameters.sync)
+        seen = self._seen(test, measured)
         return found if seen is None else [*found, *told.metrics(seen)]
 
     def summarize(self, whole: Measured, phases: Sequence[Measured]) -> list[MetricValue]:
@@ -255,12 +258,14 @@ class Storage(Workload[Target]):
     def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
         """The way of the bytes, what became of flushes, and what reached the journal."""
         found = [
-            told.seen(test, each, self.parameters.sync)
-            for each in phases
-            if (test := self._test_of(each)) is not None
+            self._seen(test, each) for each in phases if (test := self._test_of(each)) is not None
         ]
         seen = [each for each in found if each is not None]
         return told.notices(seen, direct=wanted.direct(self.parameters))
+
+    def _seen(self, test: StorageTest, measured: Measured) -> told.Seen | None:
+        files = {file_name(job.file, self.parameters.compressible) for job in test.jobs}
+        return told.seen(test, measured, self.parameters.sync, files)
 
     def _test_of(self, measured: Measured) -> StorageTest | None:
         """That of a phase by itself; None of all phases together."""
