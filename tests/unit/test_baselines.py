@@ -15,6 +15,7 @@ from sample_baselines import LOG, PLACES, placed, write_placed
 from loadstone.cli.main import run_command
 from loadstone.experiments.designs import stages_of, trials_of
 from loadstone.experiments.preflight.baselines import baseline_problems
+from loadstone.experiments.series import _hopeless
 from loadstone.report.document import build_document
 from loadstone.report.export import rows
 from loadstone.report.model import ReportDocument
@@ -83,6 +84,18 @@ def test_crashes_at_the_end_have_no_baselines() -> None:
     assert len(crashes) == 6
     assert all(plan.baseline_of is None for plan in crashes)
     assert trials_of(spec) == 12
+
+
+def test_a_database_that_fails_everywhere_ends_it_though_its_placements_are_fine() -> None:
+    def ended(order: int, place: str | None) -> TrialResult:
+        return TrialResult(
+            experiment="x", trial=f"t{order}", variant="v", block=1, order=order, started_at="",
+            status=Status.FAILED if place is None else Status.VALID, baseline_of=place,
+        )  # fmt: skip
+
+    first = [ended(1, "a"), ended(2, None), ended(3, "b")]
+    assert not _hopeless(first)
+    assert _hopeless([*first, ended(4, None)])
 
 
 # -- what is refused ---------------------------------------------------------------------------

@@ -113,6 +113,18 @@ def test_one_block_tells_nothing_of_noise() -> None:
     assert not found.apart
 
 
+def test_tests_that_rank_at_random_are_seldom_said_to_predict() -> None:
+    rng = np.random.default_rng(7)
+    rising = blocks([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]] * 5)
+    claims = 0
+    for _ in range(400):
+        orders = {
+            str(test): blocks([list(rng.permutation(6.0 + np.arange(6)))]) for test in range(5)
+        }
+        claims += predict(rising, orders, resamples=1).shown
+    assert claims <= 20  # 10 are expected at most; more than 20 in one of 1,000 such tests
+
+
 def test_four_places_can_show_nothing() -> None:
     rising = [1.0, 2.0, 3.0, 4.0]
     found = predict(once(rising), {"one": once(rising)})

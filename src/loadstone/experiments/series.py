@@ -98,14 +98,19 @@ def _rest_of_block(waiting: Sequence[TrialPlan], plan: TrialPlan) -> int:
 
 
 def _hopeless(results: Sequence[TrialResult]) -> bool:
-    """The first two trials failed, or three in a row.
+    """The first two trials failed, or three in a row; baselines of placements count by themselves.
 
     Once a level of a search has held, that those above it fail is what the search is to find out.
     """
     if any(level.holds for result in results for level in result.levels):
         return False
-    last = [result.status is Status.FAILED for result in results[-3:]]
-    return (len(results) == 2 and all(last)) or (len(last) == 3 and all(last))
+    of_kind = [
+        result
+        for result in results
+        if (result.baseline_of is None) == (results[-1].baseline_of is None)
+    ]
+    last = [result.status is Status.FAILED for result in of_kind[-3:]]
+    return (len(of_kind) == 2 and all(last)) or (len(last) == 3 and all(last))
 
 
 def _disturbed(result: TrialResult) -> Notice:
