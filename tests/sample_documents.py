@@ -14,9 +14,15 @@ from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import group_series, load_series, phase_spans, workload_series
 from loadstone.report.marks import marks
 from loadstone.report.model import (
+    BaselineReport,
     CurvePoint,
+    Figure,
     LevelReport,
     Mark,
+    MetricInfo,
+    PlacementReport,
+    RankedDatabase,
+    RankedTest,
     ReportDocument,
     ScaleFit,
     ScalePoint,
@@ -113,6 +119,52 @@ def scaled(base: ReportDocument) -> ReportDocument:
         text=text, points=[_point(n) for n in (1, 2, 4, 8, 16, 24, 32)], fit=fit,
     )  # fmt: skip
     return base.model_copy(update={"design": "scale", "headline": text, "scale": scale})
+
+
+def predicted(base: ReportDocument) -> ReportDocument:
+    """Placements measured themselves: a test that predicts, one that misleads, one without order.
+
+    Args:
+        base: Its variants become those on the placements, one of which has no valid baseline.
+    """
+    speeds = {"Log": [4.0, 3.0, 2.0, 1.0], "Pages": [1.0, 3.0, 2.0, 4.0], "Flat": [7.0] * 4}
+    names = [variant.name for variant in base.variants]
+    places = [f"loop:ext4,commit={at}" for at in range(len(names))]
+    placements = [
+        PlacementReport(
+            placement=place,
+            trials=[],
+            missing="" if at < 4 else "no valid baseline",
+            figures=[
+                Figure(metric=test, n=1, median=own[at], low=None, high=None, values=[own[at]],
+                       trials=["s01"])
+                for test, own in speeds.items()
+                if at < 4
+            ],
+        )
+        for at, place in enumerate(places)
+    ]  # fmt: skip
+    tests = [
+        RankedTest(metric="Log", tau=1.0, p_value=0.083, p_adjusted=0.17, low=0.67, high=1.0,
+                   by_block=[1.0, 0.67], behind=False),
+        RankedTest(metric="Pages", tau=-0.33, p_value=0.75, p_adjusted=0.75, low=-1.0, high=0.33,
+                   by_block=[-0.33, -0.33], behind=True),
+        RankedTest(metric="Flat", tau=None, p_value=None, p_adjusted=None, low=None, high=None,
+                   by_block=[], behind=False),
+    ]  # fmt: skip
+    system = RankedDatabase(
+        name="", variants=dict(zip(places, names, strict=True)), placements=places[:4],
+        tests=tests, leader="Log", shown=False, apart=False,
+        text="No test is shown to predict its rank.",
+    )  # fmt: skip
+    infos = [
+        MetricInfo(name=each, label=each, unit="MB/s", higher_is_better=True) for each in speeds
+    ]
+    baseline = BaselineReport(
+        about="3 tests", metric=base.metric, tests=infos, placements=placements,
+        databases=[system], fewest_placements=5,
+    )  # fmt: skip
+    return base.model_copy(update={"baseline": baseline})
 
 
 def unfitted(base: ReportDocument) -> ReportDocument:

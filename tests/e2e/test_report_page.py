@@ -200,6 +200,7 @@ PLANTED = {
     "scale": sample_documents.scaled,
     "scale without a fit": sample_documents.unfitted,
     "archive": sample_documents.archived,
+    "baseline": sample_documents.predicted,
 }
 
 
@@ -272,6 +273,21 @@ def test_scale_without_a_fit_says_why(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#scale"))
     assert section.locator(".chart").count() == 1
     assert "No law is fitted: 2 points are too few for the law" in section.inner_text()
+
+
+@pytest.mark.parametrize("planted", [("baseline", DESKTOP)], indirect=True)
+def test_baseline_and_database_stand_side_by_side_with_their_ranks(planted: Opened) -> None:
+    section = planted.page.locator("section", has=planted.page.locator("#baseline"))
+    figures = section.get_by_role("region", name="Figures and ranks").locator("tbody tr")
+    assert figures.count() == 5
+    ranks = [figures.nth(at).locator(".rank").all_inner_texts() for at in range(5)]
+    assert sorted(each[1] for each in ranks[:4]) == ["1", "2", "3", "4"]
+    assert "no valid baseline" in figures.nth(4).inner_text()
+    agreement = section.get_by_role("region", name="Agreement").locator("tbody tr")
+    assert "+1.00" in agreement.first.inner_text()
+    assert "shown to agree less" in agreement.nth(1).inner_text()
+    assert "no order" in agreement.nth(2).inner_text()
+    assert planted.said == []
 
 
 @pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)

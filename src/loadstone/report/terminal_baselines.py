@@ -117,7 +117,7 @@ def _agreements(report: BaselineReport, system: RankedDatabase) -> Table:
 
 def _cells(test: RankedTest) -> list[str]:
     span = "" if test.low is None else f"{test.low:+.2f} to {test.high:+.2f}"
-    blocks = f"{min(test.by_block):+.2f} to {max(test.by_block):+.2f}" if test.by_block else ""
+    ends = dict.fromkeys(f"{end(test.by_block):+.2f}" for end in (min, max) if test.by_block)
     tau = "no order" if test.tau is None else f"{test.tau:+.2f}"
     sure = (p_value(each).removeprefix("p ") for each in (test.p_value, test.p_adjusted))
-    return [tau, span, *sure, blocks]
+    return [tau, span, *sure, " to ".join(ends)]
