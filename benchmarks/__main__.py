@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 from benchmarks import (
+    catalogue,
     checking,
     decision_support,
     driver_loop,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "archive": _on_server(event_archive.measure),
     "dss": decision_support.measure,
     "cube": planning_cube.measure,
+    "catalogue": catalogue.measure,
     "verdicts": verdicts.measure,
 }
 

@@ -5,7 +5,7 @@
 
 use crate::plan::{Connection, Protocol, Refusal};
 use crate::session::{Failure, OperationId, Outcome, Session, Workload};
-use crate::{mysql, postgres};
+use crate::{mysql, nfs, postgres};
 
 /// A server to which sessions are opened.
 #[derive(Debug)]
@@ -14,23 +14,24 @@ pub enum LogIn {
     Postgresql(postgres::Config),
     /// That speaks MySQL's.
     Mysql(mysql::Config),
+    /// That speaks NFS; its export is mounted.
+    Nfs(nfs::Export),
 }
 
 impl LogIn {
     /// The server of a plan.
     ///
     /// # Errors
-    /// A [`Refusal`] if the plan names none, or a password that is not there.
+    /// A [`Refusal`] if the plan names none, a password that is not there, or an export that cannot be mounted.
     pub fn new(connection: &Connection) -> Result<Self, Refusal> {
         match connection.protocol {
             Protocol::Postgresql => postgres::Config::from_plan(connection).map(Self::Postgresql),
             Protocol::Mysql => mysql::Config::from_plan(connection).map(Self::Mysql),
-            Protocol::Sqlite | Protocol::Files | Protocol::Nfs | Protocol::None => {
-                Err(Refusal::new(
-                    "connection.protocol",
-                    "the role log-in needs a server; write \"postgresql\" or \"mysql\"",
-                ))
-            }
+            Protocol::Nfs => nfs::Export::from_plan(connection).map(Self::Nfs),
+            Protocol::Sqlite | Protocol::Files | Protocol::None => Err(Refusal::new(
+                "connection.protocol",
+                "the role log-in needs a server; write \"postgresql\", \"mysql\" or \"nfs\"",
+            )),
         }
     }
 
@@ -40,6 +41,9 @@ impl LogIn {
                 LoggedIn::Postgresql(postgres::Connection::connect(config).await?)
             }
             Self::Mysql(config) => LoggedIn::Mysql(mysql::Connection::connect(config).await?),
+            Self::Nfs(export) => LoggedIn::Nfs {
+                _connection: nfs::Connection::open(export)?,
+            },
         })
     }
 }
@@ -63,6 +67,11 @@ pub enum LoggedIn {
     Postgresql(postgres::Connection),
     /// With MariaDB.
     Mysql(mysql::Connection),
+    /// With NFS, which knows no goodbye.
+    Nfs {
+        /// Open for as long as the session is.
+        _connection: nfs::Connection,
+    },
 }
 
 impl Session for LoggedIn {
@@ -83,6 +92,7 @@ impl Session for LoggedIn {
         match self {
             Self::Postgresql(connection) => connection.close().await,
             Self::Mysql(connection) => connection.close().await,
+            Self::Nfs { .. } => {}
         }
     }
 }

@@ -66,8 +66,7 @@ impl Catalogue {
         let (folder, mounted) = match plan.connection.protocol {
             Protocol::Files => (existing(&plan.connection.folder)?, None),
             Protocol::Nfs => {
-                let export = nfs::mount(&nfs::Config::from_plan(&plan.connection)?)
-                    .map_err(|problem| Refusal::new("connection.url", problem))?;
+                let export = nfs::Export::from_plan(&plan.connection)?;
                 let mounted = Mounted::new(export, parameters.handles);
                 (mounted.shown().into(), Some(mounted))
             }

@@ -40,7 +40,7 @@ impl Config {
     }
 
     /// Reads an address; arguments that change only how libnfs works are passed over.
-    fn parse(url: &str, connect_timeout: Duration) -> Result<Self, String> {
+    pub(super) fn parse(url: &str, connect_timeout: Duration) -> Result<Self, String> {
         let wrong = || format!("{url} is no address of NFS; write nfs://host/export");
         let rest = url.strip_prefix("nfs://").ok_or_else(wrong)?;
         let (place, arguments) = rest.split_once('?').unwrap_or((rest, ""));

@@ -10,10 +10,10 @@ mod error;
 mod mount;
 mod socket;
 
-pub use config::Config;
+use config::Config;
 pub use connection::{Connection, PROCEDURES, Stable};
 pub use error::{Error, errno_of};
-pub use mount::{Export, mount};
+pub use mount::Export;
 pub use nfs3_client::nfs3_types::nfs3::{nfs_fh3 as Handle, nfsstat3 as Status};
 
 /// Procedures of NFSv3 made since they were asked for last, in the order of [`PROCEDURES`].

@@ -12,6 +12,7 @@ use nfs3_client::{MountClient, MountError, PortmapError, PortmapperClient};
 
 use super::socket::{Socket, wait};
 use super::{Config, Handle};
+use crate::plan::{self, Refusal};
 
 /// Of AUTH_SYS (RFC 5531, appendix A).
 const MOST_GROUPS: usize = 16;
@@ -27,11 +28,22 @@ pub struct Export {
     pub root: Handle,
 }
 
+impl Export {
+    /// Mounts the export that a plan names.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if it names none, or its server does not let us mount it.
+    pub fn from_plan(connection: &plan::Connection) -> Result<Self, Refusal> {
+        let config = Config::from_plan(connection)?;
+        mount(&config).map_err(|problem| Refusal::new("connection.url", problem))
+    }
+}
+
 /// Mounts an export.
 ///
 /// # Errors
 /// One line with the address: no such host, nobody listens, no answer in time, no leave.
-pub fn mount(config: &Config) -> Result<Export, String> {
+fn mount(config: &Config) -> Result<Export, String> {
     let named = |problem: String| format!("{}: {problem}", config.shown());
     let host = resolved(&config.host).map_err(named)?;
     let mount_port = port(
@@ -127,4 +139,33 @@ fn root(config: &Config, address: SocketAddr) -> Result<Handle, String> {
 fn connected(config: &Config, address: SocketAddr) -> Result<Socket, String> {
     Socket::connect(address, config.connect_timeout)
         .map_err(|error: io::Error| format!("no connection to {address}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    fn said(port: u16, timeout: Duration) -> String {
+        let url = format!("nfs://127.0.0.1/x?nfsport={port}&mountport={port}");
+        let config = Config::parse(&url, timeout).expect("an address");
+        mount(&config).expect_err("no export")
+    }
+
+    #[test]
+    fn a_server_that_is_silent_or_gone_is_named_in_bounded_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let begin = Instant::now();
+        let silent = said(port, Duration::from_millis(50));
+        assert!(begin.elapsed() < Duration::from_secs(5));
+        assert_eq!(silent, "127.0.0.1:/x: mounting it failed: timed out");
+        drop(listener);
+        let gone = said(port, Duration::from_secs(5));
+        assert!(
+            gone.contains(&format!("no connection to 127.0.0.1:{port}: ")),
+            "{gone}"
+        );
+    }
 }
