@@ -63,6 +63,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_catalogue.py",
         "integration/test_storage_*.py",
         "integration/test_disk_full.py",
+        "e2e/test_storage_killed.py",
     ),
     "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
     "outside": ("integration/test_outside.py",),

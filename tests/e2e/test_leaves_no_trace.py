@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from alone import ON_THE_HOST, host_to_itself
-from enclosure import Enclosure, signal_to, why_not
+from alone import ON_THE_HOST
+from enclosed_user import Machine, machine_to_itself
+from enclosure import signal_to, why_not
 from lengths import long_but
-from listing import host_settings, listing, zram_devices
+from listing import host_settings
 from session import until
 
 from loadstone.errors import LoadstoneError
@@ -107,75 +103,22 @@ def _can_be(factor: str, level: Level) -> bool:
     return host_setting(name).unavailable(level) is None
 
 
-class Machine:
-    """One user's folder, in an enclosure."""
+def wait_for_last_rung(machine: Machine, run: subprocess.Popen[str]) -> None:
+    """Waits until load runs in the trial in which everything is in force."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        (folder / "tmp").mkdir()
-        self.enclosure = Enclosure(folder / "tmp")
-        self._started: list[subprocess.Popen[str]] = []
-        kept = {"LOADSTONE_STATE": str(folder / "state"), "LOADSTONE_CACHE": str(folder / "cache")}
-        self.environment = {**os.environ, **kept}
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        program = Path(sys.executable).parent / "loadstone"
-        process = self.enclosure.start([program, *arguments], self.folder, self.environment)
-        self._started.append(process)
-        return process
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=500)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
-
-    def end(self) -> None:
-        """Kills what still runs, as after a test that was broken off."""
-        for process in self._started:
-            if process.poll() is None:
-                signal_to(process, signal.SIGKILL)
-                process.communicate()
-
-    def listing(self) -> dict[str, Any]:
-        """As seen within, and the limits and processors of the test itself."""
-        own = listing()
-        within = self.enclosure.listing(self.folder / "tmp")
-        return {**within, "own": (own["limits"], own["affinity"])}
-
-    def assert_as_before(self, before: dict[str, Any]) -> None:
-        """Compares listings. Compressed memory that others have added meanwhile must go again."""
-        now = self.listing()
-        added = set(now.pop("zram devices")) - set(before["zram devices"])
-        assert now == {kind: each for kind, each in before.items() if kind in now}
-        until(f"an end of {added}", lambda: not added & set(zram_devices()))
-
-    def wait_for_last_rung(self, run: subprocess.Popen[str]) -> None:
-        """Waits until load runs in the trial in which everything is in force."""
-        until("the last rung", lambda: self._last_rung_runs() or run.poll() is not None)
-        assert run.poll() is None, run.communicate()[1]
-
-    def _last_rung_runs(self) -> bool:
-        plans = (self.folder / "results").glob("trace/*-last/plan.json")
+    def runs() -> bool:
+        plans = (machine.folder / "results").glob("trace/*-last/plan.json")
         return any(frame["frame"] == "tick" for plan in plans for frame in read_frames(plan.parent))
+
+    until("the last rung", lambda: runs() or run.poll() is not None)
+    assert run.poll() is None, run.communicate()[1]
 
 
 @pytest.fixture
 def machine() -> Iterator[Machine]:
     """An enclosure, while no other test changes the host."""
-    folder = Path(tempfile.mkdtemp(prefix="loadstone-trace-"))
-    folder.chmod(0o755)
-    with host_to_itself():
-        machine = Machine(folder)
-        try:
-            yield machine
-        finally:
-            machine.end()
-            recovered = machine.run("recover")
-            machine.enclosure.close()
-            # Without its journal nobody could put back what is still changed.
-            kept = f"the host is not as it was, its journal is in {folder}: {recovered.stderr}"
-            assert recovered.returncode == 0, kept
-            shutil.rmtree(folder)
+    with machine_to_itself() as machine:
+        yield machine
 
 
 def ladders(quick: str) -> list[Any]:
@@ -213,7 +156,7 @@ def test_interrupted(machine: Machine, ladder: str) -> None:
     (machine.folder / "trace.yaml").write_text(experiment(ladder, LONGER))
     before = machine.listing()
     run = machine.start("ladder", "trace.yaml", "--allow-unsafe")
-    machine.wait_for_last_rung(run)
+    wait_for_last_rung(machine, run)
     assert dict(host_settings()) != before["host settings"]
     signal_to(run, signal.SIGINT)
     _, said = run.communicate(timeout=120)
@@ -226,7 +169,7 @@ def test_killed_and_recovered(machine: Machine, ladder: str) -> None:
     (machine.folder / "trace.yaml").write_text(experiment(ladder, LONGER))
     before = machine.listing()
     run = machine.start("ladder", "trace.yaml", "--allow-unsafe")
-    machine.wait_for_last_rung(run)
+    wait_for_last_rung(machine, run)
     signal_to(run, signal.SIGKILL)
     run.communicate()
     assert dict(host_settings()) != before["host settings"]

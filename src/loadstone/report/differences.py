@@ -32,6 +32,9 @@ _CHANCE = re.compile(
 )
 """Parts of names that are drawn anew for each placement: number of a loop device, folders."""
 
+_ROOM = "target.places.data.total_bytes"
+"""A file system whose journal lies elsewhere has more."""
+
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
 
 
@@ -80,6 +83,8 @@ def _is_declared(key: str, declared: Iterable[str]) -> bool:
         if kind == "host" and key.startswith(_host_facts(name)):
             return True
         if kind == "storage" and key.startswith((f"target.places.{name}", "target.file_system")):
+            return True
+        if factor == "storage.log" and key == _ROOM:
             return True
         if name in parts and (kind in parts or parts[0] not in _IN_PLAN):
             return True

@@ -11,6 +11,7 @@ const LEFT = 64;
 const RIGHT = 16;
 const ROW = 34;
 const LETTER = 5.8; // its width in pixels
+const LEGEND_SIGN = 28; // likewise, with the room between two entries
 
 /** Height of a timeline of that many streams, in pixels. */
 export function timelineHeight(streams: number): number {
@@ -25,9 +26,10 @@ export function stepBars({ steps, unit, variants }: StepBars, { colours, width }
   const colour = (place: number) => colours.series[place % colours.series.length];
   const upright = width < 760;
   const room = (width - LEFT - RIGHT) / steps.length;
+  const legendRows = Math.ceil(variants.reduce((sum, { name }) => sum + name.length * LETTER + LEGEND_SIGN, 0) / width);
   return {
     textStyle: textStyle(colours),
-    grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 36 : 12, bottom: 36 },
+    grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 20 + 16 * legendRows : 12, bottom: 36 },
     legend: {
       show: variants.length > 1,
       top: 0,

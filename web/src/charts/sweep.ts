@@ -4,6 +4,10 @@ import { interval, number } from "../lib/format";
 import type { SweepShape } from "../lib/sweep";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
+import type { Palette } from "./palette";
+
+/** Of all labels of an axis, before they are slanted. */
+const MOST_LETTERS = 80;
 
 /** Medians along the swept factor, with intervals as whiskers and every trial as a dot. */
 export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: Canvas): EChartsCoreOption {
@@ -14,7 +18,7 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
   const axis = { ...valueAxis(colours, shape.factor), splitLine: { show: false } };
   return {
     textStyle: textStyle(colours),
-    grid: { left: 64, right: 18, top: shape.lines.length > 1 ? 40 : 14, bottom: 44 },
+    grid: { left: 64, right: 18, top: shape.lines.length > 1 ? 40 : 14, bottom: shape.numeric ? 44 : 18, containLabel: !shape.numeric },
     legend: { show: shape.lines.length > 1, top: 0, left: 0, itemWidth: 16, itemHeight: 8, textStyle: { color: colours.text } },
     tooltip: {
       ...tooltip(colours),
@@ -25,7 +29,7 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
         return figure ? `${head}<br>median ${number(figure.median)} ${safe(metric.unit)} of ${figure.n}<br>${interval(figure.low, figure.high)}` : head;
       },
     },
-    xAxis: shape.numeric ? { ...axis, scale: true } : { ...axis, type: "category", data: shape.levels.map(String) },
+    xAxis: shape.numeric ? { ...axis, scale: true } : wordAxis(axis, shape.levels.map(String), colours),
     yAxis: { ...valueAxis(colours, metric.unit), nameGap: 46, min: 0 },
     series: [
       ...shape.lines.map((line, index) => ({
@@ -33,7 +37,7 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
         type: "line",
         symbol: line.variants.some((variant) => variant?.unsafe.length) ? "emptyDiamond" : "circle",
         symbolSize: 8,
-        lineStyle: { width: 1.8 },
+        lineStyle: { width: shape.numeric ? 1.8 : 0 },
         color: colours.series[index % colours.series.length],
         data: (figures[index] ?? []).map((figure, at) => [place(at), figure?.median ?? null]),
       })),
@@ -46,6 +50,18 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
         data: line.flatMap((figure, at) => (figure?.values ?? []).map((value) => [place(at), value])),
       })),
     ],
+  };
+}
+
+/** Levels that are words stand in their order, and nothing lies between two of them. */
+function wordAxis(axis: object, levels: string[], colours: Palette) {
+  const crowded = levels.join("").length > MOST_LETTERS;
+  return {
+    ...axis,
+    type: "category" as const,
+    name: "",
+    data: levels,
+    axisLabel: { color: colours.text, interval: 0, rotate: crowded ? 30 : 0, fontSize: crowded ? 10 : 12 },
   };
 }
 

@@ -18,19 +18,30 @@ class Sweep(Design):
     about: ClassVar[str] = "a matrix of factors and levels, full or one at a time"
 
     def variants(self, experiment: Experiment) -> list[Variant]:
-        """One per cell; the first has the first level of every factor."""
+        """One per cell; the first has the first level of every factor.
+
+        Each has all its levels in its name. Of one factor at a time only the first has: the others
+        are called by the level that differs.
+        """
         design = experiment.design
         assert isinstance(design, SweepDesign)  # noqa: S101
-        cells = _full(design) if design.matrix == "full" else _one_at_a_time(design)
-        names = distinct([level_name(cell) for cell in cells])
+        full = design.matrix == "full"
+        cells = _full(design) if full else _one_at_a_time(design)
+        steps = [[change for change in cell if change not in cells[0]] for cell in cells]
+        names = distinct(
+            [
+                level_name(cell if full else step or cell)
+                for cell, step in zip(cells, steps, strict=True)
+            ]
+        )
         return [
             Variant(
                 name=name,
                 changes=cell,
-                step=[change for change in cell if change not in cells[0]],
+                step=step,
                 previous=names[0] if index else None,
             )
-            for index, (name, cell) in enumerate(zip(names, cells, strict=True))
+            for index, (name, cell, step) in enumerate(zip(names, cells, steps, strict=True))
         ]
 
     def pairs(self, experiment: Experiment) -> list[Pair]:
