@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lengths import long_but
 from machine import apart, assert_as_before, listing, need
 
 from loadstone.doctor.collect.host import host_facts
@@ -166,15 +167,19 @@ def test_a_file_shown_by_nbdfuse_has_no_device_below(open_folder: Path) -> None:
     assert found.way in (Way.UNKNOWN, Way.THROUGH)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("loop:ext4,write-cache=through,size=64MB", FlushAnswer.NOT_SENT),
-        ("loop:ext4,size=64MB", FlushAnswer.UNKNOWN),
-        ("nbd:ext4,async,size=64MB", FlushAnswer.DROPPED),
-        ("nbd:ext4,sync,size=64MB", FlushAnswer.UNKNOWN),
-    ],
-)
+ANSWERS = [
+    ("loop:ext4,write-cache=through,size=64MB", FlushAnswer.NOT_SENT),
+    ("loop:ext4,size=64MB", FlushAnswer.UNKNOWN),
+    ("nbd:ext4,async,size=64MB", FlushAnswer.DROPPED),
+    ("nbd:ext4,sync,size=64MB", FlushAnswer.UNKNOWN),
+]
+OVER_ISCSI = [
+    ("iscsi:ext4,async,size=64MB", FlushAnswer.DROPPED),
+    ("iscsi:ext4,size=64MB", FlushAnswer.UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), long_but(ANSWERS, [*ANSWERS, *OVER_ISCSI]))
 def test_each_answer_on_a_placement_that_earns_it(
     places: Places, text: str, expected: FlushAnswer
 ) -> None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from loadstone.placements.flushes import FlushAnswer, ServerFlushes, judge, server_flushes
+from loadstone.placements.flushes import (
+    FlushAnswer,
+    ServerFlushes,
+    judge,
+    server_flushes,
+    tgt_flushes,
+)
 
 STATS = """total: 20 ops, 0.011 s, 36.00 KiB, 3.2 MiB/s
 write: 8 ops, 0.000102 s, 32.00 KiB, 306.37 MiB/s op, 2.84 MiB/s total
@@ -17,6 +25,16 @@ PASSED = """2026-11-26 23:25:41.176637 Preconnect id=3 readonly=0 ...
 2026-11-26 23:25:41.388504 connection=4 ...Flush id=2 return=0
 2026-11-26 23:25:41.389354 connection=4 Write id=3 offset=0x2f60000 count=0x1000 fua=1 ...
 2026-11-26 23:25:41.389377 connection=4 ...Write id=3 return=0
+"""
+TGT = """tgtd: target_cmd_queue(1126) 0x5609d39bfc10 8a 1
+tgtd: bs_rdwr_request(348) io done 0x5609d39bfc10 8a 0 4096
+tgtd: target_cmd_queue(1126) 0x5609d39bfc10 91 1
+tgtd: bs_rdwr_request(348) io done 0x5609d39bfc10 91 0 0
+"""
+TGT_SKIPS = """tgtd: target_cmd_queue(1126) 0x5609d39bfc10 9e 1
+tgtd: target_cmd_queue(1126) 0x5609d39bfc10 8a 1
+tgtd: target_cmd_queue(1126) 0x5609d39bfc10 91 1
+tgtd: bs_aio_cmd_submit(224) skipped cmd:0x5609d39bfc10 op:91
 """
 HONEST = ServerFlushes(8, 8, arrived=10, passed_on=10, writes=8, written_through=0)
 DROPPING = ServerFlushes(8, 8, arrived=10, passed_on=0, writes=8, written_through=0)
@@ -31,6 +49,35 @@ def answer(syncs: int, left_kernel: int | None, server: ServerFlushes | None = N
 
 def test_the_filters_of_nbdkit_are_read() -> None:
     assert server_flushes(STATS, PASSED, 8, 9) == ServerFlushes(8, 9, 10, 1, 8, 1)
+
+
+def test_the_words_of_tgt_are_read() -> None:
+    done = tgt_flushes(TGT, 1, None, claims_no_cache=False)
+    assert done == ServerFlushes(1, None, arrived=1, passed_on=1, writes=1, written_through=0)
+    skipped = tgt_flushes(TGT_SKIPS, 1, 1, claims_no_cache=True)
+    assert skipped == ServerFlushes(1, 1, 1, 0, 1, 0, claims_no_cache=True)
+    assert (done.drops, skipped.drops) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("reached", "server", "expected"),
+    [
+        (0, DROPPING, FlushAnswer.DROPPED),  # and not: none left the kernel, which saw none
+        (9, DROPPING, FlushAnswer.DROPPED),  # others flush the same disk
+        (0, HONEST, FlushAnswer.NOT_SENT),
+        (50, HONEST, FlushAnswer.UNKNOWN),
+        (None, HONEST, FlushAnswer.UNKNOWN),
+        (50, THROUGH, FlushAnswer.UNKNOWN),
+    ],
+)
+def test_of_a_load_without_the_kernel_the_server_is_asked_first(
+    reached: int | None, server: ServerFlushes, expected: FlushAnswer
+) -> None:
+    served = replace(server, left_kernel=None, claims_no_cache=True)
+    found = judge(50, reached, served, device="vda")
+    assert found is not None
+    assert found.answer is expected
+    assert "it says that it has no write cache" in found.text
 
 
 def test_a_server_that_was_asked_for_nothing_has_zeros() -> None:

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.journal import undoes
-from loadstone.placements import iscsi_export, nfs_export, processes, programs
+from loadstone.placements import iscsi_export, loop, nfs_export, processes, programs
 from loadstone.placements.device import IMAGE
+from loadstone.placements.flushes import tgt_flushes
 from loadstone.placements.iscsi_export import IscsiExport
-from loadstone.placements.network import NetworkDevice
+from loadstone.placements.network import SYNCS, NetworkDevice, rewrite_and_sync
 from loadstone.placements.nfs_export import NfsExport
 
 END_EXPORT = "storage-end-export"
 END_QEMU = "storage-end-qemu-nbd"
+_LOG = "tgtd.log"
 PROGRAMS = {
     "nfs": (*nfs_export.PROGRAMS, "nsenter", "qemu-nbd"),
     "iscsi": (*iscsi_export.PROGRAMS, "qemu-nbd"),
@@ -96,6 +98,7 @@ class IscsiDevice(ExportedDevice):
     """An image that tgt serves."""
 
     title: ClassVar[str] = "iSCSI"
+    _export: IscsiExport
 
     @property
     def mark(self) -> Path:
@@ -107,10 +110,27 @@ class IscsiDevice(ExportedDevice):
         writes = self.place.writes or "cached"
         export = IscsiExport(self.mark, self._work / IMAGE, writes, free_ports(1)[0])
         self._processes["tgtd"] = processes.start_until(
-            export.command(), lambda _: export.is_ready(), self._work / "tgtd.log", os.environ
+            export.command(), lambda _: export.is_ready(), self._work / _LOG, os.environ
         )
         export.publish()
+        self._export = export
         return [], export.url
+
+    def make(self) -> Path:
+        """As of all, and counts what the server does with flushes, by its own words."""
+        device = super().make()
+        log, before = self._work / _LOG, loop.flushes(device)
+        begin = log.stat().st_size
+        self._export.say_all(really=True)
+        try:
+            rewrite_and_sync(device, SYNCS)
+        finally:
+            self._export.say_all(really=False)
+        said = log.read_bytes()[begin:].decode(errors="replace")
+        left_kernel = loop.flushes(device) - before
+        claims = not self._export.has_write_cache()
+        self._flushes = tgt_flushes(said, SYNCS, left_kernel, claims_no_cache=claims)
+        return device
 
 
 def free_ports(count: int) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from loadstone.errors import TargetError
 from loadstone.placements import programs
+from loadstone.placements.libiscsi import has_write_cache
 
 PROGRAMS = ("tgtd", "tgtadm")
 SOCKET = "tgt"
@@ -86,6 +87,11 @@ class IscsiExport:
             self._tell(*of_disk, "--op", "update", "--params", f"mode_page={_NO_WRITE_CACHE}")
         self._tell(*of_target, "--op", "bind", "--initiator-address", "127.0.0.1")
 
+    def say_all(self, *, really: bool) -> None:
+        """Has the server write each command that it gets to its log, or stop that."""
+        word = "on" if really else "off"
+        self._tell("--mode", "system", "--op", "update", "--name", "debug", "--value", word)
+
     def store(self) -> list[str]:
         """How the server has the image, in the words of its command: what it says itself.
 
@@ -102,11 +108,17 @@ class IscsiExport:
         flags = lines[at + 1].removeprefix(_FLAGS).split()
         return ["--bstype", kind, *(word for flag in flags for word in ("--bsoflags", flag))]
 
+    def has_write_cache(self) -> bool:
+        """As the disk says itself."""
+        return has_write_cache(f"127.0.0.1:{self.port}", _IQN, _LUN)
+
     def serves_as(self) -> str:
-        """How the running server writes, as far as it says."""
+        """How the running server writes, by its store and by what its disk says of its cache."""
         store = self.store()
+        claims = not self.has_write_cache()
         known = [mode for mode, words in _STORES.items() if words == store]
-        return self.writes if self.writes in known else " ".join(known or store)
+        found = [mode for mode in known if (mode == "claimed") is claims]
+        return next(iter(found), " ".join(store))
 
     @property
     def _variable(self) -> str:

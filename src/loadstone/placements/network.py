@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,7 +33,7 @@ END_FUSE = "storage-end-nbdfuse"
 SOCKET = "nbd.sock"
 SOCKET_PATH_LIMIT = 107
 _STATS, _LOG = "flushes.stats", "flushes.log"
-_SYNCS = 8
+SYNCS = 8
 """That are made to count what the server does with flushes."""
 _BLOCK = 4096
 _FORCE, DISCARD = "fuamode=force", "fuamode=discard"
@@ -163,15 +164,10 @@ class NetworkDevice(Device):
     def _count_flushes(self, device: Path) -> ServerFlushes:
         """Syncs the device some times, ends what serves it, and reads what the server counted."""
         before = loop.flushes(device)
-        _rewrite_and_sync(device, _SYNCS)
+        rewrite_and_sync(device, SYNCS)
         left_kernel = loop.flushes(device) - before
         self.take_down()
-        return server_flushes(
-            (self._work / _STATS).read_text(),
-            (self._work / _LOG).read_text(),
-            _SYNCS,
-            left_kernel,
-        )
+        return counted(self._work, SYNCS, left_kernel)
 
     def take_down(self) -> None:
         """Ends what serves the image, and leaves the image as it is."""
@@ -183,16 +179,7 @@ class NetworkDevice(Device):
     def _start_server(self, *, counting: bool = False) -> None:
         arguments = self.server_arguments()
         if counting:
-            # What arrives is counted outside the other filters, what is passed on inside them.
-            plugin = arguments.index("file")
-            arguments = [
-                "--filter=stats",
-                *arguments[:plugin],
-                "--filter=log",
-                *arguments[plugin:],
-                f"statsfile={self._work / _STATS}",
-                f"logfile={self._work / _LOG}",
-            ]
+            arguments = counting_arguments(arguments, self._work)
         self._socket.unlink(missing_ok=True)
         ready = self._work / "nbdkit.pid"
         self._processes["nbdkit"] = processes.start(
@@ -263,6 +250,32 @@ def nbdkit_arguments(
     return [*(f"--filter={name}" for name in filters), "file", f"file={image}", *parameters]
 
 
+def counting_arguments(arguments: Sequence[str], folder: Path) -> list[str]:
+    """The arguments of an nbdkit that counts what arrives and what is passed on besides.
+
+    Args:
+        arguments: As of `nbdkit_arguments`.
+        folder: For its counts, which `counted` reads when it has ended.
+    """
+    # What arrives is counted outside the other filters, what is passed on inside them.
+    plugin = arguments.index("file")
+    outside, inside = arguments[:plugin], arguments[plugin:]
+    files = [f"statsfile={folder / _STATS}", f"logfile={folder / _LOG}"]
+    return ["--filter=stats", *outside, "--filter=log", *inside, *files]
+
+
+def counted(folder: Path, syncs: int, left_kernel: int | None) -> ServerFlushes:
+    """What an nbdkit that has ended counted.
+
+    Args:
+        folder: As it was told.
+        syncs: That were made meanwhile.
+        left_kernel: As of `ServerFlushes`.
+    """
+    stats, log = ((folder / name).read_text() for name in (_STATS, _LOG))
+    return server_flushes(stats, log, syncs, left_kernel)
+
+
 def dropping_server(folder: Path) -> str | None:
     """What the server below a folder was told, if that is to drop flushes.
 
@@ -285,7 +298,7 @@ def dropping_server(folder: Path) -> str | None:
     return None
 
 
-def _rewrite_and_sync(device: Path, times: int) -> None:
+def rewrite_and_sync(device: Path, times: int) -> None:
     """Writes the first block of a device over with what it holds, past the page cache, and syncs.
 
     Args:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements import programs, tree
 from loadstone.placements.account import own_account
+from loadstone.placements.flushes import ServerFlushes
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.design import Failure
@@ -24,6 +25,7 @@ from loadstone.targets.local import copies
 from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.network_storage.connection import NetworkStorageConnection
 from loadstone.targets.network_storage.server import StorageServer
+from loadstone.targets.network_storage.syncing import sync_some
 
 WRITES = "writes"
 """The setting that says what is durable when a write is answered."""
@@ -56,6 +58,8 @@ class ServedStorage(Target):
         self._folders = EngineFolders(spec, context, own_account())
         self._server: StorageServer | None = None
         self._settings: dict[str, Level] = {}
+        self._counted: dict[str, ServerFlushes | None] = {}
+        self._flushes: ServerFlushes | None = None
 
     # -- what a protocol says ------------------------------------------------------------------
     @abstractmethod
@@ -149,7 +153,7 @@ class ServedStorage(Target):
         log = self._folders.make_folder("log") / "server.log"
         work = self._folders.make_socket_folder(self.kept_socket)
         self._server = self.make_server(work, log)
-        self.empty(self.spec)
+        self._serve(self.spec, anew=True)
 
     def close(self) -> None:
         """Ends the server whatever state it is in, and removes its folders."""
@@ -195,11 +199,25 @@ class ServedStorage(Target):
 
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Serves the placement, with no files in its folder."""
-        return self._serve(spec, anew=True)
+        readings = self._serve(spec, anew=True)
+        self._count_flushes(spec)
+        return readings
 
     def restore(self, key: str, spec: TargetSpec) -> list[FactorReading]:
         """Serves what lies on the placement: test files are kept there from trial to trial."""
-        return self._serve(spec, anew=False)
+        readings = self._serve(spec, anew=False)
+        self._count_flushes(spec)
+        return readings
+
+    def _count_flushes(self, spec: TargetSpec) -> None:
+        """Once for each way in which it serves."""
+        served = f"{spec.settings} {spec.storage}"
+        if served not in self._counted:
+            fio = fio_program.fio_with(self.fio_engine)
+            self._counted[served] = self.server.count_flushes(
+                lambda: sync_some(fio, self.fio_engine, self.url())
+            )
+        self._flushes = self._counted[served]
 
     def _serve(self, spec: TargetSpec, *, anew: bool) -> list[FactorReading]:
         stopwatch = Stopwatch()
@@ -250,6 +268,7 @@ class ServedStorage(Target):
             "engine": self.engine,
             "url": self.url(),
             "settings": self.read_back(),
+            "flushes": self._flushes.facts() if self._flushes else None,
             "server": [each.cmdline() for each in self.server.processes()],
             "fio": {"path": str(fio), "version": fio_program.version_of(fio)},
             **self._folders.inventory(self.shared),
@@ -258,6 +277,10 @@ class ServedStorage(Target):
     def log_path(self) -> Path | None:
         """The log since the last start state."""
         return self._server.log if self._server else None
+
+    def flushes_counted(self) -> ServerFlushes | None:
+        """Counted when it was first served so."""
+        return self._flushes
 
     def data_folder(self) -> Path:
         """What is served."""

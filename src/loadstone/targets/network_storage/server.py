@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,8 +14,9 @@ from loadstone.host.processes import matching
 from loadstone.journal import Journal
 from loadstone.placements import iscsi_export, nfs_export, programs
 from loadstone.placements.account import own_account
+from loadstone.placements.flushes import ServerFlushes, tgt_flushes
 from loadstone.placements.iscsi_export import IscsiExport
-from loadstone.placements.network import nbdkit_arguments
+from loadstone.placements.network import counted, counting_arguments, nbdkit_arguments
 from loadstone.placements.nfs_export import NfsExport
 from loadstone.targets.owned_server import OwnedServer
 
@@ -47,6 +48,16 @@ class StorageServer(OwnedServer):
     def writes(self) -> str:
         """How the running server writes, by its own words or its command line."""
 
+    def count_flushes(self, sync_some: Callable[[], int]) -> ServerFlushes | None:
+        """What the running server does with flushes; None of one that no load flushes.
+
+        Counting costs too much to go on under load: it is done before, and ends with the block.
+
+        Args:
+            sync_some: Makes writes with a flush after each, and says how many.
+        """
+        return None
+
     def said(self) -> str:
         """What it has said since it was started."""
         if not self.log.exists():
@@ -66,16 +77,31 @@ class NbdServer(StorageServer):
     port: int
     wanted: str = "cached"
     write_delay_ms: int = 0
+    _counts = False
 
     def command(self) -> Sequence[str | Path]:
         """On loopback."""
         self.mark.unlink(missing_ok=True)
         writes = None if self.wanted == "cached" else self.wanted
+        arguments = nbdkit_arguments(self.image, writes, self.write_delay_ms)
         return [
             *(programs.needed("nbdkit"), "--foreground", "--ipaddr", "127.0.0.1"),
             *("--port", str(self.port), "--pidfile", self.mark),
-            *nbdkit_arguments(self.image, writes, self.write_delay_ms),
+            *(counting_arguments(arguments, self.folder) if self._counts else arguments),
         ]
+
+    def count_flushes(self, sync_some: Callable[[], int]) -> ServerFlushes:
+        """By its filters, for which it is started anew."""
+        self.stop()
+        self._counts = True
+        try:
+            self.start({})
+            syncs = sync_some()
+            self.stop()  # it writes its counts at its end
+        finally:
+            self._counts = False
+        self.start({})
+        return counted(self.folder, syncs, None)
 
     def is_ready(self) -> bool:
         """It has written its pid file."""
@@ -115,6 +141,17 @@ class IscsiServer(StorageServer):
     def publish(self) -> None:
         """The one image."""
         self.export.publish()
+
+    def count_flushes(self, sync_some: Callable[[], int]) -> ServerFlushes:
+        """By its own words on each command."""
+        begin = len(self.said())
+        self.export.say_all(really=True)
+        try:
+            syncs = sync_some()
+        finally:
+            self.export.say_all(really=False)
+        claims = not self.export.has_write_cache()
+        return tgt_flushes(self.said()[begin:], syncs, None, claims_no_cache=claims)
 
     def writes(self) -> str:
         """As it says itself."""

@@ -38,6 +38,11 @@ class Moved:
         """Of all of them."""
         return "+".join(self.names)
 
+    @property
+    def shared(self) -> bool:
+        """A disk serves everybody; a loop device the one file system on it."""
+        return not all(name.startswith(("loop", "zram", "md")) for name in self.names)
+
 
 @dataclass(frozen=True)
 class MemoryBound:
@@ -228,4 +233,7 @@ def _server(figures: Mapping[str, float]) -> ServerFlushes | None:
         for key, value in figures.items()
         if key.startswith(f"{_SERVER} ")
     }
-    return ServerFlushes(**values) if values else None
+    if not values:
+        return None
+    left_kernel, claims = values.pop("left_kernel", None), bool(values.pop("claims_no_cache", 0))
+    return ServerFlushes(left_kernel=left_kernel, claims_no_cache=claims, **values)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loadstone.units import format_size
-from loadstone.workloads.storage.below import Below, Moved
+from loadstone.workloads.storage.below import Below
 
 ENOUGH = 0.9
 """So much of what the load moved must have been seen at the device. The reading is taken some
@@ -65,19 +65,14 @@ def judge(
         evidence = f"{format_size(moved_bytes)} moved, no device below ({below.ends_on}), {memory}"
         return WayFinding(_without_device(below), evidence)
     seen_bytes = nearest.read_bytes + nearest.write_bytes
+    others = ", what others moved there included" if nearest.shared else ""
     evidence = (
         f"{format_size(moved_bytes)} moved, {format_size(seen_bytes)} "
-        f"({100 * seen_bytes / moved_bytes:.0f} %) by {nearest.name}{_besides(nearest)}, {memory}"
+        f"({100 * seen_bytes / moved_bytes:.0f} %) by {nearest.name}{others}, {memory}"
     )
     if seen_bytes < ENOUGH * moved_bytes:
         return WayFinding(Way.THROUGH, evidence)
     return WayFinding(_by_pages(written_bytes, below, emptied=emptied), evidence)
-
-
-def _besides(nearest: Moved) -> str:
-    """A loop device serves the one file system on it; a disk serves everybody."""
-    own = all(name.startswith(("loop", "zram", "md")) for name in nearest.names)
-    return "" if own else ", what others moved there included"
 
 
 def _without_device(below: Below) -> Way:

@@ -51,13 +51,14 @@ class Seen:
     @property
     def flushes(self) -> FlushFinding | None:
         """What became of the flushes."""
-        nearest = self.below.nearest
+        nearest, served = self.below.nearest, self.below.served
         return judge_flushes(
             self.syncs or 0,
             None if nearest is None else nearest.flushes,
             self.below.server,
             device="the storage" if nearest is None else nearest.name,
-            by_write=self.by_write and nearest is not None and nearest.fua,
+            by_write=(self.by_write or served) and nearest is not None and nearest.fua,
+            shared=nearest is not None and nearest.shared,
         )
 
 
