@@ -216,7 +216,8 @@ def _text(
     leader, agreement = labels[found.leader], found.agreements[found.leader]
     how = (
         f"Kendall's tau {agreement.tau:+.2f} over {len(found.places)} placements, "
-        f"{p_value(agreement.adjusted_p)} with {len(tests)} tests judged together"
+        f"{p_value(agreement.adjusted_p)}"
+        + (f" with {len(tests)} tests judged together" if len(tests) > 1 else "")
     )
     if not found.shown:
         equal = [labels[each] for each, own in found.agreements.items() if own.tau == agreement.tau]
