@@ -20,6 +20,7 @@ from benchmarks import (
     order_entry,
     planning_cube,
     point_select,
+    storage,
     verdicts,
 )
 from benchmarks.page import OUTPUT, put
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "dss": decision_support.measure,
     "cube": planning_cube.measure,
     "catalogue": catalogue.measure,
+    "storage": storage.measure,
     "verdicts": verdicts.measure,
 }
 
