@@ -9,7 +9,7 @@ import pytest
 import sample_results
 
 from loadstone.report.document import build_document
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.results.record import Status
 
 BY_FILE = Path(__file__).parent / "integration"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from loadstone.report.model import Watched
+from loadstone.report.model.trials import Watched
 from loadstone.results.record import OutageRecord
 
 OFFERED_PER_S = (20_000, 35_000)

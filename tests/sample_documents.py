@@ -13,22 +13,23 @@ from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import group_series, load_series, phase_spans, workload_series
 from loadstone.report.marks import marks
-from loadstone.report.model import (
+from loadstone.report.model.baselines import (
     BaselineReport,
-    CurvePoint,
-    Figure,
-    LevelReport,
-    Mark,
-    MetricInfo,
     PlacementReport,
     RankedDatabase,
     RankedTest,
-    ReportDocument,
+)
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.searching import (
+    CurvePoint,
+    LevelReport,
     ScaleFit,
     ScalePoint,
     ScaleReport,
     SearchReport,
 )
+from loadstone.report.model.trials import Mark
+from loadstone.report.model.variants import Figure, MetricInfo
 from loadstone.report.reading import RecordedTrial
 from loadstone.results.record import LevelReason, WorstFigure
 

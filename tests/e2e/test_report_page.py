@@ -13,7 +13,7 @@ import sample_documents
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 from loadstone.report.html import write_html
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 
 ARGUMENTS = [
     "--no-sandbox",

@@ -18,7 +18,7 @@ from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.series import _hopeless
 from loadstone.report.document import build_document
 from loadstone.report.export import rows
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.terminal import print_report
 from loadstone.results.record import Status, TrialResult
 

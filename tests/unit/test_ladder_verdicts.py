@@ -19,7 +19,7 @@ from loadstone.experiments.designs import stages_of
 from loadstone.experiments.designs.ladder import sort_out
 from loadstone.report.comparisons import comparisons
 from loadstone.report.figures import metric_infos
-from loadstone.report.model import ComparisonReport
+from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.reading import read_experiment
 from loadstone.results import statistics
 from loadstone.results.folder import ExperimentFolder

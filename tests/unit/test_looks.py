@@ -16,7 +16,8 @@ from loadstone.errors import ExitCode
 from loadstone.experiments.designs import Stages, design_of
 from loadstone.experiments.file import parse_experiment
 from loadstone.report.comparisons import comparisons
-from loadstone.report.model import ComparisonReport, MetricInfo
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.notices import _undecided
 from loadstone.report.reading import DesignRecord, PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.results.record import MetricValue, Status, TrialResult

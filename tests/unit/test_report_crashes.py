@@ -17,7 +17,7 @@ from loadstone.experiments.designs import stages_of
 from loadstone.load.interrupted import finish_interrupted
 from loadstone.report.document import build_document
 from loadstone.report.export import rows
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.terminal import print_report
 from loadstone.results.record import DurabilityRecord, Status, TrialResult
 from loadstone.results.store import INDEX_FILE, Store

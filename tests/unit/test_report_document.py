@@ -8,7 +8,8 @@ from sample_results import LADDER_EFFECT, Sample, write_results
 
 from loadstone.errors import WrongInputError
 from loadstone.report.document import build_document
-from loadstone.report.model import ComparisonReport, ReportDocument
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.document import ReportDocument
 from loadstone.results.record import Status
 from loadstone.spec.design import CompareDesign
 

@@ -10,7 +10,7 @@ import pytest
 from loadstone.errors import LoadstoneError, TargetError, WrongInputError
 from loadstone.report import html
 from loadstone.report.export import SCHEMA, export_csv, export_parquet, rows
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.schema import schema_text
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from loadstone.report.document import build_document
 from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import load_series, workload_series
 from loadstone.report.marks import marks
-from loadstone.report.model import Mark, Watched
+from loadstone.report.model.trials import Mark, Watched
 from loadstone.report.reading import RecordedTrial
 from loadstone.report.watched import watched
 from loadstone.results.frames import FRAMES_FILE, FramesWriter

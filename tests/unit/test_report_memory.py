@@ -12,7 +12,8 @@ import pytest
 from loadstone.probes.own import OwnProbe
 from loadstone.protocol.frames import Tick
 from loadstone.report.memory import GENERATOR, OWN, memory_report
-from loadstone.report.model import PhaseSpan, ReportDocument
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.trials import PhaseSpan
 from loadstone.report.probe_series import target_series
 from loadstone.report.terminal_trial import _memory
 

@@ -2,7 +2,7 @@
 
 from math import exp
 
-from loadstone.report.model import ComparisonReport
+from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.steps import moved_steps
 from loadstone.workloads.base import StepInfo
 

@@ -19,7 +19,8 @@ from loadstone.cli.pairing import Side, _compare
 from loadstone.report.comparisons import comparisons, comparisons_of_pairs
 from loadstone.report.figures import metric_infos, own_means, with_compared
 from loadstone.report.headline import figure_of, headline
-from loadstone.report.model import ComparisonReport, ReportDocument
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.reading import DesignRecord, PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.report.scaling import scale_report
 from loadstone.report.terminal_variants import variants_tables

@@ -13,7 +13,7 @@ from sample_trials import plan_of
 
 from loadstone.protocol.frames import parse_frame
 from loadstone.report.happenings import Happenings
-from loadstone.report.model import StallReport
+from loadstone.report.model.trials import StallReport
 from loadstone.report.reading import RecordedTrial
 from loadstone.report.stalls import stall_report
 from loadstone.report.terminal_stalls import stall_table

@@ -9,7 +9,9 @@ from rich.console import Console
 from sample_results import Sample, write_results
 
 from loadstone.report.document import build_document
-from loadstone.report.model import ReportDocument, StepReport, StepsReport, StepTitle
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.steps import StepsReport, StepTitle
+from loadstone.report.model.trials import StepReport
 from loadstone.report.terminal import print_report
 from loadstone.results.record import Status
 from loadstone.spec.design import RunDesign

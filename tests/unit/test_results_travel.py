@@ -16,7 +16,7 @@ from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.report import export, html
 from loadstone.report.document import build_document
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.results.files import whole_file, write_atomically
 from loadstone.results.latency import LatencyLog
 from loadstone.results.record import Status

@@ -13,7 +13,7 @@ from properties import SLOW
 
 from loadstone.report.comparisons import comparison_report
 from loadstone.report.figures import with_compared
-from loadstone.report.model import Figure, MetricInfo, VariantReport
+from loadstone.report.model.variants import Figure, MetricInfo, VariantReport
 from loadstone.report.reading import PairRecord
 from loadstone.results.statistics import Contrast, judge, unpaired, within_blocks
 from loadstone.results.statistics.coincidence import coincidences, usual_limit

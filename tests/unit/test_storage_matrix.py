@@ -12,7 +12,8 @@ from sample_storage import Sample, alone, compared, write_storage
 from loadstone.cli.outlook import look_ahead
 from loadstone.report.depths import depth_curves, depths_said, knee_of
 from loadstone.report.document import build_document
-from loadstone.report.model import DepthCurve, DepthPoint, ReportDocument, StepsReport
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.steps import DepthCurve, DepthPoint, StepsReport
 from loadstone.report.terminal import print_report
 from loadstone.results.statistics import holm
 from loadstone.spec.model import WorkloadSpec

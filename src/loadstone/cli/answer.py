@@ -7,7 +7,7 @@ from pathlib import Path
 from loadstone.cli.console import out, say, say_document
 from loadstone.errors import LoadstoneError
 from loadstone.report.document import build_document, document_of
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.reading import read_experiment
 
 

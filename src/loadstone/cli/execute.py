@@ -18,7 +18,7 @@ from loadstone.spec.problems import refuse
 
 if TYPE_CHECKING:
     from loadstone.cli.progress import Collector
-    from loadstone.report.model import SearchReport
+    from loadstone.report.model.searching import SearchReport
 
 
 def execute(written: Written, execution: Execution) -> int:

@@ -11,7 +11,7 @@ from loadstone.cli.options import Output
 from loadstone.errors import WrongInputError
 
 if TYPE_CHECKING:
-    from loadstone.report.model import ReportDocument
+    from loadstone.report.model.document import ReportDocument
 
 
 def command(

@@ -17,7 +17,8 @@ from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, metric_infos, to_compare
 from loadstone.report.hosts import host_differences
-from loadstone.report.model import ComparisonReport, HostDifference, MetricInfo
+from loadstone.report.model.comparisons import ComparisonReport, HostDifference
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
 from loadstone.report.text import number, p_value, percent, ratio, ratio_interval, verdict
 from loadstone.results.metrics import RESPONSE_P95

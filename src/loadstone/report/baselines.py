@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from loadstone.experiments.designs.base import level_name
 from loadstone.experiments.designs.baselines import PLACED, placement_of
 from loadstone.report.figures import figures, metric_infos
-from loadstone.report.model import (
+from loadstone.report.model.baselines import (
     BaselineReport,
-    MetricInfo,
     PlacementReport,
     RankedDatabase,
     RankedTest,
 )
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.reading import RecordedExperiment, RecordedTrial
 from loadstone.report.text import p_value
 from loadstone.results.metrics import all_metrics

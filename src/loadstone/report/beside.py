@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.report.model import BesideReport, BesideRow
+from loadstone.report.model.published import BesideReport, BesideRow
 from loadstone.report.reading import RecordedExperiment, damaged
 from loadstone.results.references.imported import imported_references
 from loadstone.results.references.model import Cell, Reference, ReferenceRow

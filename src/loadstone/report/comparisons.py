@@ -9,7 +9,9 @@ from math import isfinite
 
 from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, to_compare
-from loadstone.report.model import BestReport, ComparisonReport, LookReport, MetricInfo
+from loadstone.report.model.comparisons import ComparisonReport, LookReport
+from loadstone.report.model.steps import BestReport
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import Blocks, Comparison, Look, Member, Verdict, judge_family

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.headline import figure_of
-from loadstone.report.model import DepthCurve, DepthPoint, StepTitle, VariantReport
+from loadstone.report.model.steps import DepthCurve, DepthPoint, StepTitle
+from loadstone.report.model.variants import VariantReport
 from loadstone.units import format_size
 
 _FEWEST = 3

@@ -28,14 +28,11 @@ from loadstone.report.load_series import (
 )
 from loadstone.report.marks import marks
 from loadstone.report.memory import memory_report
-from loadstone.report.model import (
-    ComparisonReport,
-    MetricInfo,
-    ReportDocument,
-    ScaleReport,
-    SearchReport,
-    TrialReport,
-)
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.searching import ScaleReport, SearchReport
+from loadstone.report.model.trials import TrialReport
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.notices import notices
 from loadstone.report.probe_series import host_series, target_series
 from loadstone.report.reading import (

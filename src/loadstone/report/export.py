@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadstone.errors import WrongInputError
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.results.files import whole_file
 from loadstone.results.metrics import all_metrics
 from loadstone.results.record import DurabilityRecord, MetricValue

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from sys import float_info
 
-from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.variants import Figure, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedTrial
 from loadstone.results.metrics import all_metrics
 from loadstone.results.statistics import outliers, summarize

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.report.figures import own_means
-from loadstone.report.model import ComparisonReport, Figure, MetricInfo, VariantReport
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.variants import Figure, MetricInfo, VariantReport
 from loadstone.report.text import interval, number, ratio, ratio_interval, verdict
 from loadstone.results.statistics import Verdict
 

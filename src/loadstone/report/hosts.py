@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from loadstone.report.model import HostDifference
+from loadstone.report.model.comparisons import HostDifference
 from loadstone.report.reading import RecordedTrial
 from loadstone.report.text import shortened
 from loadstone.units import format_size

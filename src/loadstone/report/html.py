@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.results.files import whole_file
 
 PLACEHOLDER = "__LOADSTONE_DOCUMENT__"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from loadstone.protocol.frames import Tick
-from loadstone.report.model import Curve, PhaseSpan, Series
+from loadstone.report.model.trials import Curve, PhaseSpan, Series
 from loadstone.results.latency import merge, percentile_curve, percentiles
 from loadstone.results.record import PhaseTiming
 

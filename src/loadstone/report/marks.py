@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadstone.report.happenings import Happenings
-from loadstone.report.model import Mark
+from loadstone.report.model.trials import Mark
 from loadstone.results.statistics.coincidence import Span
 from loadstone.targets.happenings import CHECKPOINT
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from loadstone.probes.own import MEMORY, OWN_PROBE
 from loadstone.protocol.frames import Tick
-from loadstone.report.model import MemoryReport, MemoryUse, PhaseSpan
+from loadstone.report.model.trials import MemoryReport, MemoryUse, PhaseSpan
 from loadstone.report.probe_series import binned, rows_of
 
 WINDOW_S = 300.0

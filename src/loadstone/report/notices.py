@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.preflight.offered import offered_notices
-from loadstone.report.model import ComparisonReport, VariantReport
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.variants import VariantReport
 from loadstone.report.moved import moved_over_all
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
 from loadstone.results.record import Notice, Status

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from loadstone.probes.own import OWN_PROBE
-from loadstone.report.model import Series
+from loadstone.report.model.trials import Series
 from loadstone.results.columns import texts
 from loadstone.results.samples import SCHEMA
 

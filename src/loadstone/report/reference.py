@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadstone.report.model import (
+from loadstone.report.model.published import (
     PublishedReport,
     PublishedRow,
     PublishedTable,

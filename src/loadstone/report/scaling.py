@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from loadstone.experiments.designs.scale import Scaled, numbers, scaled_by
 from loadstone.report.figures import values_of
-from loadstone.report.model import CurvePoint, MetricInfo, ScaleFit, ScalePoint, ScaleReport
+from loadstone.report.model.searching import CurvePoint, ScaleFit, ScalePoint, ScaleReport
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.reading import RecordedExperiment
 from loadstone.report.text import number
 from loadstone.results.statistics import summarize

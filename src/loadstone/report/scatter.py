@@ -18,7 +18,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
 from loadstone.protocol.frames import Tick
 from loadstone.report.figures import NotComparableError, metric_infos, to_compare
-from loadstone.report.model import MetricInfo
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, read_experiment
 from loadstone.results.finding import experiment_folders
 from loadstone.results.frames import parsed_frames

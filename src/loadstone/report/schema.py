@@ -9,7 +9,7 @@ import json
 import sys
 from typing import Any
 
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 
 
 def document_schema() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.designs.search_state import counted
 from loadstone.experiments.searching import first_reason, outcome_of, reason_text
-from loadstone.report.model import LevelReport, SearchReport
+from loadstone.report.model.searching import LevelReport, SearchReport
 from loadstone.report.reading import RecordedExperiment, RecordedTrial
 from loadstone.results.record import LevelRecord
 from loadstone.spec.design import SearchDesign

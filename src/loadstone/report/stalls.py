@@ -11,7 +11,7 @@ from loadstone.load.totals import MEASURE
 from loadstone.probes.marks import Figures, Mark
 from loadstone.protocol.frames import Frame, Tick
 from loadstone.report.happenings import Happenings
-from loadstone.report.model import HappeningReport, KindReport, SpikeReport, StallReport
+from loadstone.report.model.trials import HappeningReport, KindReport, SpikeReport, StallReport
 from loadstone.results.latency import merge, percentiles
 from loadstone.results.statistics.coincidence import (
     FEWEST_WINDOWS,

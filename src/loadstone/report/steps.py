@@ -16,18 +16,17 @@ from loadstone.report.comparisons import (
     comparisons_of_column,
     comparisons_of_pairs,
 )
-from loadstone.report.model import (
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.steps import (
     BestReport,
-    ComparisonReport,
     CycleReport,
-    MetricInfo,
     PlanChange,
     StepPlan,
-    StepReport,
     StepsReport,
     StepTitle,
-    VariantReport,
 )
+from loadstone.report.model.trials import StepReport
+from loadstone.report.model.variants import MetricInfo, VariantReport
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.report.text import percent
 from loadstone.results.frames import parsed_frames

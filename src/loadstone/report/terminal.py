@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.terminal_baselines import baseline_tables
 from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list

@@ -7,14 +7,14 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.report.headline import figure_of
-from loadstone.report.model import (
+from loadstone.report.model.baselines import (
     BaselineReport,
-    MetricInfo,
     PlacementReport,
     RankedDatabase,
     RankedTest,
-    ReportDocument,
 )
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.variants import MetricInfo
 from loadstone.report.text import number, p_value
 
 

@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.report.headline import figure_of
-from loadstone.report.model import BesideReport, ReportDocument
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.published import BesideReport
 from loadstone.report.text import number, ratio
 
 

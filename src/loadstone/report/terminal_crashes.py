@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.report.model import ReportDocument
+from loadstone.report.model.document import ReportDocument
 from loadstone.report.text import number
 from loadstone.results.durability import CrashOutcome
 from loadstone.results.record import DurabilityRecord, TrialResult

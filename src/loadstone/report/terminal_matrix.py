@@ -10,13 +10,10 @@ from rich.text import Text
 
 from loadstone.report.depths import depths_said
 from loadstone.report.headline import figure_of, mean_of
-from loadstone.report.model import (
-    ComparisonReport,
-    ReportDocument,
-    StepsReport,
-    StepTitle,
-    VariantReport,
-)
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.steps import StepsReport, StepTitle
+from loadstone.report.model.variants import VariantReport
 from loadstone.report.terminal_variants import STYLES, SYMBOLS
 from loadstone.report.text import interval, number, percent
 from loadstone.results.metrics import all_metrics

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.report.model import ScaleFit, ScalePoint, ScaleReport
+from loadstone.report.model.searching import ScaleFit, ScalePoint, ScaleReport
 from loadstone.report.text import interval, number, percent
 
 

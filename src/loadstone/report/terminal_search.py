@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.experiments.searching import level_text
-from loadstone.report.model import LevelReport, SearchReport
+from loadstone.report.model.searching import LevelReport, SearchReport
 from loadstone.report.text import number
 from loadstone.units import format_duration
 

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.report.model import StallReport
+from loadstone.report.model.trials import StallReport
 from loadstone.report.text import milliseconds
 
 MORE_OFTEN = "more often than chance"

@@ -11,7 +11,9 @@ from rich.text import Text
 
 from loadstone.load.totals import MEASURE
 from loadstone.report.headline import figure_of
-from loadstone.report.model import ReportDocument, StepReport, StepTitle, TrialReport
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.steps import StepTitle
+from loadstone.report.model.trials import StepReport, TrialReport
 from loadstone.report.terminal_matrix import familiar_table
 from loadstone.report.text import interval, number
 from loadstone.units import format_size

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from loadstone.report.headline import figure_of
-from loadstone.report.model import MemoryReport, ReportDocument
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.trials import MemoryReport
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.terminal_steps import step_table
 from loadstone.report.text import interval, milliseconds, number

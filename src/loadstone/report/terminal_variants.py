@@ -10,14 +10,9 @@ from rich.text import Text
 
 from loadstone.report.figures import own_means
 from loadstone.report.headline import figure_of, mean_of
-from loadstone.report.model import (
-    ChangeText,
-    ComparisonReport,
-    Figure,
-    MetricInfo,
-    ReportDocument,
-    VariantReport,
-)
+from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.variants import ChangeText, Figure, MetricInfo, VariantReport
 from loadstone.report.text import (
     detectable,
     interval,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import floor, log10
 
-from loadstone.report.model import ComparisonReport
+from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.results.record import StepTime
 from loadstone.spec.base import Level
 from loadstone.spec.model import Price

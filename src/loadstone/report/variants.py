@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loadstone.factors.target import OTHER_TARGET
 from loadstone.report.figures import figures
-from loadstone.report.model import ChangeText, MetricInfo, VariantReport
+from loadstone.report.model.variants import ChangeText, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedExperiment
 from loadstone.results.durability import verdict
 from loadstone.results.record import Status

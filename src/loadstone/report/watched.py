@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadstone.report.model import Watched
+from loadstone.report.model.trials import Watched
 from loadstone.targets.happenings import CHECKPOINT
 from loadstone.workloads.base import AnyWorkload
 

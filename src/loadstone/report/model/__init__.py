@@ -1,0 +1,1 @@
+"""The report document, by subject; `document.py` is the whole of it."""
