@@ -229,8 +229,9 @@ class NfsAtAddress(StorageAtAddress):
         return libnfs.mounted(self.url())
 
     def url(self) -> str:
-        """Of the folder."""
-        return libnfs.within(self.spec.server, self._name)
+        """Of the folder; of the export as long as it is not made."""
+        made = self._entry is not None
+        return libnfs.within(self.spec.server, self._name) if made else self.spec.server
 
 
 @undoes(REMOVE_FOLDER)
