@@ -61,6 +61,7 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
     "storage": (
         "integration/test_catalogue.py",
+        "integration/test_catalogue_nfs.py",
         "integration/test_storage_*.py",
         "integration/test_disk_full.py",
         "e2e/test_storage_killed.py",

@@ -16,6 +16,9 @@ use super::store::Store;
 use crate::nfs::{Calls, Connection, Error, Export, Handle, Stable, Status, errno_of};
 use crate::session::{ErrorClass, Failure};
 
+/// To read a file that is replaced meanwhile.
+const MOST_ATTEMPTS: u32 = 10;
+
 /// A mounted export, and what all threads remember of it.
 #[derive(Debug)]
 pub struct Mounted {
@@ -239,8 +242,18 @@ impl Store for ExportStore<'_> {
 
     fn read(&mut self, home: u32, name: &str, buffer: &mut Vec<u8>) -> Result<(), Failure> {
         self.at(home, name, |connection, folder| {
-            let file = connection.lookup(folder, name)?.object;
-            connection.read(&file, MOST_BYTES as usize, buffer)
+            let mut attempts = 0;
+            loop {
+                attempts += 1;
+                let file = connection.lookup(folder, name)?.object;
+                match connection.read(&file, MOST_BYTES as usize, buffer) {
+                    // Another file took its name after it was looked up, as no open file keeps it alive.
+                    Err(Error::Refused(Status::NFS3ERR_STALE)) if attempts < MOST_ATTEMPTS => {
+                        buffer.clear();
+                    }
+                    read => return read,
+                }
+            }
         })
     }
 

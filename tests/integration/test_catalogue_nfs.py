@@ -1,0 +1,197 @@
+"""The catalogue over NFS: the driver is the client; at an address, by itself, silent and gone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from machine import apart
+
+from loadstone.errors import LoadstoneError
+from loadstone.experiments.conduct import RunOptions, conduct
+from loadstone.experiments.observer import Observer
+from loadstone.experiments.preflight.check import check_experiment
+from loadstone.host.processes import signal_all
+from loadstone.journal import Journal
+from loadstone.results.folder import read_result
+from loadstone.results.record import Status, TrialResult
+from loadstone.spec.model import Experiment
+from loadstone.spec.target import StorageSpec, TargetSpec
+from loadstone.targets.base import TargetContext
+from loadstone.targets.network_storage import Nfs, libnfs
+
+HOMES = 30
+CALLS = {
+    "create": 3,
+    "stat": 1,
+    "open-read": 2,
+    "list": 1,
+    "write-fsync-rename": 4,
+    "delete": 1,
+}
+"""With handles kept, and each creation committed."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with apart(tmp_path_factory.mktemp("apart")):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def needed() -> None:
+    """Skips by name where the server, or the fio for it, is missing."""
+    if reason := Nfs.unavailable():
+        pytest.skip(f"nfs: {reason}")
+
+
+def experiment(target: dict[str, Any], measure: str = "0.6s", **fields: Any) -> Experiment:
+    """One trial; fields are parameters."""
+    parameters = {"profile": "catalogue", "homes": HOMES, "home_files": 2, "sync": "fsync"} | fields
+    return Experiment.model_validate(
+        {
+            "version": 1,
+            "name": "catalogue",
+            "workload": {"name": "storage", "parameters": parameters},
+            "target": {"engine": "nfs", **target},
+            "profile": {"users": 3, "threads": 1, "warm_up": "0.2s", "measure": measure},
+            "design": {"kind": "run"},
+        }
+    )
+
+
+def result_of(given: Experiment, folder: Path) -> TrialResult:
+    made = conduct(given, RunOptions(results=folder, command="pytest"), Observer())
+    (result,) = (read_result(each.parent) for each in made.glob("*/result.json"))
+    return result
+
+
+def calls_of(result: TrialResult) -> dict[str, float]:
+    values = {each.name: each.value for each in result.metrics}
+    return {each: values[f"calls_per_{each.replace('-', '_')}"] for each in CALLS}
+
+
+@contextmanager
+def served(folder: Path, storage: str | None = None) -> Iterator[Nfs]:
+    """An export of somebody else."""
+    folder.mkdir()
+    spec = TargetSpec(engine="nfs", data=str(folder))
+    with Journal(folder / "journal.jsonl", "pytest") as journal:
+        target = Nfs(spec, TargetContext(journal, "pytest"))
+        try:
+            target.open()
+            if storage is not None:
+                target.empty(spec.model_copy(update={"storage": StorageSpec(data=storage)}))
+            yield target
+        finally:
+            target.close()
+
+
+def passed(result: TrialResult) -> bool:
+    return len(result.checks) == 3 and all(each.passed for each in result.checks)
+
+
+@pytest.mark.parametrize("handles", ["kept", pytest.param("looked-up", marks=pytest.mark.long)])
+def test_each_operation_makes_its_calls(open_folder: Path, tmp_path: Path, handles: str) -> None:
+    given = experiment({"data": str(open_folder)}, handles=handles)
+    result = result_of(given, tmp_path / "results")
+    assert result.status is not Status.FAILED, result.notices
+    assert [each.name for each in result.operations] == list(CALLS)
+    assert all(each.count > 0 and not each.errors for each in result.operations)
+    assert passed(result)
+    # Three folders are on the way to a file; what is renamed is looked for twice.
+    way = {each: 6 if each == "write-fsync-rename" else 3 for each in CALLS}
+    expected = {
+        each: count + (way[each] if handles == "looked-up" else 0) for each, count in CALLS.items()
+    }
+    # Some of the first calls look folders up; an operation at the edge of the phase is in one only.
+    assert calls_of(result) == pytest.approx(expected, rel=0.15, abs=0.5)
+    assert "COMMIT" in next(each.message for each in result.notices if each.code == "nfs-calls")
+    assert result.metric("stat_misses_percent") is None
+    assert list(open_folder.iterdir()) == []
+
+
+def test_an_export_at_an_address_is_left_as_it_was(open_folder: Path, tmp_path: Path) -> None:
+    with served(open_folder / "server") as server:
+        given = experiment({"server": server.url()})
+        result = result_of(given, tmp_path / "results")
+        assert result.status is not Status.FAILED, result.notices
+        assert passed(result)
+        assert result.fingerprint is not None
+        assert result.fingerprint.rows == {"homes": HOMES, "files": 2 * HOMES}
+        assert list(server.data_folder().iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_server_that_falls_silent_ends_the_trial(open_folder: Path, tmp_path: Path) -> None:
+    with served(open_folder / "server") as server:
+        given = experiment({"server": server.url()}, measure="6s")
+
+        class Silencing(Observer):
+            def frame(self, frame: dict[str, Any]) -> None:
+                if frame.get("phase") == "measure" and frame.get("type") == "tick":
+                    signal_all(server.server.processes(), signal.SIGSTOP)
+
+        timer = threading.Timer(90, signal_all, [server.server.processes(), signal.SIGCONT])
+        timer.start()
+        try:
+            with pytest.raises(LoadstoneError, match="timed out"):
+                conduct(given, RunOptions(results=tmp_path, command="pytest"), Silencing())
+            assert timer.is_alive(), "it did not end in time"
+        finally:
+            timer.cancel()
+            signal_all(server.server.processes(), signal.SIGCONT)
+
+
+def test_a_server_that_is_gone_is_named_before_anything_begins(
+    open_folder: Path, tmp_path: Path
+) -> None:
+    with served(open_folder / "server") as server:
+        given = experiment({"server": server.url()})
+    with pytest.raises(LoadstoneError, match="does not answer: Connection refused"):
+        conduct(given, RunOptions(results=tmp_path, command="pytest"), Observer())
+
+
+@pytest.mark.long
+def test_an_export_without_inodes_is_named(open_folder: Path, tmp_path: Path) -> None:
+    with served(open_folder / "server", "loop:ext4,size=16MB") as server:
+        given = experiment({"server": server.url()}, homes=5000)
+        result = result_of(given, tmp_path / "results")
+        assert result.status is Status.FAILED
+        said = " ".join(each.message for each in result.notices)
+        assert "files and folders need an inode each" in said
+        assert list(server.data_folder().iterdir()) == []
+
+
+def test_a_tree_at_an_address_is_written_read_and_removed(open_folder: Path) -> None:
+    with served(open_folder / "server") as server, libnfs.mounted(server.url()) as tree:
+        for folder in ("a", "a/b"):
+            tree.make(folder)
+        content = bytes(range(256)) * 600
+        tree.write("a/b/file", content)
+        assert tree.read("a/b/file") == content
+        assert (server.data_folder() / "a/b/file").read_bytes() == content
+        assert tree.names("a") == {"b"}
+        assert tree.names("none") is None
+        assert list(tree.sizes("a")) == [("a/b/file", len(content))]
+        assert tree.inodes().free <= tree.inodes().total
+        tree.clear()
+        assert tree.names("") == set()
+
+
+@pytest.mark.parametrize("engine", ["nbd", "iscsi", "device"])
+def test_a_target_without_folders_is_named(engine: str) -> None:
+    given = experiment({"engine": engine, **({"data": "/dev/x"} if engine == "device" else {})})
+    said = [each.message for each in check_experiment(given)]
+    assert any(f"cannot run on {engine}" in each and "folders" in each for each in said), said
+
+
+def test_handles_do_nothing_in_a_folder(tmp_path: Path) -> None:
+    given = experiment({"engine": "folder", "data": str(tmp_path)}, handles="looked-up")
+    (problem,) = check_experiment(given)
+    assert "does nothing on folder" in problem.message
