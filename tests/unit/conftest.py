@@ -1,6 +1,8 @@
-"""How many examples property tests take."""
+"""How many examples property tests take, and the places of commands."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,3 +17,15 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("quick", max_examples=QUICK, deadline=None)
     settings.register_profile("long", max_examples=LONG, deadline=None, derandomize=False)
     settings.load_profile("long" if config.getoption("--long") else "quick")
+
+
+@pytest.fixture
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """State, home and working folder of a command are those of the test."""
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("LOADSTONE_DEBUG", raising=False)
+    # A JVM that is asked for a setting ends at once: compiling well would be most of its work.
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    monkeypatch.chdir(tmp_path)
