@@ -22,11 +22,13 @@ from enclosure import signal_to, why_not
 from lengths import long_but
 from session import until
 
+from loadstone.cache import cache_folder
 from loadstone.errors import LoadstoneError
 from loadstone.host.memory_group import REMOVE as REMOVE_GROUP
 from loadstone.placements import loop, support
 from loadstone.placements.place import parse
 from loadstone.spec.target import TargetSpec
+from loadstone.targets.fio_program import fio_with
 from loadstone.targets.registry import target_for
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
@@ -117,6 +119,14 @@ def experiment(target: dict[str, Any], device: str) -> str:
     )
 
 
+def lend_fio(machine: Machine, engine: str) -> None:
+    """The fio of this user's cache: building one takes minutes."""
+    if engine in {"iscsi", "nfs"}:
+        fio_with({"iscsi": "libiscsi"}.get(engine, engine))
+        (machine.folder / "cache").mkdir()
+        (machine.folder / "cache" / "fio").symlink_to(cache_folder() / "fio")
+
+
 def entries(machine: Machine) -> list[dict[str, Any]]:
     """What the journals of its runs hold."""
     found = []
@@ -171,6 +181,7 @@ def cases() -> list[Any]:
 def test_nothing_is_left(machine: Machine, device: str, where: str, way: str, moment: str) -> None:
     if reason := is_missing(WHERE[where]):
         pytest.skip(reason)
+    lend_fio(machine, WHERE[where]["engine"])
     (machine.folder / "trace.yaml").write_text(experiment(WHERE[where], device))
     before = machine.listing()
     run = machine.start("run", "trace.yaml", "--allow-unsafe")

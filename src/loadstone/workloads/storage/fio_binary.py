@@ -76,10 +76,25 @@ def find_fio(needed: str | None = None) -> Fio:
     return _answering(str(fio_program.fio_with(needed)))
 
 
+def examine_named(engine: str) -> None:
+    """The fio of the variable, if it is set, serves a target of this name; none is built for it.
+
+    Raises:
+        WrongInputError: If it does not.
+    """
+    if os.environ.get(VARIABLE):
+        find_fio(NETWORK_ENGINES.get(engine))
+
+
 def _answering(path: str) -> Fio:
     version = _VERSION.search(_asked(path, "--version"))
     listed = _asked(path, "--enghelp").partition(_LIST)[2]
     engines = frozenset(line.strip() for line in listed.splitlines()[1:] if line.strip())
+    if version is None and not engines:
+        raise WrongInputError(
+            f"{path} is no fio: it tells neither its version nor its engines",
+            advice=f"correct {VARIABLE}, or install Debian's package fio",
+        )
     return Fio(Path(path), version[1] if version else "", engines)
 
 
@@ -96,9 +111,10 @@ def usable_engines(fio: Fio, needed: str | None = None) -> list[str]:
     wanted = [needed] if needed else ENGINES
     found = [each for each in wanted if fio.has(each)]
     if not found:
+        other = f"unset {VARIABLE}" if needed else "install Debian's package fio"
         raise WrongInputError(
             f"{fio.path} (fio {fio.version}) has no engine {' or '.join(wanted)}",
-            advice=f"install Debian's package fio, or set {VARIABLE} to one that was built with it",
+            advice=f"{other}, or set {VARIABLE} to one that was built with it",
         )
     return found
 

@@ -28,7 +28,7 @@ from loadstone.workloads.measured import Measured, MetricSpec
 from loadstone.workloads.storage import below, catalogue_checks, told, wanted
 from loadstone.workloads.storage.catalogue_parameters import CATALOGUE
 from loadstone.workloads.storage.files import file_name, lay_out
-from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, find_fio
+from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, examine_named, find_fio
 from loadstone.workloads.storage.jobs.reading import is_text
 from loadstone.workloads.storage.jobs.resolving import in_full
 from loadstone.workloads.storage.jobs.tests import names_in
@@ -122,7 +122,8 @@ class Storage(Workload[Target]):
         )
 
     def examine_place(self, target: TargetSpec) -> None:
-        """A job file fits in its folder and names nothing that is there."""
+        """The fio that is named speaks with it; a job file fits in and names nothing there."""
+        examine_named(target.engine)
         if self.parameters.fio is not None:
             names = names_in(self.parameters.fio)
             examine_job_file(target, names, sum(self.test_files.values()))
