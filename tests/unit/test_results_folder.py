@@ -6,6 +6,7 @@ import errno
 import json
 import multiprocessing
 import os
+import random
 import signal
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,24 @@ def test_a_damage_leaves_the_lines_before_it(
     path.write_bytes(whole[:at] + data.draw(st.binary(min_size=1, max_size=40)))
     before = sum(size <= at for size in sizes)
     assert list(read_lines(path))[:before] == lines[:before]
+
+
+def test_a_damage_far_into_a_file_leaves_all_lines_before_it(tmp_path: Path) -> None:
+    path, source = tmp_path / "lines", random.Random(1)
+    lines = [{"a": source.randbytes(50_000).hex()} for _ in range(20)]
+    ends = []
+    with LineWriter(path) as writer:
+        for line in lines:
+            writer.write(line)
+            ends.append(path.stat().st_size)
+    whole = bytearray(path.read_bytes())
+    whole[ends[14] : ends[14] + 8] = bytes([255]) * 8
+    path.write_bytes(whole)
+    read = read_lines(path)
+    assert [next(read) for _ in range(15)] == lines[:15]
+    with pytest.raises(StopIteration) as end:
+        next(read)
+    assert end.value.value == "is damaged after 15 lines"
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

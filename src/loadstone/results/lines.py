@@ -121,29 +121,37 @@ def read_lines(path: Path) -> Generator[dict[str, Any], None, str]:
 def _decompressed(path: Path) -> Iterator[bytes | None]:
     """The content in pieces: up to the last byte before a damage, and then None.
 
-    A piece that is empty ends a Zstandard frame that is whole.
+    A piece that is empty ends a Zstandard frame that is whole. An error takes with it what its
+    piece of the file held before the damage, so that piece alone is read again, byte by byte.
     """
-    done = 0
-    for step in (_CHUNK_BYTES, 1):
-        decompressor = zstandard.ZstdDecompressor().decompressobj()
-        seen = 0
-        with path.open("rb") as file:
-            while block := file.read(step):
-                try:
-                    chunk = decompressor.decompress(block)
-                except zstandard.ZstdError:
-                    break
-                fresh = chunk[max(0, done - seen) :]
-                seen += len(chunk)
-                if fresh:
-                    done = seen
-                    yield fresh
-                if decompressor.eof:
-                    yield b""
-                    return
-            else:
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    with path.open("rb") as file:
+        at = 0
+        while piece := file.read(_CHUNK_BYTES):
+            try:
+                chunk = decompressor.decompress(piece)
+            except zstandard.ZstdError:
+                yield from _before_damage(path, at, piece)
+                yield None
                 return
-    yield None
+            if chunk:
+                yield chunk
+            if decompressor.eof:
+                yield b""
+                return
+            at += len(piece)
+
+
+def _before_damage(path: Path, at: int, piece: bytes) -> Iterator[bytes]:
+    """What a damaged piece holds before its damage; all pieces before it are passed over."""
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    with path.open("rb") as file:
+        while file.tell() < at:
+            decompressor.decompress(file.read(min(_CHUNK_BYTES, at - file.tell())))
+    with contextlib.suppress(zstandard.ZstdError):
+        for byte in piece:
+            if chunk := decompressor.decompress(bytes((byte,))):
+                yield chunk
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
