@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
-import pytest
 from enclosure import enclosed, inhabitants
 from listing import loop_devices, mounts, shared_memory, zram_devices
+from packages import do_without
 
 from loadstone.placements import support
 from loadstone.placements.place import parse
@@ -99,14 +98,8 @@ def _of_nobody(line: str) -> bool:
 
 
 def need(*texts: str) -> None:
-    """Skips the test by name where a placement cannot be made.
-
-    In continuous integration a package that `scripts/setup packages` installs must be there.
-    """
+    """Does without the test where a placement cannot be made."""
     for text in texts:
         reason = support.unavailable(parse(text))
-        if reason is None:
-            continue
-        if os.environ.get("CI") == "true" and os.getuid() == 0 and "package" in reason:
-            pytest.fail(f"{text}: {reason}")
-        pytest.skip(f"{text}: {reason}")
+        if reason is not None:
+            do_without(f"{text}: {reason}")

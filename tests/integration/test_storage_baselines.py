@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packages import needs
 from session import Session
 
 from loadstone.results.record import Status
 from loadstone.results.trial_files import read_result
 
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="no fio (Debian: fio)")
+needs_fio = needs("fio")
 SHORT = "database,file_size=4MB,passes=1,pass_length=200ms,pause=0s"
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from lengths import long_but
 from machine import apart, assert_as_before, listing, need
+from packages import need_program
 
 from loadstone.doctor.collect.host import host_facts
 from loadstone.doctor.rules.base import Host
 from loadstone.doctor.rules.host_flushes import flushes_dropped, flushes_not_sent
 from loadstone.journal import Journal
-from loadstone.placements import programs, tree
+from loadstone.placements import tree
 from loadstone.placements.account import own_account
 from loadstone.placements.flushes import FlushAnswer, judge
 from loadstone.spec.target import StorageSpec
@@ -32,8 +33,7 @@ SYNCS = 20
 
 @pytest.fixture(scope="module", autouse=True)
 def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    if programs.find("fio") is None:
-        pytest.skip("fio is missing: install the package fio")
+    need_program("fio")
     with apart(tmp_path_factory.mktemp("apart")):
         yield
 
@@ -203,8 +203,7 @@ def test_the_doctor_finds_what_a_placement_does(places: Places, text: str, rule:
 
 def test_a_library_that_swallows_fsync_is_seen_by_the_counter(places: Places) -> None:
     need("loop:ext4")
-    if programs.find("eatmydata") is None:
-        pytest.skip("eatmydata is missing: install the package eatmydata")
+    need_program("eatmydata")
     data = places.use(StorageSpec(data="loop:ext4,size=64MB")).data
     assert answer(data, places) is FlushAnswer.UNKNOWN
     before = below.read(data)

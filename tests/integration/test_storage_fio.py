@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 import stand_in_fio
+from packages import needs
 
+from loadstone.errors import WrongInputError
 from loadstone.fio.conductor import Conductor
 from loadstone.fio.plan import parse_plan
 from loadstone.load.driver import Driver, DriverFailedError
@@ -26,11 +28,12 @@ from loadstone.runner.clock import Clock
 from loadstone.runner.messages import Inbox
 from loadstone.workloads.measured import Observation
 from loadstone.workloads.storage.files import file_name, gap, lay_out
+from loadstone.workloads.storage.fio_binary import examine_named
 from loadstone.workloads.storage.workload import Storage
 
 PROGRAM = Program("loadstone-fio", command=(sys.executable, "-m", "loadstone.fio.main"))
 FILE_BYTES = 4 << 20
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="no fio (Debian: fio)")
+needs_fio = needs("fio")
 
 Make = Callable[..., "Run"]
 
@@ -308,6 +311,15 @@ def test_a_fio_without_an_engine_is_named(run: Make, bin_folder: Path) -> None:
     path = stand_in_fio.doing(bin_folder, "    pass\n")
     path.write_text(path.read_text().replace("psync", "null").replace("io_uring", "cpuio"))
     assert "has no engine io_uring or libaio or psync" in run("randread").failure()
+
+
+def test_an_engine_of_network_storage_is_looked_for_before_a_run(
+    bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_FIO_BINARY", str(stand_in_fio.doing(bin_folder, "    pass\n")))
+    with pytest.raises(WrongInputError, match="has no engine nfs"):
+        examine_named("nfs")
+    examine_named("folder")
 
 
 def test_no_fio_is_one_line(run: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

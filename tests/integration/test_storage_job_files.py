@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packages import needs
 
 from loadstone.cli.main import run_command
 from loadstone.placements import loop
 
 SIZE = 16 << 20
-pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="no fio (Debian: fio)")
+pytestmark = needs("fio")
 DANGEROUS = (
     "[{device}]\nrw=write\nsize=1m\n",
     "[a]\ninclude device.inc\nrw=write\nsize=1m\n",

@@ -15,6 +15,7 @@ import pytest
 from lengths import long_but
 from machine import apart, assert_as_before, listing
 from machine import need as need_place
+from packages import do_without, need_program
 
 from loadstone.cli.recover import command as recover
 from loadstone.errors import ExitCode, LoadstoneError, RefusedError, TargetError, WrongInputError
@@ -53,7 +54,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TargetC
 def need(kind: type[ServedStorage]) -> None:
     """Skips by name where a server, or the fio for it, is missing; a fio is built where it can."""
     if reason := kind.unavailable():
-        pytest.skip(f"{kind.engine}: {reason}")
+        do_without(f"{kind.engine}: {reason}")
 
 
 def opened(engine: str, context: TargetContext, folder: Path, **settings: str) -> ServedStorage:
@@ -190,8 +191,7 @@ def test_a_disk_at_an_address_is_named_twice_and_must_be_empty(
     context: TargetContext, open_folder: Path
 ) -> None:
     server = opened("nbd", context, open_folder)
-    if reason := programs.absent("qemu-img"):
-        pytest.skip(reason)
+    need_program("qemu-img")
     url = server.url()
     plain = TargetSpec(engine="nbd", server=url)
     assert "overwriting" not in target_for(plain).capabilities

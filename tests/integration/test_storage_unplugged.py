@@ -11,10 +11,14 @@ from pathlib import Path
 import psutil
 import pytest
 from lengths import LONG
+from packages import needs
 from session import Session, until
 
 PARAMETERS = ("--param", "file_size=16MB", "--param", "passes=1", "--param", "pause=0s")
 LONG_PASS = (*PARAMETERS, "--param", "pass_length=60s", "--param", "test=RND4K Q1T1 read")
+
+
+pytestmark = needs("fio")
 
 
 @pytest.fixture
@@ -78,6 +82,7 @@ def test_a_killed_loadstone_takes_fio_with_it_and_is_recovered(session: Session)
     [
         (("--on", "none"), None, 2, "there is no folder none"),
         (("--on", "disk"), "/none/fio", 2, "LOADSTONE_FIO_BINARY is '/none/fio'"),
+        (("--on", "disk"), "/bin/false", 2, "/bin/false is no fio"),
         (("--on", "disk", "--param", "file_size=4096TB"), None, 6, "a trial needs about"),
         (("--on", "/dev/null"), None, 2, "/dev/null"),
     ],

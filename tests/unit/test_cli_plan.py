@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import right, wrong
+from command_line import loadstone, right, wrong
 from lengths import long_but
+from packages import do_without
 
+from loadstone.errors import ExitCode
 from loadstone.experiments.file import parse_experiment
 from loadstone.targets.registry import TARGETS
 
@@ -113,7 +115,11 @@ def test_an_option_replaces_what_the_file_says():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
 def test_every_example_can_be_planned_and_show_something(path: Path):
-    text = right("plan", str(path))
+    done = loadstone("plan", str(path))
+    if done.returncode == ExitCode.REFUSED and "this machine cannot run it" in done.stderr:
+        do_without(done.stderr)
+    assert done.returncode == ExitCode.OK, done.stderr
+    text = done.stdout
     assert re.search(r"\d trials?\b", text)
     assert ("Too few" in text) == (path.stem in FOR_A_CURVE)
 
