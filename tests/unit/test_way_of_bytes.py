@@ -247,7 +247,7 @@ def test_a_file_that_other_tests_left_in_memory_is_not_this_tests() -> None:
 def test_without_a_sync_nothing_is_said_of_flushes() -> None:
     found = told.seen(WRITE, measured(WRITE, figures(flushes=3.0)), "none")
     assert found is not None
-    assert [each.code for each in told.notices([found], direct=True)] == ["way-of-bytes"]
+    assert [each.code for each in told.notices([found], direct=True)] == ["bytes-past"]
 
 
 def test_what_reached_an_external_journal_is_told_and_where_nothing_can() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import time
-from pathlib import Path
 from typing import IO
 
 from loadstone.errors import LoadstoneError
@@ -145,12 +143,10 @@ class Conductor:
 
 
 def _check_files(plan: StoragePlan) -> None:
-    """Raises an OSError if a test file of a folder is not there in full; empties its page cache."""
+    """Raises an OSError if a test file of a folder is not there in full."""
     if not plan.ground.has_files:
         return
     parameters = plan.parameters
-    jobs = [job for _, test in plan.phases for job in test.jobs]
-    keeps_pages = any(job.options.get("invalidate") == "0" for job in jobs)
     for file, size_bytes in plan.files.items():
         path = plan.ground.path(file, parameters.compressible)
         found = path.stat().st_size
@@ -158,11 +154,3 @@ def _check_files(plan: StoragePlan) -> None:
             raise OSError(f"test file {path} has {found} bytes, not {size_bytes}")
         if problem := gap(path):
             raise OSError(f"test file {path} has {problem}: it was not written in full")
-        if not keeps_pages:
-            _drop_pages(path)
-
-
-def _drop_pages(path: Path) -> None:
-    """As fio does when it opens a file, so that what is in memory afterwards came from a test."""
-    with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

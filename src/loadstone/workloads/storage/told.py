@@ -129,7 +129,7 @@ def _of_ways(tests: Sequence[Seen], *, direct: bool) -> list[Notice]:
     asked = "direct I/O was asked for" if direct else "direct I/O was not asked for"
     return [
         Notice(
-            code="way-of-bytes",
+            code=f"bytes-{way.name.lower()}",
             severity="warning" if direct and way is not Way.PAST else "info",
             message=f"{asked}; {way} in {_names(names, len(found))}. {names[0]}: "
             f"{found[names[0]].evidence}",
@@ -148,7 +148,7 @@ def _of_flushes(tests: Sequence[Seen]) -> list[Notice]:
         severity: Literal["info", "warning"] = "info" if cheap else "warning"
         told.append(
             Notice(
-                code="flushes",
+                code=f"flushes-{answer.name.lower().replace('_', '-')}",
                 severity=severity,
                 message=f"{answer} in {where}. {names[0]}: {found[names[0]].evidence}",
                 advice="its data sheet says whether the cache survives a power loss"
