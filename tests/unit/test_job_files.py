@@ -265,6 +265,10 @@ def test_an_option_is_named_with_its_section_and_the_file_of_the_include(folder:
         ("[a]\nsize=1m\niodepth=99999999999999999999999\n", "fio does not take"),
         ("[a]\nsize=1m\n[a]\nstonewall\nsize=1m\n", "called 'a read'"),
         ("[a]\nnumjobs=999\nsize=1m\n", "999 threads together"),
+        ("[a]\nsize=1m\nruntime=1000h\ntime_based\n", "run for 1000h: a pass of a day"),
+        ("[a]\nsize=1m\nbs=256\n", "a block of 256 bytes"),
+        ("[a]\nsize=1m\nbs=2m\n", "size of 1048576 bytes holds no block of 2097152"),
+        ("[a]\nsize=1m\niodepth=9999\n", "iodepth=9999 is none of 1 to 4096"),
         ("[a]\nsize=1m\nzero=1\n", "no option that Loadstone knows"),
     ],
 )

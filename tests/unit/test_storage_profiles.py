@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from pydantic import ValidationError
 
 from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
@@ -20,7 +21,7 @@ from loadstone.workloads.storage.curves import at_depths, depths_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import PROFILES
 from loadstone.workloads.storage.tests import Job, StorageTest, single
-from loadstone.workloads.storage.wanted import profile_of, whole_s
+from loadstone.workloads.storage.wanted import passes_of, profile_of, wanted_depths, whole_s
 from loadstone.workloads.storage.workload import Storage
 
 KB, MB = 1 << 10, 1 << 20
@@ -195,3 +196,18 @@ def test_a_disk_holds_the_largest_of_its_test_files(tmp_path: Path, sizes: tuple
     disk = tmp_path / "disk"
     Storage(StorageParameters(fio=str(path))).prepare(cast("Target", OneDisk(disk)))
     assert disk.stat().st_size == 4 * MB
+
+
+def test_one_depth_and_a_size_without_a_unit_are_taken_as_text() -> None:
+    said = {"profile": "curve", "depths": 4}
+    assert wanted_depths(StorageParameters.model_validate(said)) == (4,)
+    with pytest.raises(ValidationError, match="'64' is not a size: write for example 8GB"):
+        StorageParameters.model_validate({"file_size": 64})
+
+
+def test_a_file_that_holds_no_block_is_refused() -> None:
+    own = StorageParameters(profile="cdm6", file_size="64kB")
+    with pytest.raises(WrongInputError, match="64kB is too small for SEQ128K Q32T1"):
+        passes_of(own, profile_of(own))
+    own = StorageParameters(profile="cdm8", file_size="1MiB")
+    assert passes_of(own, profile_of(own)).file_bytes == 1 << 20

@@ -34,6 +34,12 @@ class Times:
     least_ns: int = 0
     most_ns: int = 0
 
+    @property
+    def mean_ns(self) -> float:
+        """As the bins tell it; 0 if there are none."""
+        total = self.bins.total()
+        return sum(time * count for time, count in self.bins.items()) / total if total else 0.0
+
 
 @dataclass(frozen=True)
 class Direction(Times):
@@ -43,7 +49,8 @@ class Direction(Times):
         bytes: Moved.
         ios: Requests that were done.
         runtime_s: How long it took fio.
-        in_flight_s: Sum of the times of all requests, from before they were submitted.
+        in_flight_s: Sum of the times of all requests, from before they were submitted; from their
+            submission, if fio told no mean.
     """
 
     bytes: int = 0
@@ -145,7 +152,7 @@ def _direction(told: Mapping[str, Any]) -> Direction:
         bins=times.bins,
         least_ns=times.least_ns,
         most_ns=times.most_ns,
-        in_flight_s=_number(told.get("lat_ns", {}), "mean", 0.0) * ios / 1e9,
+        in_flight_s=_number(told.get("lat_ns", {}), "mean", times.mean_ns) * ios / 1e9,
     )
 
 

@@ -12,6 +12,8 @@ from pydantic import Field
 from loadstone.fio.ground import Ground, ground_of
 from loadstone.runner import plan as runner_plan
 from loadstone.runner.plan import Phase, RefusalError, Strict, read_model
+from loadstone.workloads.storage.curves import MOST_DEPTH
+from loadstone.workloads.storage.tests import LEAST_BLOCK, MOST_BLOCK, MOST_PASS_S
 
 Sync = Literal["none", "fsync", "fdatasync", "dsync"]
 
@@ -20,8 +22,8 @@ class JobPlan(Strict):
     """As `workloads.storage.tests.Job`."""
 
     access: Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
-    block_bytes: Annotated[int, Field(ge=512, le=1 << 30)]
-    depth: Annotated[int, Field(ge=1, le=4096)] = 1
+    block_bytes: Annotated[int, Field(ge=LEAST_BLOCK, le=MOST_BLOCK)]
+    depth: Annotated[int, Field(ge=1, le=MOST_DEPTH)] = 1
     threads: Annotated[int, Field(ge=1, le=512)] = 1
     read_percent: Annotated[int, Field(ge=0, le=100)] | None = None
     sync: Sync | None = None
@@ -42,7 +44,7 @@ class TestPlan(Strict):
     name: Annotated[str, Field(min_length=1)]
     operation: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
     jobs: Annotated[list[JobPlan], Field(min_length=1)]
-    pass_s: Annotated[float, Field(ge=0.1, le=86400.0)] | None = None
+    pass_s: Annotated[float, Field(ge=0.1, le=MOST_PASS_S)] | None = None
 
     def operation_of(self, job: JobPlan) -> str:
         """The operation of a job: that of the test, or one of its own if the job has a name."""
@@ -55,7 +57,7 @@ class StorageParameters(Strict):
     tests: Annotated[list[TestPlan], Field(min_length=1)]
     passes: Annotated[int, Field(ge=1, le=1000)]
     discarded: Annotated[int, Field(ge=0, le=1000)] = 0
-    pass_s: Annotated[float, Field(ge=0.1, le=86400.0)]
+    pass_s: Annotated[float, Field(ge=0.1, le=MOST_PASS_S)]
     pause_s: Annotated[float, Field(ge=0.0, le=86400.0)] = 0.0
     file_bytes: Annotated[int, Field(ge=4096)]
     sync: Sync = "none"

@@ -51,7 +51,7 @@ _NOT_EXPORTED = {
     **{(kind, "write-delay"): f"the server of {kind} has no write-delay" for kind in EXPORTED},
 }
 _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-_SIZE = re.compile(r"(\d+)([KMGT])B?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+)([KMGT])(I?B)?", re.IGNORECASE)
 _DELAY = re.compile(r"(\d+)ms")
 
 
@@ -186,7 +186,7 @@ def parse(text: str) -> Place:
 
 
 def parse_size(text: str) -> int:
-    """Reads `8GB`, `512MB`; a kB has 1024 bytes, as elsewhere in Loadstone. Returns bytes.
+    """Reads `8GB`, `8GiB`, `8G`; a kB has 1024 bytes, as elsewhere in Loadstone. Returns bytes.
 
     Raises:
         WrongInputError: If it is no size.

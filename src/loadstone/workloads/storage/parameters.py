@@ -14,6 +14,7 @@ from loadstone.units import Duration
 from loadstone.workloads.storage.catalogue_parameters import CATALOGUE, CatalogueParameters
 from loadstone.workloads.storage.curves import depths_of
 from loadstone.workloads.storage.profiles import PROFILES
+from loadstone.workloads.storage.tests import MOST_PASS_S
 
 Sync = Literal["none", "fsync", "fdatasync", "dsync"]
 """After each write: nothing; a flush call; or each write with O_DSYNC."""
@@ -41,10 +42,16 @@ class StorageParameters(CatalogueParameters):
         default=None, ge=1, le=1000, description="Of each test; default: the profile's."
     )
     pass_length: Duration | None = Field(
-        default=None, ge=0.1, description="Of a pass; default: the profile's."
+        default=None,
+        ge=0.1,
+        le=MOST_PASS_S,
+        description="Of a pass; default: the profile's.",
     )
     pause: Duration | None = Field(
-        default=None, ge=0, description="Between two tests; default: the profile's."
+        default=None,
+        ge=0,
+        le=MOST_PASS_S,
+        description="Between two tests; default: the profile's.",
     )
     sync: Sync = Field(default="none", description="What follows each write.")
     direct: bool = Field(default=True, description="Ask for I/O past the page cache.")
@@ -57,12 +64,29 @@ class StorageParameters(CatalogueParameters):
         "bounds it, so that files are larger than memory. Default: all there is.",
     )
 
+    @field_validator("depths", "file_size", "memory", "test", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        """What is written as a plain number, as one depth, is meant as text."""
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return str(value) if is_number else value
+
     @field_validator("profile")
     @classmethod
     def _known(cls, value: str) -> str:
         names = [*PROFILES, CATALOGUE]
         if value not in names:
             raise ValueError(f"there is no profile {value!r}; {near(value, names)}")
+        return value
+
+    @field_validator("file_size")
+    @classmethod
+    def _a_size(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                parse_size(value)
+            except WrongInputError as error:
+                raise ValueError(str(error)) from None
         return value
 
     @field_validator("memory")

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 Access = Literal["read", "write", "randread", "randwrite", "rw", "randrw"]
 """fio's words: sequential, random, and both mixed."""
+LEAST_BLOCK, MOST_BLOCK = 512, 1 << 30
+"""Bytes of a request."""
+MOST_PASS_S = 86400.0
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import fsum
 
+from loadstone.errors import WrongInputError
 from loadstone.placements.place import parse_size
-from loadstone.units import format_duration
+from loadstone.units import format_duration, format_size
 from loadstone.workloads.storage.curves import at_depths, chosen, depths_of
 from loadstone.workloads.storage.jobs.tests import name_of, tests_of_file
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import CURVE, CURVE_DEPTHS, PROFILES, StorageProfile
-from loadstone.workloads.storage.tests import StorageTest
+from loadstone.workloads.storage.tests import Job, StorageTest
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,29 @@ def wanted_depths(own: StorageParameters) -> tuple[int, ...]:
 
 
 def passes_of(own: StorageParameters, usual: StorageProfile) -> Passes:
-    """How each test of a profile is made."""
+    """How each test of a profile is made.
+
+    Raises:
+        WrongInputError: If its blocks do not fit in a test file.
+    """
+    file_bytes = usual.file_bytes if own.file_size is None else parse_size(own.file_size)
+    largest = max((job for test in usual.tests for job in test.jobs), key=_least_file)
+    if own.fio is None and file_bytes < _least_file(largest):
+        raise WrongInputError(
+            f"file_size: {own.file_size} is too small for {largest.label}",
+            advice=f"give {format_size(_least_file(largest))} or more",
+        )
     return Passes(
         own.passes or usual.passes,
         own.pass_length or usual.pass_s,
         usual.pause_s if own.pause is None else own.pause,
-        usual.file_bytes if own.file_size is None else parse_size(own.file_size),
+        file_bytes,
     )
+
+
+def _least_file(job: Job) -> int:
+    """Bytes in which each of its threads finds a place of its own."""
+    return job.block_bytes * job.threads
 
 
 def unmeasured_s(own: StorageParameters) -> float:

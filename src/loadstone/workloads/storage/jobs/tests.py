@@ -12,11 +12,21 @@ from pathlib import Path
 from typing import get_args
 
 from loadstone.errors import WrongInputError
+from loadstone.units import format_duration
+from loadstone.workloads.storage.curves import MOST_DEPTH
 from loadstone.workloads.storage.jobs.options import ALLOWED
 from loadstone.workloads.storage.jobs.reading import is_text, name_in
 from loadstone.workloads.storage.jobs.resolving import ResolvedJob, jobs_of
 from loadstone.workloads.storage.profiles import StorageProfile
-from loadstone.workloads.storage.tests import Access, Job, StorageTest, what_of
+from loadstone.workloads.storage.tests import (
+    LEAST_BLOCK,
+    MOST_BLOCK,
+    MOST_PASS_S,
+    Access,
+    Job,
+    StorageTest,
+    what_of,
+)
 
 _LONGEST_S = 600.0
 """Of a pass that has no end of its own but that of its bytes."""
@@ -109,13 +119,19 @@ def _tests(groups: Sequence[Sequence[ResolvedJob]], longest_s: float) -> Iterato
                 f"jobs [{name}] have {threads} threads together: {_MOST_THREADS} are the most"
             )
         short = name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 4]} ..."
+        pass_s = max(_pass_s(each, longest_s) for each in group)
+        if pass_s > MOST_PASS_S:
+            raise WrongInputError(
+                f"jobs [{name}] run for {format_duration(pass_s)}: a pass of a day is the longest",
+                advice="write a shorter runtime",
+            )
         kinds = {what_of(each.access) for each in jobs}
         what = kinds.pop() if len(kinds) == 1 else "mix"
         yield StorageTest(
             name=f"{short} {what}",
             operation=_word(f"{short}-{what}"),
             jobs=tuple(jobs),
-            pass_s=max(_pass_s(each, longest_s) for each in group),
+            pass_s=pass_s,
         )
 
 
@@ -128,11 +144,14 @@ def _made(job: ResolvedJob, longest_s: float, *, several: bool) -> Iterator[Job]
     threads = int(options.get("numjobs", "1"))
     file = options.get("filename")
     count = 1 if file is not None else threads
+    block_bytes = _bytes(block or options.get("bs", "4k").partition(",")[0])
+    depth = int(options.get("iodepth", "1"))
+    _refuse_beyond(job.name, size_bytes, block_bytes, depth)
     for number in range(count):
         yield Job(
             access=access,
-            block_bytes=_bytes(block or options.get("bs", "4k").partition(",")[0]),
-            depth=int(options.get("iodepth", "1")),
+            block_bytes=block_bytes,
+            depth=depth,
             threads=threads // count,
             read_percent=_read_percent(access, options),
             sync=_sync(options),
@@ -141,6 +160,20 @@ def _made(job: ResolvedJob, longest_s: float, *, several: bool) -> Iterator[Job]
             file_bytes=-(-(offset_bytes + size_bytes) // 4096) * 4096,
             options=_told(options, longest_s),
         )
+
+
+def _refuse_beyond(name: str, size_bytes: int, block_bytes: int, depth: int) -> None:
+    """What fio, or a disk, would not do once it is asked."""
+    problems = {
+        f"a block of {block_bytes} bytes is none of {LEAST_BLOCK} bytes to 1 GB": (
+            not LEAST_BLOCK <= block_bytes <= MOST_BLOCK
+        ),
+        f"its size of {size_bytes} bytes holds no block of {block_bytes}": size_bytes < block_bytes,
+        f"iodepth={depth} is none of 1 to {MOST_DEPTH}": not 1 <= depth <= MOST_DEPTH,
+    }
+    wrong = next((problem for problem, holds in problems.items() if holds), None)
+    if wrong is not None:
+        raise WrongInputError(f"job [{name}]: {wrong}")
 
 
 def _read_percent(access: Access, options: dict[str, str]) -> int | None:
