@@ -5,8 +5,11 @@ Storage that is no folder is written in full first; a few blocks are written and
 
 from __future__ import annotations
 
+import subprocess
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from loadstone.fio.figures import DIRECTIONS, FigureError, jobs_of
 from loadstone.fio.job_file import common_options, section, sync_options
@@ -21,6 +24,8 @@ _VERIFY_BYTES = 16 << 20
 _VERIFY_BLOCK = 64 << 10
 _LAY_OUT_BLOCK = 1 << 20
 _DEPTH = 8
+_LOOK_S = 0.01
+_SYNC_S = 300.0
 
 
 class BesidesError(Exception):
@@ -83,6 +88,31 @@ class Helper:
         }
         moved = self._run("verify", file, options)
         return {"verify_written_bytes": moved["write"], "verify_read_bytes": moved["read"]}
+
+    def bring_to_disk(self) -> None:
+        """What earlier tests left in the page cache is written: the next is not to pay for it.
+
+        Raises:
+            BesidesError: If that fails, or does not end.
+            StoppedError: If it was stopped.
+        """
+        ground, compressible = self.plan.ground, self.plan.parameters.compressible
+        paths = [ground.path(file, compressible) for file in self.plan.files]
+        if not ground.has_files:
+            paths = [Path(ground.place)] if ground.protocol == "device" else []
+        if not paths:
+            return
+        words = ["sync", *map(str, paths)]
+        process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+        end_at = time.monotonic() + _SYNC_S
+        while process.poll() is None:
+            if (stops := self.must_stop()) or time.monotonic() > end_at:
+                process.kill()
+                raise StoppedError if stops else BesidesError("the disk does not take what it got")
+            time.sleep(_LOOK_S)
+        _, said = process.communicate()
+        if process.returncode:
+            raise BesidesError(" ".join(said.split()))
 
     def _run(self, name: str, file: str, options: Mapping[str, str]) -> dict[str, float]:
         """Bytes that were moved, by direction."""

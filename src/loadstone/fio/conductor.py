@@ -82,6 +82,8 @@ class Conductor:
             helper.lay_out()
         for number, (phase, test) in enumerate(plan.phases):
             if number:
+                self._doing = f"bringing to the disk what was written before {test.name}"
+                helper.bring_to_disk()
                 self._pause(plan.parameters.pause_s)
             self._test(maker, phase, test)
         if not plan.writes:
