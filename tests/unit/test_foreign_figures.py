@@ -17,8 +17,9 @@ from loadstone.errors import WrongInputError
 from loadstone.fio.output import parse_output
 from loadstone.report.document import build_document
 from loadstone.report.terminal import print_report
-from loadstone.results.references.crystaldiskmark import decoded, read_crystaldiskmark
+from loadstone.results.references.crystaldiskmark import read_crystaldiskmark
 from loadstone.results.references.fio_json import read_fio
+from loadstone.results.references.foreign import decoded
 from loadstone.results.references.imported import imported_references, keep_reference
 
 RULE = "-" * 71
@@ -167,6 +168,7 @@ def test_each_encoding_and_a_quoted_paste_are_the_same_text() -> None:
         b"\xef\xbb\xbf" + VERSION_7.encode(),
         VERSION_7.replace("\n", "\r\n").encode("utf-16"),
         VERSION_7.encode("utf-16-le"),
+        VERSION_7.replace(" ", "\xa0").encode(),
     ):
         assert facts(decoded(raw)) == same
     assert facts("\n".join(f"> {line}" for line in VERSION_7.splitlines())) == same
@@ -216,6 +218,14 @@ def test_units_of_fio_are_those_of_its_version(told: str, version: int) -> None:
     assert not figure.apart
 
 
+@pytest.mark.parametrize(
+    ("written", "size_bytes"), [("4k", 4096), ("4kB", 4096), ("4Ki", 4096), ("4KiB", 4000)]
+)
+def test_a_block_is_as_large_as_fio_takes_it(written: str, size_bytes: int) -> None:
+    (figure,) = read_fio({"fio version": "fio-3.33", "jobs": [job("a", 3, bs=written)]}, []).figures
+    assert figure.facts["block_bytes"] == size_bytes
+
+
 def test_notes_around_the_json_are_listed_and_jobs_of_one_name_are_one() -> None:
     document = {
         "fio version": "fio-3.33",
@@ -239,7 +249,11 @@ def test_what_no_test_of_ours_is_equal_to_says_why() -> None:
         {**job("other", 3, bs="1m"), "groupid": 1},
         {**job("bare", 3), "groupid": 2, "job options": {}},
         {**job("spread", 3, bssplit="4k/50:8k/50"), "groupid": 3},
-        {**job("broken", 3, bs="4k"), "groupid": 4, "error": 5},
+        {**job("paced", 3, bs="4k", rate_iops="100"), "groupid": 4},
+        {**job("skipping", 3, bs="4k", rw="read:8"), "groupid": 5},
+        {**job("broken", 3, bs="4k"), "groupid": 6, "error": 5},
+        {**job("idle", 3), "groupid": 7, "read": job("", 3)["write"]},
+        {**job("none", 3), "groupid": 8, "read": job("", 3)["read"] | {"io_bytes": None}},
     ]
     found = read_fio({"fio version": "fio-3.33", "jobs": jobs}, [])
     assert [each.apart for each in found.figures] == [
@@ -248,8 +262,14 @@ def test_what_no_test_of_ours_is_equal_to_says_why() -> None:
         "1 other jobs ran at the same time",
         "the JSON does not tell the options of the job",
         "its blocks are not all of one size",
+        "it was held to a rate",
+        "its access skips",
     ]
-    assert found.left_out[0].reason == "it ended with error 5"
+    assert [each.reason for each in found.left_out] == [
+        "it ended with error 5",
+        "it moved nothing",
+        "its 'io_bytes' is missing or no number",
+    ]
     for wrong in (
         {"jobs": jobs},
         {"fio version": "fio-4.0", "jobs": jobs},

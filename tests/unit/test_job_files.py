@@ -11,9 +11,10 @@ import pytest
 from loadstone.cli.main import run_command
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import load_experiment
-from loadstone.fio.ground import Ground
+from loadstone.fio.ground import Ground, ground_of
 from loadstone.fio.job_file import job_file
 from loadstone.fio.plan import StorageParameters as PlanParameters
+from loadstone.runner.plan import RefusalError
 from loadstone.workloads.storage.jobs.reading import JobFile, read_job_file
 from loadstone.workloads.storage.jobs.resolving import in_full, resolved
 from loadstone.workloads.storage.jobs.tests import tests_of_file as profile_in
@@ -315,3 +316,23 @@ def test_a_hundred_jobs_of_ten_gigabytes_are_too_many(
     assert run_command(["plan", "storage", "--param", f"fio={path}", "--on", str(place)]) == 2
     assert "the files of the job file take 977 TB" in capsys.readouterr().err
     assert not list(place.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a${HOME}b", "a$ncpus", "$mb_memory';x", "a\nb"])
+def test_a_folder_in_whose_name_fio_reads_a_variable_is_refused(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = folder / name
+    place.mkdir()
+    assert run_command(["plan", "storage", "--on", str(place)]) == 2
+    assert "which fio would not keep" in capsys.readouterr().err
+    with pytest.raises(RefusalError, match="which fio would not keep"):
+        ground_of({"protocol": "files", "folder": str(place)})
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "a,b", "ü-日本", 'a"b', "c$", "#a;b"])
+def test_other_folders_can_be_told(name: str, folder: Path) -> None:
+    place = folder / name
+    place.mkdir()
+    assert run_command(["plan", "storage", "--on", str(place)]) == 0
+    assert ground_of({"protocol": "files", "folder": str(place)}).place == str(place)

@@ -93,7 +93,8 @@ def crystaldiskmark(
         output: Where results lie and how to answer.
     """
     from loadstone.cli.foreign import content, keep
-    from loadstone.results.references.crystaldiskmark import decoded, read_crystaldiskmark
+    from loadstone.results.references.crystaldiskmark import read_crystaldiskmark
+    from loadstone.results.references.foreign import decoded
 
     foreign = read_crystaldiskmark(decoded(content(file)))
     keep(foreign, file, name, system, output)
@@ -114,7 +115,7 @@ def fio_json(
     several documents the last whole one counts.
 
     Args:
-        file: The output of fio; without one, standard input.
+        file: The output of fio, in UTF-8 or UTF-16; without one, standard input.
         name: Of the reference; default: that of the file.
         system: What was measured, for the record.
         output: Where results lie and how to answer.
@@ -122,8 +123,9 @@ def fio_json(
     from loadstone.cli.foreign import content, keep, shown
     from loadstone.fio.output import parse_output
     from loadstone.results.references.fio_json import read_fio
+    from loadstone.results.references.foreign import decoded
 
-    found = parse_output(content(file).decode("utf-8-sig", errors="replace"))
+    found = parse_output(decoded(content(file)))
     if found.document is None:
         what = "is cut short" if found.cut else "is not there"
         raise WrongInputError(

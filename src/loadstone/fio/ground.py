@@ -11,6 +11,7 @@ from pydantic import Field
 from loadstone.runner.plan import RefusalError, Strict, read_model
 from loadstone.workloads.storage.files import file_name
 from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES
+from loadstone.workloads.storage.room import unfit
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -104,6 +105,10 @@ def ground_of(connection: dict[str, Any]) -> Ground:
         raise RefusalError("connection.protocol", f"fio has no way to {protocol!r}")
     match read_model(model, connection, within="connection"):
         case FilesConnection(folder=place) | DeviceConnection(path=place):
-            return Ground(str(protocol), place)
+            pass
         case ServedConnection(url=place):
-            return Ground(str(protocol), place)
+            pass
+    problem = unfit(place)
+    if problem is not None:
+        raise RefusalError("connection", problem)
+    return Ground(str(protocol), place)

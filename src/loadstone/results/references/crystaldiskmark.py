@@ -7,7 +7,6 @@ in the names of blocks, in version 3 too: its IO/s are MB/s / 4096.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,19 +40,6 @@ _ACCESS = {
     ("R", "Write"): "randwrite",
     ("R", "Mix"): "randrw",
 }
-
-
-def decoded(raw: bytes) -> str:
-    """The text of a file that CrystalDiskMark or an editor wrote.
-
-    Args:
-        raw: In UTF-16 (version 7 writes it, with a byte order mark) or UTF-8.
-    """
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return raw.decode("utf-16", errors="replace")
-    if raw[1:200:2].count(0) > len(raw[1:200:2]) // 2:
-        return raw.decode("utf-16-le", errors="replace")
-    return raw.decode("utf-8-sig", errors="replace")
 
 
 def read_crystaldiskmark(text: str) -> Foreign:

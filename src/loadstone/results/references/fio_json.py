@@ -17,13 +17,14 @@ from loadstone.errors import WrongInputError
 from loadstone.results.references.foreign import Foreign, ForeignFigure, LeftOut
 
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
-_SIZE = re.compile(r"(\d+)\s*([kmgtp]?)i?b?$", re.IGNORECASE)
-_FACTORS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_SIZE = re.compile(r"(\d+)\s*([kmgtp]?)(i?)(b?)$", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _DIRECTIONS = ("read", "write")
 _ONE_AT_A_TIME = {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}
 """Engines whose depth is 1, whatever is asked for."""
 _BOTH = {"rw", "readwrite", "randrw"}
 _MIXED_BLOCKS = {"bsrange", "bssplit"}
+_PACED = {"rate", "rate_iops", "rate_min", "rate_iops_min", "thinktime", "latency_target"}
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,11 @@ def read_fio(document: Mapping[str, Any], notes: Sequence[str]) -> Foreign:
     figures: list[ForeignFigure] = []
     left_out = [LeftOut("beside the JSON", note, f"a note of fio: {note}") for note in notes]
     for group in _groups(document, jobs):
-        for direction in _DIRECTIONS:
-            found = _figure(group, direction, is_old=version[1] == "2")
-            if isinstance(found, ForeignFigure):
-                figures.append(found)
-            elif found is not None:
-                left_out.append(found)
+        each = [_figure(group, direction, is_old=version[1] == "2") for direction in _DIRECTIONS]
+        figures += [found for found in each if isinstance(found, ForeignFigure)]
+        left_out += [found for found in each if isinstance(found, LeftOut)]
+        if not any(each):
+            left_out.append(LeftOut(f"job {group.name}", group.name, "it moved nothing"))
     return Foreign(
         program=told,
         date=str(document.get("time", "")),
@@ -94,12 +94,12 @@ def _figure(group: _Group, direction: str, *, is_old: bool) -> ForeignFigure | L
     told = [entry[direction] for entry in group.entries if isinstance(entry.get(direction), dict)]
     errors = [entry.get("error") for entry in group.entries if entry.get("error")]
     where = f"job {group.name}, {direction}"
-    try:
-        moved = sum(float(each["io_bytes"]) for each in told) * (1024 if is_old else 1)
-        seconds = max((float(each["runtime"]) for each in told), default=0.0) / 1e3
-        ios = sum(float(each["total_ios"]) for each in told)
-    except (KeyError, TypeError) as error:
-        return LeftOut(where, direction, f"its {error} is missing or no number")
+    for name in ("io_bytes", "runtime", "total_ios"):
+        if not all(isinstance(each.get(name), int | float) for each in told):
+            return LeftOut(where, direction, f"its {name!r} is missing or no number")
+    moved = sum(float(each["io_bytes"]) for each in told) * (1024 if is_old else 1)
+    seconds = max((float(each["runtime"]) for each in told), default=0.0) / 1e3
+    ios = sum(float(each["total_ios"]) for each in told)
     if not moved and not ios:
         return None
     if errors or seconds <= 0:
@@ -129,7 +129,7 @@ def _latency_us(told: Sequence[Mapping[str, Any]], ios: float, *, is_old: bool) 
 def _facts(group: _Group, direction: str) -> tuple[dict[str, float | str], str]:
     """What a test of ours must share, and why it stands beside none."""
     options = group.options
-    asked = options.get("rw", options.get("readwrite", "read")).partition(":")[0]
+    asked, _, skips = options.get("rw", options.get("readwrite", "read")).partition(":")
     block = _size(options.get("bs", options.get("blocksize", "4k")).split(",")[0])
     engine = options.get("ioengine", "psync")
     known = {
@@ -138,7 +138,8 @@ def _facts(group: _Group, direction: str) -> tuple[dict[str, float | str], str]:
         "threads": _size(options.get("numjobs", "1")),
     }
     told = {name: value for name, value in known.items() if value is not None}
-    return {"access": asked, **told}, _apart(group, asked, block, direction)
+    problem = "its access skips" if skips else _apart(group, asked, block, direction)
+    return {"access": asked, **told}, problem
 
 
 def _apart(group: _Group, asked: str, block: int | None, direction: str) -> str:
@@ -153,13 +154,18 @@ def _apart(group: _Group, asked: str, block: int | None, direction: str) -> str:
         f"{group.beside} other jobs ran at the same time": group.beside > 0,
         "its blocks are not all of one size": block is None or bool(options.keys() & _MIXED_BLOCKS),
         "its writes were flushed one by one": flushed,
+        "it was held to a rate": bool(options.keys() & _PACED),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _size(text: str) -> int | None:
+    """As fio reads it by default: a k, kB and Ki are 1024, and a KiB is 1000 (its parse.c)."""
     found = _SIZE.match(text.strip())
-    return int(found[1]) << _FACTORS[found[2].lower()] if found else None
+    if found is None:
+        return None
+    thousand = 1000 if found[3] and found[4] else 1024
+    return int(found[1]) * int(thousand ** _POWERS[found[2].lower()])
 
 
 def _cached(document: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from loadstone.results.references.model import (
     ReferenceTable,
 )
 
+_NO_BREAK = "\xa0"
 MEAN, SCORE = "mb_per_s", "score"
 """How a figure was made: of all that was moved, or the best of several passes."""
 _RATES = {MEAN: "throughput", SCORE: "throughput, best pass"}
@@ -27,6 +29,22 @@ _COLUMNS = [
     ReferenceColumn(name="read_percent", label="reads", unit="%"),
     ReferenceColumn(name="apart", label="not compared, as"),
 ]
+
+
+def decoded(raw: bytes) -> str:
+    """The text of a file that a program or an editor wrote, or a shell of Windows redirected.
+
+    Args:
+        raw: In UTF-16, with or without a byte order mark, or UTF-8; a paste of a page may have
+            spaces that do not break.
+    """
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = raw.decode("utf-16", errors="replace")
+    elif raw[1:200:2].count(0) > len(raw[1:200:2]) // 2:
+        text = raw.decode("utf-16-le", errors="replace")
+    else:
+        text = raw.decode("utf-8-sig", errors="replace")
+    return text.replace(_NO_BREAK, " ")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,30 @@ from pathlib import Path
 from loadstone.errors import WrongInputError
 from loadstone.spec.target import TargetSpec
 from loadstone.units import format_size
+
+_READ_BY_FIO = re.compile(r"\$\{|\$(?:pagesize|mb_memory|ncpus)|[\x00-\x1f\x7f]")
+
+
+def unfit(place: str) -> str | None:
+    """Why fio cannot be told a folder, a path or an address; None if it can.
+
+    fio puts variables and keywords into any value, hands what has a keyword to a shell, and takes a
+    new line for another option (its init.c); it knows no escape for them.
+    """
+    found = _READ_BY_FIO.search(place)
+    return None if found is None else f"{place!r} has {found[0]!r} in it, which fio would not keep"
+
+
+def examine_named_place(target: TargetSpec) -> None:
+    """Whether fio can be told the place that a user named.
+
+    Raises:
+        WrongInputError: If not.
+    """
+    said = [target.data or "", target.server, *target.storage.named.values()]
+    problem = next(filter(None, map(unfit, said)), None)
+    if problem is not None:
+        raise WrongInputError(problem, advice="choose or mount it under a plain name")
 
 
 def examine_job_file(target: TargetSpec, names: Sequence[str], needed_bytes: int) -> None:

@@ -43,7 +43,7 @@ from loadstone.workloads.storage.metrics import (
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import StorageProfile
-from loadstone.workloads.storage.room import examine_job_file
+from loadstone.workloads.storage.room import examine_job_file, examine_named_place
 from loadstone.workloads.storage.steps import step_infos
 from loadstone.workloads.storage.tests import StorageTest
 
@@ -124,6 +124,7 @@ class Storage(Workload[Target]):
     def examine_place(self, target: TargetSpec) -> None:
         """The fio that is named speaks with it; a job file fits in and names nothing there."""
         examine_named(target.engine)
+        examine_named_place(target)
         if self.parameters.fio is not None:
             names = names_in(self.parameters.fio)
             examine_job_file(target, names, sum(self.test_files.values()))
