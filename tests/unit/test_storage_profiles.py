@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from loadstone.cli.main import run_command
-from loadstone.errors import WrongInputError
+from loadstone.errors import TargetError, WrongInputError
 from loadstone.load.profiles import phases_of
 from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.base import Target
@@ -182,8 +182,12 @@ def test_what_cannot_be_is_said_once(
 class OneDisk:
     """A target whose test files are all the one disk."""
 
-    def __init__(self, disk: Path) -> None:
+    def __init__(self, disk: Path, size_bytes: int | None = None) -> None:
         self._disk = disk
+        self._size_bytes = size_bytes
+
+    def disk_bytes(self) -> int | None:
+        return self._size_bytes
 
     def laying_out(self, names: Sequence[str]) -> AbstractContextManager[Sequence[Path]]:
         return nullcontext([self._disk])
@@ -211,3 +215,11 @@ def test_a_file_that_holds_no_block_is_refused() -> None:
         passes_of(own, profile_of(own))
     own = StorageParameters(profile="cdm8", file_size="1MiB")
     assert passes_of(own, profile_of(own)).file_bytes == 1 << 20
+
+
+def test_a_disk_that_is_smaller_than_a_test_file_is_refused(tmp_path: Path) -> None:
+    """fio would measure what there is, and not say so."""
+    workload = Storage(StorageParameters(file_size="2MB"))
+    with pytest.raises(TargetError, match="the tests take 2 MB, and the disk has 1 MB"):
+        workload.prepare(cast("Target", OneDisk(tmp_path / "disk", MB)))
+    assert not (tmp_path / "disk").exists()

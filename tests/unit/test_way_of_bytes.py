@@ -215,6 +215,7 @@ def test_syncs_that_sent_no_flush_are_told_with_both_counts() -> None:
     way, flushes = told.notices([found], direct=True)
     assert (way.severity, flushes.severity) == ("info", "warning")
     assert "10 syncs, 0 flushes sent to loop0" in flushes.message
+    assert "only if nothing below has a write cache" in str(flushes.advice)  # as with protection
     values = {each.name: each.value for each in told.metrics(found)}
     assert values == {"below_percent": 100.0, "cached_mb": 0.0, "flushes_per_sync": 0.0}
 
@@ -242,6 +243,15 @@ def test_a_file_that_other_tests_left_in_memory_is_not_this_tests() -> None:
     assert both.way is not None
     assert pages.below.cached == Cached(0, FILE)
     assert (pages.way.way, both.way.way) == (Way.PAST, Way.THROUGH)
+
+
+def test_flushes_at_an_address_cannot_be_judged_and_it_says_so() -> None:
+    found = told.seen(WRITE, measured(WRITE, {}, syncs=10), "fsync")
+    (notice,) = told.notices([found], direct=True)
+    assert (notice.code, notice.severity) == ("flushes-unknown", "info")
+    assert f"{FlushAnswer.UNKNOWN}" in notice.message
+    assert "10 syncs" in notice.message
+    assert told.metrics(found) == []
 
 
 def test_without_a_sync_nothing_is_said_of_flushes() -> None:

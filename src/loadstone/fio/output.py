@@ -10,6 +10,8 @@ from typing import Any
 _BEGIN = re.compile(r'\{\s*"fio version"\s*:')
 _NO_FIGURE = re.compile(r"(?<=[\s:,\[])[-+]?(?:nan|inf)(?=[\s,}\]])")
 """What printf makes of a figure that is none, where JSON would have a number."""
+_GREETING = "fio: connected to NBD server"
+"""What its engine says each time: it tells nothing."""
 _DECODER = json.JSONDecoder(parse_constant=lambda _word: None)
 
 
@@ -52,7 +54,7 @@ def parse_output(text: str) -> Output:
         at = begin.start() + length
     notes.append(text[at:])
     lines = (line.strip() for part in notes for line in part.splitlines())
-    kept = dict.fromkeys(line for line in lines if line)
+    kept = dict.fromkeys(line for line in lines if line and line != _GREETING)
     return Output(documents[-1] if documents else None, tuple(kept), cut, len(documents))
 
 

@@ -267,6 +267,10 @@ class Target:
         """
         return nullcontext(())
 
+    def disk_bytes(self) -> int | None:
+        """How large the disk is that is all of the test files; None: they are files."""
+        return None
+
     def settle(self, cache: str) -> None:
         """The last change before load: caches, statistics and checkpoint in their declared state.
 

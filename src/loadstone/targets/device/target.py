@@ -118,6 +118,10 @@ class Device(Target):
         self.claim.confirm()
         return nullcontext([self.claim.path] if self.erased and names else [])
 
+    def disk_bytes(self) -> int:
+        """Of the device."""
+        return self.claim.device.size_bytes
+
     def settle(self, cache: str) -> None:
         """Flushes it and drops the kernel's pages of it: there is no warm cache of a device."""
         self.claim.settle()

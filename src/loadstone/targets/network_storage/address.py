@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 import subprocess
@@ -133,9 +134,17 @@ class DiskAtAddress(StorageAtAddress):
                     advice="name a disk of which all may go",
                 )
 
+    def disk_bytes(self) -> int:
+        """As the server says."""
+        told = self._ask("info", "--output=json", "-f", "raw", self.spec.server)
+        return int(json.loads(told)["virtual-size"])
+
     def _read_head(self, head: Path) -> None:
         count = ["bs=1M", "count=1", f"if={self.spec.server}", f"of={head}"]
-        command = [str(programs.needed("qemu-img")), "dd", "-f", "raw", "-O", "raw", *count]
+        self._ask("dd", "-f", "raw", "-O", "raw", *count)
+
+    def _ask(self, *words: str) -> str:
+        command = [str(programs.needed("qemu-img")), *words]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=_ANSWER_S, check=False
@@ -144,6 +153,7 @@ class DiskAtAddress(StorageAtAddress):
             raise self._silent(f"it was not read within {_ANSWER_S:g} s") from error
         if done.returncode != 0:
             raise self._silent(" ".join(done.stderr.split()) or f"exit code {done.returncode}")
+        return done.stdout
 
 
 class NbdAtAddress(DiskAtAddress):

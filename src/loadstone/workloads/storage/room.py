@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from loadstone.errors import WrongInputError
+from loadstone.errors import TargetError, WrongInputError
 from loadstone.spec.target import TargetSpec
 from loadstone.units import format_size
 
@@ -65,6 +65,24 @@ def examine_job_file(target: TargetSpec, names: Sequence[str], needed_bytes: int
             f"the files of the job file take {format_size(needed_bytes)}, and "
             f"{format_size(free_bytes)} are free in {folder}",
             advice="write a smaller size, or fewer jobs",
+        )
+
+
+def fit(needed_bytes: int, disk_bytes: int | None) -> None:
+    """That a disk holds what is measured: fio would measure less, and not say so.
+
+    Args:
+        needed_bytes: Of the largest test file, which begins where the disk does.
+        disk_bytes: None where test files are files.
+
+    Raises:
+        TargetError: If it does not.
+    """
+    if disk_bytes is not None and needed_bytes > disk_bytes:
+        raise TargetError(
+            f"the tests take {format_size(needed_bytes)}, and the disk has "
+            f"{format_size(disk_bytes)}",
+            advice="write a smaller file_size",
         )
 
 

@@ -18,6 +18,15 @@ from loadstone.workloads.storage.direct import judge as judge_way
 from loadstone.workloads.storage.tests import Job, StorageTest
 
 _MB = 1e6
+_ADVICE = {
+    FlushAnswer.NOT_SENT: "what was synced is durable only if nothing below has a write cache, or "
+    "its cache survives a power loss; its data sheet says that",
+    FlushAnswer.DROPPED: "what was synced is not durable here: it is no figure of a disk that "
+    "flushes",
+    FlushAnswer.UNKNOWN: "its data sheet says whether the cache survives a power loss",
+}
+ELSEWHERE = Below("elsewhere")
+"""Below the files of a server of somebody else's."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,9 @@ class Seen:
 
     @property
     def way(self) -> WayFinding | None:
-        """How the bytes went."""
+        """How the bytes went; None where nothing of that is seen."""
+        if self.below == ELSEWHERE:
+            return None
         moved_bytes, written_bytes = self.moved_bytes, self.written_bytes
         return judge_way(moved_bytes, written_bytes, self.below, emptied=self.emptied)
 
@@ -62,10 +73,10 @@ class Seen:
         )
 
 
-def seen(
-    test: StorageTest, measured: Measured, sync: str, files: Collection[str] = ()
-) -> Seen | None:
-    """What was seen of a test; None if nothing below it could be read.
+def seen(test: StorageTest, measured: Measured, sync: str, files: Collection[str] = ()) -> Seen:
+    """What was seen of a test.
+
+    Of storage of somebody else's at an address nothing is: its flushes cannot be judged.
 
     Args:
         test: Whose phase it is.
@@ -73,9 +84,7 @@ def seen(
         sync: Of the experiment; a job may have its own.
         files: Names of those that it works on.
     """
-    below = between(measured.begin.counters, measured.end.counters, files)
-    if below is None:
-        return None
+    below = between(measured.begin.counters, measured.end.counters, files) or ELSEWHERE
     written_bytes = measured.counters.get("written_bytes", 0)
     words = {job.sync or sync for job in _writing(test)}
     return Seen(
@@ -151,9 +160,7 @@ def _of_flushes(tests: Sequence[Seen]) -> list[Notice]:
                 code=f"flushes-{answer.name.lower().replace('_', '-')}",
                 severity=severity,
                 message=f"{answer} in {where}. {names[0]}: {found[names[0]].evidence}",
-                advice="its data sheet says whether the cache survives a power loss"
-                if cheap
-                else "what was synced is not durable here: it is no figure of a disk that flushes",
+                advice=_ADVICE[answer],
             )
         )
     return told

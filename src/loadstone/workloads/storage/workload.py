@@ -43,7 +43,7 @@ from loadstone.workloads.storage.metrics import (
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import StorageProfile
-from loadstone.workloads.storage.room import examine_job_file, examine_named_place
+from loadstone.workloads.storage.room import examine_job_file, examine_named_place, fit
 from loadstone.workloads.storage.steps import step_infos
 from loadstone.workloads.storage.tests import StorageTest
 
@@ -148,6 +148,7 @@ class Storage(Workload[Target]):
     def prepare(self, target: Target) -> None:
         """Writes test files in full, where they are files, or a disk, of this machine."""
         sizes = list(self.test_files.values())
+        fit(max(sizes), target.disk_bytes())
         with self._laying_out(target) as paths:
             if len(paths) == 1:
                 sizes = [max(sizes)]  # a disk is all of its test files, the largest too
@@ -240,8 +241,7 @@ class Storage(Workload[Target]):
         if test is None:
             return []
         found = metrics_of(test, passes_of(measured, test), measured, self.profile.score)
-        seen = self._seen(test, measured)
-        return found if seen is None else [*found, *told.metrics(seen)]
+        return [*found, *told.metrics(self._seen(test, measured))]
 
     def summarize(self, whole: Measured, phases: Sequence[Measured]) -> list[MetricValue]:
         """The baseline; and of a profile of one test its figures."""
@@ -265,7 +265,7 @@ class Storage(Workload[Target]):
         seen = [each for each in found if each is not None]
         return told.notices(seen, direct=wanted.direct(self.parameters))
 
-    def _seen(self, test: StorageTest, measured: Measured) -> told.Seen | None:
+    def _seen(self, test: StorageTest, measured: Measured) -> told.Seen:
         files = {file_name(job.file, self.parameters.compressible) for job in test.jobs}
         return told.seen(test, measured, self.parameters.sync, files)
 
