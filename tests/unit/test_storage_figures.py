@@ -24,7 +24,7 @@ TEST = single("RND4K Q32T2", Job("randread", 4096, 32, 2))
 USUAL = {
     "pass": 1.0, "duration_s": 1.0, "bytes": 100e6, "ios": 25000.0, "mb_per_s": 100.0,
     "ios_per_s": 25000.0, "cpu_user_s": 0.1, "cpu_system_s": 0.3, "depth": 64.0, "max_s": 0.05,
-    "busiest_cpu_share": 0.2, "together_share": 1.0, "beyond": 0.0,
+    "busiest_cpu_share": 0.2, "submitting_share": 0.01, "together_share": 1.0, "beyond": 0.0,
 }  # fmt: skip
 
 
@@ -123,7 +123,11 @@ def test_a_cell_whose_limit_was_the_processor_is_marked_with_whose_work_it_was()
 
 @pytest.mark.parametrize(
     ("changes", "code"),
-    [({"depth": 20.0}, "depth-not-reached"), ({"together_share": 0.25}, "jobs-not-together")],
+    [
+        ({"depth": 20.0}, "depth-not-reached"),
+        ({"together_share": 0.25}, "jobs-not-together"),
+        ({"submitting_share": 0.95}, "done-at-once"),
+    ],
 )
 def test_what_was_asked_for_and_not_done_is_said(changes: dict[str, float], code: str) -> None:
     assert codes(told(), told(**changes)) == [code]

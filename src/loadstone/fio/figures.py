@@ -51,12 +51,14 @@ class Direction(Times):
         runtime_s: How long it took fio.
         in_flight_s: Sum of the times of all requests, from before they were submitted; from their
             submission, if fio told no mean.
+        submitting_s: Of that, what their submission took.
     """
 
     bytes: int = 0
     ios: int = 0
     runtime_s: float = 0.0
     in_flight_s: float = 0.0
+    submitting_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def _direction(told: Mapping[str, Any]) -> Direction:
         least_ns=times.least_ns,
         most_ns=times.most_ns,
         in_flight_s=_number(told.get("lat_ns", {}), "mean", times.mean_ns) * ios / 1e9,
+        submitting_s=_number(told.get("slat_ns", {}), "mean", 0.0) * ios / 1e9,
     )
 
 

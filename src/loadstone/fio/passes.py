@@ -59,6 +59,8 @@ class Pass:
         """What the event of the pass tells."""
         parts = [part for job in self.jobs for part in job.directions.values()]
         moved, ios = sum(each.bytes for each in parts), sum(each.ios for each in parts)
+        in_flight_s = sum(each.in_flight_s for each in parts)
+        submitting_s = sum(each.submitting_s for each in parts)
         cpu_s = [sum(job.cpu_s[mode] for job in self.jobs) for mode in (0, 1)]
         busiest = [sum(job.cpu_s) / job.thread_s for job in self.jobs if job.thread_s]
         return {
@@ -75,7 +77,8 @@ class Pass:
             "cpu_user_s": cpu_s[0],
             "cpu_system_s": cpu_s[1],
             "busiest_cpu_share": max(busiest, default=0.0),
-            "depth": sum(each.in_flight_s for each in parts) / self.duration_s,
+            "depth": in_flight_s / self.duration_s,
+            "submitting_share": submitting_s / in_flight_s if in_flight_s else 0.0,
             "together_share": together_s(self.jobs) / self.duration_s,
             "max_s": max(each.most_ns for each in parts) / 1e9,
             "beyond": sum(beyond(each.bins, each.most_ns) for each in parts),

@@ -15,6 +15,8 @@ TOGETHER_SHARE = 0.95
 """Of a pass in which all its jobs should have run."""
 DEPTH_SHARE = 0.9
 """Of the depth that was asked for."""
+SUBMITTING_SHARE = 0.2
+"""Of the time of requests: more of it passed before the service times begin than they tell."""
 
 
 def notices_of(test: StorageTest, passes: Sequence[PassFigures]) -> list[Notice]:
@@ -29,6 +31,7 @@ def notices_of(test: StorageTest, passes: Sequence[PassFigures]) -> list[Notice]
     found = [
         _limited_by_cpu(test, passes),
         _not_so_deep(test, passes),
+        _done_at_once(test, passes),
         _not_together(test, passes),
         _mixed(test),
         _beyond(test, passes),
@@ -62,6 +65,20 @@ def _not_so_deep(test: StorageTest, passes: Sequence[PassFigures]) -> Notice | N
         severity="warning",
         message=f"{test.name}: {reached:.3g} requests were in flight where {asked} were asked for",
         advice="read the figure as that of the depth that was reached",
+    )
+
+
+def _done_at_once(test: StorageTest, passes: Sequence[PassFigures]) -> Notice | None:
+    """Memory and page caches answer while a request is submitted; fio's times begin after that."""
+    share = max(each.figures["submitting_share"] for each in passes)
+    if share < SUBMITTING_SHARE:
+        return None
+    return Notice(
+        code="done-at-once",
+        severity="warning",
+        message=f"{test.name}: {share:.0%} of the time of its requests passed while they were "
+        "submitted, as memory and page caches answer at once: service times leave that out",
+        advice="requests in flight divided by IO/s are the whole time of a request",
     )
 
 
