@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 from loadstone.secret import masked
@@ -59,6 +60,20 @@ class TargetError(LoadstoneError):
 
 class DiskFullError(TargetError):
     """A disk that results or data are written to has no space left."""
+
+
+class LeftBehindError(TargetError):
+    """Something that was changed could not be put back at the end; the journal still knows it.
+
+    Args:
+        lines: What went wrong, the first cause first.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(
+            "\n  ".join(lines),
+            advice="put right what is named, then: loadstone recover",
+        )
 
 
 class DriverError(LoadstoneError):

@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from loadstone.errors import WrongInputError
+from loadstone.errors import TargetError, WrongInputError
 from loadstone.folders_of_user import folder_of_user
 
 UndoFunction = Callable[[dict[str, Any]], None]
@@ -143,8 +143,8 @@ class Journal:
         """Undoes what is open, last first, and closes.
 
         Raises:
-            ExceptionGroup: If something could not be undone; the journal then stays open for
-                `loadstone recover`.
+            ExceptionGroup: Of a TargetError for each change that could not be undone; the journal
+                then stays open for `loadstone recover`.
         """
         if self._file.closed:
             return
@@ -153,7 +153,7 @@ class Journal:
             try:
                 self.undo(entry)
             except Exception as error:  # one failure must not stop the rest
-                failures.append(error)
+                failures.append(TargetError(f"{entry.what}: could not be undone: {error}"))
         if not failures:
             self._write_if_possible({"event": "close"})
             self._pointer.unlink(missing_ok=True)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from machine import apart
 
-from loadstone.errors import LoadstoneError
+from loadstone.errors import LeftBehindError, LoadstoneError
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.host.processes import signal_all
-from loadstone.journal import Journal
+from loadstone.journal import Journal, open_journals
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.folder import read_result
 from loadstone.results.record import Status, TrialResult
@@ -128,26 +128,42 @@ def test_an_export_at_an_address_is_left_as_it_was(open_folder: Path, tmp_path: 
         assert list(server.data_folder().iterdir()) == []
 
 
+class Silencing(Observer):
+    """Stops the processes of a server, once, when the load is under way."""
+
+    def __init__(self, server: Nfs) -> None:
+        self.processes = server.server.processes()
+        self.silenced = False
+
+    def frame(self, frame: dict[str, Any]) -> None:
+        value = parse_frame(frame)
+        if not self.silenced and isinstance(value, Tick) and value.phase == "measure":
+            self.silenced = True
+            signal_all(self.processes, signal.SIGSTOP)
+
+
 @pytest.mark.long
-def test_a_server_that_falls_silent_ends_the_trial(open_folder: Path, tmp_path: Path) -> None:
+def test_a_server_that_falls_silent_leaves_a_folder_for_recover(
+    open_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     with served(open_folder / "server") as server:
         given = experiment({"server": server.url()}, measure="6s")
-
-        class Silencing(Observer):
-            def frame(self, frame: dict[str, Any]) -> None:
-                value = parse_frame(frame)
-                if isinstance(value, Tick) and value.phase == "measure":
-                    signal_all(server.server.processes(), signal.SIGSTOP)
-
-        timer = threading.Timer(90, signal_all, [server.server.processes(), signal.SIGCONT])
+        silencing = Silencing(server)
+        timer = threading.Timer(90, signal_all, [silencing.processes, signal.SIGCONT])
         timer.start()
         try:
-            with pytest.raises(ExceptionGroup, match="could not be undone"):
-                conduct(given, RunOptions(results=tmp_path, command="pytest"), Silencing())
+            with pytest.raises(LeftBehindError, match="make a folder loadstone-") as raised:
+                conduct(given, RunOptions(results=tmp_path, command="pytest"), silencing)
             assert timer.is_alive(), "it did not end in time"
         finally:
             timer.cancel()
-            signal_all(server.server.processes(), signal.SIGCONT)
+            signal_all(silencing.processes, signal.SIGCONT)
+        assert "could not be undone" in raised.value.message
+        assert len(raised.value.message.splitlines()) == 1
+        for left in open_journals():
+            assert tmp_path not in left.path.parents or left.recover(lambda *_: None)
+        assert list(server.data_folder().iterdir()) == []
 
 
 def test_a_server_that_is_gone_is_named_before_anything_begins(

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from command_line import loadstone, right
 
-from loadstone.errors import ExitCode
+from loadstone.errors import ExitCode, LeftBehindError
 from loadstone.journal import state_dir
 
 pytestmark = pytest.mark.usefixtures("own_places")
@@ -67,12 +67,12 @@ def test_recover_that_cannot_undo_something_says_so_and_fails():
 
 def test_what_could_not_be_put_back_is_said_with_every_reason(monkeypatch: pytest.MonkeyPatch):
     def command() -> None:
-        raise ExceptionGroup("some changes could not be undone", [OSError("a"), OSError("b")])
+        raise LeftBehindError(["a could not be undone", "b could not"])
 
     monkeypatch.setattr("loadstone.cli.recover.command", command)
     done = loadstone("recover")
     assert done.returncode == ExitCode.TARGET
-    assert "could not be undone:\n  a\n  b\n" in done.stderr
+    assert "loadstone: a could not be undone\n  b could not\n" in done.stderr
     assert "loadstone recover" in done.stderr
 
 

@@ -72,8 +72,11 @@ def test_failed_undo_leaves_the_journal_open_for_recover(tmp_path: Path) -> None
     journal.before("make a", "test-remove-file", path=str(tmp_path / "a"))
     journal.before("break it", "test-fails")
     (tmp_path / "a").touch()
-    with pytest.raises(ExceptionGroup):
+    with pytest.raises(ExceptionGroup) as raised:
         journal.close()
+    assert [str(each) for each in raised.value.exceptions] == [
+        "break it: could not be undone: cannot be undone"
+    ]
     assert not (tmp_path / "a").exists(), "one failure must not stop the others"
     (found,) = open_journals()
     assert [entry.what for entry in found.entries()] == ["break it"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loadstone.cli.console import err, say
 from loadstone.cli.options import Execution
 from loadstone.cli.outlook import too_few_repeats
-from loadstone.errors import ExitCode, InterruptedTrialError
+from loadstone.errors import ExitCode, InterruptedTrialError, LeftBehindError
 from loadstone.experiments.file import Written
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.results.record import Status, TrialResult
@@ -47,13 +47,17 @@ def execute(written: Written, execution: Execution) -> int:
         allow_unsafe=execution.allow_unsafe,
         force=execution.force,
     )
-    interrupted = False
+    interrupted, left = False, None
     try:
         path = conduct(experiment, options, observer)
     except InterruptedTrialError:
         if observer.path is None:
             raise
         path, interrupted = observer.path, True
+    except LeftBehindError as error:
+        if observer.path is None or not observer.results:
+            raise
+        path, left = observer.path, error
     finally:
         observer.close()
     if interrupted:
@@ -61,6 +65,8 @@ def execute(written: Written, execution: Execution) -> int:
     from loadstone.cli.answer import answer
 
     document = answer(path, as_json=execution.json, write_page=True)
+    if left is not None:
+        raise left
     if interrupted:
         return ExitCode.INTERRUPTED
     if document.search is not None and document.search.status != "unfinished":

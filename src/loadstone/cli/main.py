@@ -27,7 +27,6 @@ from loadstone.errors import (
     ExitCode,
     InterruptedTrialError,
     LoadstoneError,
-    TargetError,
     WrongInputError,
 )
 from loadstone.secret import ELSEWHERE, HELD, HIDDEN, holds_secret, masked, shown
@@ -150,7 +149,7 @@ def _run(words: list[str], arguments: list[str], noted: list[int], *, debug: boo
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OK)
     except Exception as error:
-        if noted and not isinstance(error, LoadstoneError | ExceptionGroup):
+        if noted and not isinstance(error, LoadstoneError):
             return int(ExitCode.INTERRUPTED)
         if debug and not isinstance(error, InterruptedTrialError | CycloptsError):
             print(masked("".join(format_exception(error))), end="", file=sys.stderr)
@@ -183,8 +182,6 @@ def _for_the_user(error: Exception, arguments: list[str]) -> LoadstoneError:
         return error
     if isinstance(error, CycloptsError):
         return WrongOptionError(error, arguments)
-    if isinstance(error, ExceptionGroup):
-        return _not_put_back(error)
     return _internal(error)
 
 
@@ -203,15 +200,6 @@ class WrongOptionError(LoadstoneError):
         super().__init__(
             text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
         )
-
-
-def _not_put_back(group: ExceptionGroup) -> LoadstoneError:
-    """Several things failed at once: that happens where changes are undone at the end of a run."""
-    reasons = "".join(f"\n  {error}" for error in group.exceptions)
-    return TargetError(
-        f"{group.message}:{reasons}",
-        advice="loadstone recover tries again; look at these first",
-    )
 
 
 def _internal(error: Exception) -> LoadstoneError:

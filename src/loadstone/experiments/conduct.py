@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadstone.errors import InterruptedTrialError, LoadstoneError
+from loadstone.errors import InterruptedTrialError, LeftBehindError, LoadstoneError
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.designs import (
     design_of,
@@ -33,6 +33,7 @@ from loadstone.experiments.preflight.refusals import (
     refuse_unsafe,
 )
 from loadstone.experiments.preflight.space import refuse_overfull
+from loadstone.experiments.putting_back import put_back
 from loadstone.experiments.series import Series, write_design
 from loadstone.factors.registry import apply_changes
 from loadstone.factors.target import OTHER_TARGET, level_text
@@ -75,6 +76,7 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
 
     Raises:
         LoadstoneError: If it cannot be begun.
+        LeftBehindError: After everything was written, if something could not be put back.
         InterruptedTrialError: After everything was written and put back, if it was interrupted.
     """
     examine(experiment, allow_unsafe=options.allow_unsafe)
@@ -97,7 +99,7 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
             _lab(experiment, folder, options, observer, interrupts) as lab,
         ):
             Series(experiment, stages, folder, lab, options.command).make()
-    except ExceptionGroup:  # something could not be put back: that is told, interrupted or not
+    except LeftBehindError:  # that is told, interrupted or not
         raise
     except Exception as error:
         if not interrupts.requested:
@@ -157,6 +159,7 @@ def _lab(
     )
     host = HostState(journal)
     targets: list[Target] = []
+    failed: list[Exception] = []
     try:
         targets += (target_for(spec)(spec.alone, context) for spec in systems(experiment))
         refuse_shut_out(experiment, targets, observer)
@@ -173,10 +176,14 @@ def _lab(
             experiment.disturbance,
             host,
         )
+    except Exception as error:
+        if not interrupts.requested:
+            failed.append(error)
+        raise
     finally:
         with interrupts.shielded():
             observer.activity("putting things back")
-            _put_back(targets, host, journal)
+            put_back([*(each.close for each in reversed(targets)), host.put_back], journal, failed)
 
 
 def systems(experiment: Experiment) -> list[TargetSpec]:
@@ -191,15 +198,6 @@ def systems(experiment: Experiment) -> list[TargetSpec]:
         folder = measured_target(experiment)
         found.setdefault(folder.site, folder)
     return list(found.values())
-
-
-def _put_back(targets: Sequence[Target], host: HostState, journal: Journal) -> None:
-    """Closes the targets and puts the host back; what that could not undo, the journal undoes."""
-    with ExitStack() as stack:
-        stack.callback(journal.close)
-        stack.callback(host.put_back)
-        for target in targets:
-            stack.callback(target.close)
 
 
 def _index(folder: ExperimentFolder, observer: Observer) -> None:

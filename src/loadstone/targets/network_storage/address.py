@@ -210,7 +210,7 @@ class NfsAtAddress(StorageAtAddress):
         """Makes the folder, journalled."""
         super().open()
         self._entry = self.context.journal.before(
-            f"make a folder {self._name} in {self.spec.server}",
+            f"make a folder {self._name} in {self.spec.server.partition('?')[0]}",
             REMOVE_FOLDER,
             url=self.spec.server,
             name=self._name,
