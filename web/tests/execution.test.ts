@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { palette } from "../src/charts/palette";
-import { timeChart, type TimeChart } from "../src/charts/time";
+import { phaseNames, timeChart, type TimeChart } from "../src/charts/time";
 import type { Mark, TrialReport, Watched } from "../src/lib/document";
 import { activeGroups, executionLines, lostSecond, offeredSecond, remaining, threshold } from "../src/lib/execution";
 import { markKinds, markLabel, shownAtFirst } from "../src/lib/marks";
@@ -134,5 +134,22 @@ describe("marks", () => {
     const kinds = markKinds(marks, WATCHED);
     expect(kinds.filter(({ bands }) => bands).map(({ label, count }) => [label, count])).toEqual([["outage: paused", 1]]);
     expect(shownAtFirst(kinds, WATCHED)).toEqual(["segment-switch", "checkpoint", "outage: paused"]);
+  });
+});
+
+describe("names of phases", () => {
+  const short = ["SEQ1M Q8T1 read", "SEQ1M Q1T1 read", "RND4K Q1T1 read"].map((name, index) => ({
+    name,
+    kind: "measure",
+    from_s: index * 2,
+    to_s: index * 2 + 2,
+  }));
+
+  it("are all told where they have room", () => {
+    expect(phaseNames(short, 100)).toEqual(short.map(({ name }) => name));
+  });
+
+  it("are left out where they would lie on those before them", () => {
+    expect(phaseNames(short, 30)).toEqual(["SEQ1M Q8T1 read", "", "RND4K Q1T1 read"]);
   });
 });

@@ -55,6 +55,10 @@ export interface TimeChart {
   labelled?: boolean;
 }
 
+/** Pixels of a letter of a phase's name, and of both sides of the plot. */
+const LETTER = 6.5;
+const SIDES = 72;
+
 /** Columns over time with the phases shaded behind them. */
 export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
   const { colours } = canvas;
@@ -93,7 +97,7 @@ export function timeChart(chart: TimeChart, canvas: Canvas): EChartsCoreOption {
         ...drawn(chart.series, line, chart, colours),
         color: colours.series[labels.indexOf(line.label) % colours.series.length],
         ...(line.stacked ? { stack: "all", areaStyle: { opacity: 0.35 } } : {}),
-        ...(index === 0 ? { markArea: shading(chart, colours), ...limitLine(chart.limit, colours) } : {}),
+        ...(index === 0 ? { markArea: shading(chart, colours, (canvas.width - SIDES) / end), ...limitLine(chart.limit, colours) } : {}),
       })),
       ...second.map((line, index) => ({
         ...drawn(chart.second?.series ?? chart.series, line, { marks: chart.marks }, colours),
@@ -166,14 +170,27 @@ function limitLine(limit: TimeChart["limit"], colours: Palette) {
   };
 }
 
-function shading({ phases, spikes = [], marks = [] }: TimeChart, colours: Palette) {
+/** Names of phases that have room beside those before them; empty of the others. */
+export function phaseNames(phases: PhaseSpan[], perSecond: number): string[] {
+  let taken = -Infinity;
+  return phases.map(({ name, from_s, to_s }) => {
+    const middle = ((from_s + to_s) / 2) * perSecond;
+    const half = (name.length * LETTER) / 2;
+    if (middle - half < taken) return "";
+    taken = middle + half;
+    return name;
+  });
+}
+
+function shading({ phases, spikes = [], marks = [] }: TimeChart, colours: Palette, perSecond: number) {
+  const names = phaseNames(phases, perSecond);
   return {
     silent: true,
     label: { color: colours.quiet, position: "insideTop", fontSize: 11, distance: -14 },
     data: [
-      ...phases.map((phase) => [
+      ...phases.map((phase, index) => [
         {
-          name: phase.name,
+          name: names[index],
           xAxis: phase.from_s,
           itemStyle: { color: phase.kind === "measure" ? "transparent" : colours.faint },
         },
