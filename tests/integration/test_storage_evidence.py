@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from packages import need_program
 from loadstone.doctor.collect.host import host_facts
 from loadstone.doctor.rules.base import Host
 from loadstone.doctor.rules.host_flushes import flushes_dropped, flushes_not_sent
+from loadstone.host.direct_writes import try_beside
 from loadstone.journal import Journal
 from loadstone.placements import tree
 from loadstone.placements.account import own_account
@@ -100,22 +102,52 @@ def test_where_the_bytes_went(places: Places, text: str, access: str, expected: 
     assert way(places.use(StorageSpec(data=text)).data, places, access) is expected
 
 
-def test_checksums_of_btrfs_bring_writes_into_the_page_cache(places: Places) -> None:
-    need("loop:btrfs")
-    data = places.use(StorageSpec(data="loop:btrfs,size=256MB")).data
-    plain, nodatacow = data / "plain", data / "nodatacow"
-    plain.mkdir()
-    nodatacow.mkdir()
-    subprocess.run(["chattr", "+C", nodatacow], check=True)
-    assert way(nodatacow, places, "write") is Way.PAST
-    checksummed = seen(plain, places, "--rw=write", "--bs=64k")
-    assert checksummed.nearest is not None
-    assert checksummed.nearest.write_bytes >= SIZE
-    assert checksummed.cached is not None
-    # Whether pages stay is the kernel's to say: since 6.15 some do.
-    found = judge_way(SIZE, SIZE, checksummed)
+BTRFS = [
+    ("loop:btrfs,size=256MB", "", Way.THROUGH),
+    ("loop:btrfs,size=256MB", "+C", Way.PAST),
+    ("loop:btrfs,nodatasum,size=256MB", "", Way.PAST),
+]
+
+
+@pytest.mark.parametrize(("text", "flag", "expected"), long_but([BTRFS[0], BTRFS[1]], BTRFS))
+def test_btrfs_writes_past_the_page_cache_only_what_has_no_checksums(
+    places: Places, text: str, flag: str, expected: Way
+) -> None:
+    need(text)
+    folder = places.use(StorageSpec(data=text)).data / "files"
+    folder.mkdir()
+    if flag:
+        subprocess.run(["chattr", flag, folder], check=True)
+    wrote = seen(folder, places, "--rw=write", "--bs=64k")
+    assert wrote.nearest is not None
+    assert wrote.nearest.write_bytes >= SIZE
+    assert wrote.direct is not None
+    if not flag and "nodatasum" not in text:
+        expected = expected if wrote.direct.buffered else Way.PAST  # since 6.14, not for ever
+    assert wrote.direct.no_cow == bool(flag)
+    found = judge_way(SIZE, SIZE, wrote)
     assert found is not None
-    assert (found.way is Way.THROUGH) == (checksummed.cached.resident_bytes > 0)
+    assert found.way is expected, found.evidence
+    if wrote.direct.buffered:
+        assert f"btrfs of Linux {platform.release()}" in found.evidence
+        assert "without the flag NOCOW" in found.evidence
+    happened = seen(folder, places, "--rw=read", "--bs=64k")
+    read = judge_way(SIZE, 0, happened, emptied=True, in_flight_bytes=64 << 10)
+    assert read is not None
+    assert read.way is Way.PAST, read.evidence
+
+
+def test_a_file_is_judged_by_its_own_flag_and_not_by_its_folders(places: Places) -> None:
+    need("loop:btrfs")
+    folder = places.use(StorageSpec(data="loop:btrfs,size=256MB")).data
+    (folder / "before").write_bytes(bytes(SIZE))
+    subprocess.run(["chattr", "+C", folder], check=True)
+    (folder / "after").write_bytes(bytes(SIZE))
+    before, after = (try_beside(folder / name) for name in ("before", "after"))
+    assert before is not None
+    assert after is not None
+    assert (before.no_cow, after.no_cow, after.buffered) == (False, True, False)
+    assert {path.name for path in folder.iterdir()} == {"before", "after"}
 
 
 def test_overlay_is_followed_to_the_disk_of_its_upper_folder(places: Places) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.host.below import Ground, ground_of
+from loadstone.host.direct_writes import DirectWrites
 from loadstone.host.machine import Machine
 from loadstone.host.page_cache import Cached, cached, cached_below
 from loadstone.placements.flushes import FlushAnswer, ServerFlushes
@@ -32,6 +33,11 @@ def on_disk(seen_mb: float, resident_mb: float, before_mb: float = 0) -> Below:
     )
 
 
+def btrfs(*, buffered: bool, resident_mb: float = 0) -> Below:
+    tried = DirectWrites(buffered, no_cow=not buffered)
+    return replace(on_disk(512, resident_mb), file_system="btrfs", direct=tried, kernel="6.18.4")
+
+
 @pytest.mark.parametrize(
     ("written_mb", "seen", "way"),
     [
@@ -39,7 +45,10 @@ def on_disk(seen_mb: float, resident_mb: float, before_mb: float = 0) -> Below:
         (512, on_disk(480, 0), Way.PAST),
         (512, on_disk(1024, 0), Way.PAST),  # a mirror writes all twice
         (512, on_disk(60, 64), Way.THROUGH),
-        (512, on_disk(512, 0.1), Way.THROUGH),  # btrfs with checksums: written, then dropped
+        (512, on_disk(512, 0.1), Way.THROUGH),
+        (512, btrfs(buffered=True), Way.THROUGH),  # written in the page cache, then dropped
+        (512, btrfs(buffered=False), Way.PAST),
+        (0, btrfs(buffered=True), Way.PAST),  # reads are direct
         (0, on_disk(512, 0), Way.PAST),
         (0, on_disk(3, 64), Way.THROUGH),
         (0, on_disk(512, 64, 64), Way.PAST),  # whole in memory, and not used
@@ -67,6 +76,16 @@ def test_pages_of_files_that_the_load_took_out_of_memory_have_come_since(
     written_mb: int, seen: Below, way: Way
 ) -> None:
     found = judge(512 * MB, written_mb * MB, seen, emptied=True)
+    assert found is not None
+    assert found.way is way
+
+
+@pytest.mark.parametrize(("in_flight_mb", "way"), [(8, Way.PAST), (1, Way.THROUGH)])
+def test_btrfs_reads_into_each_new_buffer_through_the_page_cache(
+    in_flight_mb: int, way: Way
+) -> None:
+    seen = btrfs(buffered=True, resident_mb=22)
+    found = judge(212 * MB, 0, seen, emptied=True, in_flight_bytes=in_flight_mb * MB)
     assert found is not None
     assert found.way is way
 
@@ -125,6 +144,19 @@ def test_members_of_a_layer_are_added() -> None:
     found = below.between(before, before | {f"layer 0 loop{n} write_bytes": 7.0 for n in (1, 2)})
     assert found is not None
     assert found.nearest == Moved(("loop1", "loop2"), 0, 14, 0)
+
+
+def test_one_file_that_btrfs_writes_in_the_page_cache_is_enough() -> None:
+    kernel = {"on btrfs": 1.0, "kernel 6.18.4": 1.0}
+    log = {"direct log.test buffered": 0.0, "direct log.test no_cow": 1.0}
+    pages = {"direct pages.test buffered": 1.0, "direct pages.test no_cow": 0.0}
+    both = kernel | log | pages
+    found = below.between(both, both, {"log.test", "pages.test"})
+    assert found is not None
+    assert (found.direct, found.kernel) == (DirectWrites(buffered=True, no_cow=False), "6.18.4")
+    alone = below.between(both, both, {"log.test"})
+    assert alone is not None
+    assert alone.direct == DirectWrites(buffered=False, no_cow=True)
 
 
 def test_nothing_read_is_nothing_below() -> None:

@@ -79,6 +79,12 @@ def cached_below(folder: Path) -> dict[str, Cached]:
     return found
 
 
+def resident_pages(descriptor: int, size: int) -> int:
+    """How many pages of an open file of this size are in memory."""
+    found = _cachestat(descriptor)
+    return _mincore(descriptor, size) if found is None else found[0]
+
+
 def _cachestat(descriptor: int) -> tuple[int, int] | None:
     """Pages in the cache, and those not yet written; None where the kernel has no such call."""
     stat, whole = _Stat(), _Range(0, 0)

@@ -6,12 +6,14 @@ A reading is a table of figures, as `Workload.observe` returns it. Its names hol
 
 from __future__ import annotations
 
+import platform
 import stat
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from loadstone.host.below import Ground, counters, ground_of, ground_of_device
+from loadstone.host.direct_writes import DirectWrites, try_beside
 from loadstone.host.machine import THIS_MACHINE, Machine
 from loadstone.host.memory_group import BoundedGroup
 from loadstone.host.page_cache import Cached, cached_below
@@ -19,7 +21,9 @@ from loadstone.placements.flushes import ServerFlushes
 
 _COUNTERS = ("read_bytes", "write_bytes", "flushes")
 _LAYER, _JOURNAL, _ON, _ENDS, _SERVER = "layer", "journal", "on", "ends on", "server"
-_FILE, _GROUP, _SERVED = "file", "group", "served"
+_FILE, _GROUP, _SERVED, _DIRECT, _KERNEL = "file", "group", "served", "direct", "kernel"
+_DROPS_PAGES = "btrfs"
+"""It may make direct writes in the page cache, and leaves no page there to see."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Below:
         served: The load reaches the files by a server, which has them in its own page cache.
         server: What a server of ours does with flushes, if there is one.
         memory: Of the load, if a control group bounds it.
+        direct: How direct writes to the files are made, where pages do not show it.
+        kernel: Which made them so.
     """
 
     file_system: str
@@ -82,6 +88,8 @@ class Below:
     served: bool = False
     server: ServerFlushes | None = None
     memory: MemoryBound | None = None
+    direct: DirectWrites | None = None
+    kernel: str | None = None
 
     @property
     def nearest(self) -> Moved | None:
@@ -112,6 +120,8 @@ def read(
         figures[f"{_ENDS} {ground.ends_on}"] = 1.0
     for file, held in cached_below(path).items():
         figures |= _told(f"{_FILE} {file}", asdict(held))
+    if ground.file_system == _DROPS_PAGES and path.is_dir() and not served:
+        figures |= _of_direct_writes(path)
     if server is not None:
         figures |= _told(_SERVER, asdict(server))
     return figures
@@ -147,6 +157,8 @@ def between(
         _SERVED in after,
         _server(after),
         _bound(before, after),
+        _direct(after, files),
+        _word(after, _KERNEL),
     )
 
 
@@ -167,6 +179,16 @@ def _of_devices(ground: Ground, machine: Machine) -> dict[str, float]:
                     figures[f"{place} {name} {counter}"] = float(getattr(known[name], counter))
                 figures[f"{place} {name} fua"] = float(_takes_durable_writes(name, machine))
     return figures
+
+
+def _of_direct_writes(folder: Path) -> dict[str, float]:
+    """How they are made to each file of a folder, and by which kernel."""
+    found = {f"{_KERNEL} {platform.release()}": 1.0}
+    for path in (each for each in folder.iterdir() if each.is_file()):
+        tried = try_beside(path)
+        if tried is not None:
+            found |= _told(f"{_DIRECT} {path.name}", asdict(tried))
+    return found
 
 
 def _takes_durable_writes(name: str, machine: Machine) -> bool:
@@ -210,14 +232,30 @@ def _word(figures: Mapping[str, float], place: str) -> str | None:
 
 
 def _cached(figures: Mapping[str, float], files: Collection[str]) -> Cached | None:
+    own = [Cached(**each) for each in _of_files(figures, _FILE, files)]
+    return sum(own[1:], own[0]) if own else None
+
+
+def _direct(figures: Mapping[str, float], files: Collection[str]) -> DirectWrites | None:
+    """Of all files together: one that is written in the page cache is enough."""
+    own = _of_files(figures, _DIRECT, files)
+    if not own:
+        return None
+    return DirectWrites(
+        buffered=any(each["buffered"] for each in own), no_cow=all(each["no_cow"] for each in own)
+    )
+
+
+def _of_files(
+    figures: Mapping[str, float], place: str, files: Collection[str]
+) -> list[dict[str, int]]:
+    """What is told of these files; of all, if of none of them."""
     found: dict[str, dict[str, int]] = {}
     for key, value in figures.items():
-        if key.startswith(f"{_FILE} "):
-            name, _, what = key.removeprefix(f"{_FILE} ").rpartition(" ")
+        if key.startswith(f"{place} "):
+            name, _, what = key.removeprefix(f"{place} ").rpartition(" ")
             found.setdefault(name, {})[what] = int(value)
-    held = {name: Cached(**values) for name, values in found.items()}
-    own = [each for name, each in held.items() if name in files] or list(held.values())
-    return sum(own[1:], own[0]) if own else None
+    return [each for name, each in found.items() if name in files] or list(found.values())
 
 
 def _bound(before: Mapping[str, float], after: Mapping[str, float]) -> MemoryBound | None:

@@ -3,7 +3,8 @@
 A file system may refuse O_DIRECT, and it may accept it and not do it: tmpfs does since Linux 6.6,
 btrfs buffers every write of a checksummed file since 6.14, overlay and fuse do what is below them.
 So the words of open(2) are no evidence. What the load moved is held against what the device below
-has moved meanwhile, and against the pages of the files that are in memory afterwards.
+has moved meanwhile, and against the pages of the files that are in memory afterwards. btrfs leaves
+no page there: a direct write of Loadstone's own, beside each file, shows how it makes them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from loadstone.workloads.storage.below import Below
 ENOUGH = 0.9
 """So much of what the load moved must have been seen at the device. The reading is taken some
 milliseconds after the last request, and others may write meanwhile: it is never exact."""
+_READ_AHEAD = 4
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
 
@@ -38,7 +40,12 @@ class WayFinding:
 
 
 def judge(
-    moved_bytes: int, written_bytes: int, below: Below, *, emptied: bool = False
+    moved_bytes: int,
+    written_bytes: int,
+    below: Below,
+    *,
+    emptied: bool = False,
+    in_flight_bytes: int = 0,
 ) -> WayFinding | None:
     """Says how the bytes of a test went.
 
@@ -48,6 +55,7 @@ def judge(
         below: What happened below its files meanwhile.
         emptied: The load took the files out of memory before each of its passes, as fio does
             (`invalidate`): pages that are there afterwards have come since.
+        in_flight_bytes: Of all requests that the load has in flight at a time.
 
     Returns:
         None if nothing was moved.
@@ -72,7 +80,30 @@ def judge(
     )
     if seen_bytes < ENOUGH * moved_bytes:
         return WayFinding(Way.THROUGH, evidence)
-    return WayFinding(_by_pages(written_bytes, below, emptied=emptied), evidence)
+    if written_bytes and below.direct is not None and below.direct.buffered:
+        return WayFinding(Way.THROUGH, f"{evidence}; {_of_direct(below)}")
+    few = below.direct is not None and _few(below, in_flight_bytes)
+    way = Way.PAST if few else _by_pages(written_bytes, below, emptied=emptied)
+    return WayFinding(way, evidence)
+
+
+def _of_direct(below: Below) -> str:
+    """How direct writes were made, where that was tried."""
+    flag = "with" if below.direct is not None and below.direct.no_cow else "without"
+    return (
+        f"{below.file_system} of Linux {below.kernel} made a direct write to a file as these, "
+        f"{flag} the flag NOCOW, in the page cache, and leaves no page there"
+    )
+
+
+def _few(below: Below, in_flight_bytes: int) -> bool:
+    """Whether so little is in memory that it is that of btrfs's first reads.
+
+    It reads through the page cache into each buffer that was not touched yet, and ahead: three
+    times as much was seen. The load has a buffer for each request in flight, new ones in each pass.
+    """
+    held = below.cached
+    return held is not None and held.resident_bytes <= _READ_AHEAD * in_flight_bytes
 
 
 def _without_device(below: Below) -> Way:

@@ -41,6 +41,7 @@ class Seen:
         by_write: Each write was asked to be durable by itself (O_DSYNC).
         emptied: Its files were taken out of memory before each pass.
         below: What the devices and the page cache show.
+        in_flight_bytes: Of the requests that it asked to have in flight.
     """
 
     test: str
@@ -50,6 +51,7 @@ class Seen:
     by_write: bool
     emptied: bool
     below: Below
+    in_flight_bytes: int = 0
 
     @property
     def way(self) -> WayFinding | None:
@@ -57,7 +59,13 @@ class Seen:
         if self.below == ELSEWHERE:
             return None
         moved_bytes, written_bytes = self.moved_bytes, self.written_bytes
-        return judge_way(moved_bytes, written_bytes, self.below, emptied=self.emptied)
+        return judge_way(
+            moved_bytes,
+            written_bytes,
+            self.below,
+            emptied=self.emptied,
+            in_flight_bytes=self.in_flight_bytes,
+        )
 
     @property
     def flushes(self) -> FlushFinding | None:
@@ -95,6 +103,7 @@ def seen(test: StorageTest, measured: Measured, sync: str, files: Collection[str
         words == {"dsync"},
         all(job.options.get("invalidate", "1") != "0" for job in test.jobs),
         below,
+        sum(job.block_bytes * job.depth * job.threads for job in test.jobs),
     )
 
 
