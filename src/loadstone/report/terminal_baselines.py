@@ -15,6 +15,7 @@ from loadstone.report.model.baselines import (
 )
 from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.variants import MetricInfo
+from loadstone.report.terminal_wide import WideColumn, WidePart, WideTables
 from loadstone.report.text import number, p_value
 
 
@@ -40,28 +41,29 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
 
 
-def _figures(document: ReportDocument, report: BaselineReport) -> Table:
+def _figures(document: ReportDocument, report: BaselineReport) -> WideTables:
     """A line for each placement: the systems, then the tests; each with its rank."""
-    table = _table()
-    table.add_column("placement", overflow="fold")
     unit = next((each.unit for each in document.metrics if each.name == report.metric), "")
-    columns: list[dict[str, float]] = []
-    for system in report.databases:
-        table.add_column(system.name or unit, justify="right", overflow="fold")
-        columns.append(_of_system(document, report, system))
+    up = _goes_up(document, report.metric)
+    columns = [
+        _column(report, system.name or unit, _of_system(document, report, system), up)
+        for system in report.databases
+    ]
     for test in report.tests:
-        table.add_column(f"{test.label}, {test.unit}", justify="right", overflow="fold")
-        columns.append(_of_test(report, test))
-    up = [_goes_up(document, report.metric)] * len(report.databases)
-    ups = [*up, *(test.higher_is_better is not False for test in report.tests)]
-    ranks = [_ranks(column, good) for column, good in zip(columns, ups, strict=True)]
-    for place in report.placements:
-        name = Text(place.placement)
-        if place.missing:
-            name.append(f"\n{place.missing}", style="yellow")
-        cells = (_cell(place, own, rank) for own, rank in zip(columns, ranks, strict=True))
-        table.add_row(name, *cells)
-    return table
+        own, heading = _of_test(report, test), f"{test.label}, {test.unit}"
+        columns.append(_column(report, heading, own, test.higher_is_better is not False))
+    places = report.placements
+    missing = {row: each.missing for row, each in enumerate(places) if each.missing}
+    return WideTables(
+        [each.placement for each in places], [WidePart("", columns)], missing, "placement"
+    )
+
+
+def _column(
+    report: BaselineReport, heading: str, figures: dict[str, float], higher_is_better: bool
+) -> WideColumn:
+    ranks = _ranks(figures, higher_is_better)
+    return WideColumn(heading, [_cell(place, figures, ranks) for place in report.placements])
 
 
 def _goes_up(document: ReportDocument, metric: str) -> bool:

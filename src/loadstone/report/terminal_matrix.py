@@ -15,6 +15,7 @@ from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.steps import StepsReport, StepTitle
 from loadstone.report.model.variants import VariantReport
 from loadstone.report.terminal_variants import STYLES, SYMBOLS
+from loadstone.report.terminal_wide import WideColumn, WidePart, WideTables
 from loadstone.report.text import interval, number, percent
 from loadstone.results.metrics import all_metrics
 
@@ -74,13 +75,16 @@ def matrix_tables(document: ReportDocument) -> list[RenderableType]:
     report = _tests_of(document)
     if report is None:
         return []
-    parts: list[RenderableType] = []
-    for column in _columns(report):
-        steps = [step for step in report.steps if step.column == column]
-        parts.append(Text(f"{column.capitalize()}, {_unit(document, report)}", style="bold"))
-        parts += [_matrix(document, report, steps), Text("")]
-    parts.append(Text(_legend(document, report), style="dim"))
-    return [*parts, Text("")]
+    parts = [
+        WidePart(
+            f"{column.capitalize()}, {_unit(document, report)}",
+            [_column(document, report, step) for step in report.steps if step.column == column],
+        )
+        for column in _columns(report)
+    ]
+    unsafe = {row: "UNSAFE" for row, each in enumerate(document.variants) if each.unsafe}
+    tables = WideTables([each.name for each in document.variants], parts, unsafe)
+    return [tables, Text(""), Text(_legend(document, report), style="dim"), Text("")]
 
 
 def _tests_of(document: ReportDocument) -> StepsReport | None:
@@ -125,14 +129,9 @@ def _figure(document: ReportDocument, metric: str | None) -> Text:
     return text
 
 
-def _matrix(document: ReportDocument, report: StepsReport, steps: Sequence[StepTitle]) -> Table:
-    table = _table("", [step.title for step in steps])
-    for variant in document.variants:
-        name = Text(variant.name, style="bold")
-        if variant.unsafe:
-            name.append("\n UNSAFE", style="not bold yellow")
-        table.add_row(name, *(_cell(report, variant, step.metric) for step in steps))
-    return table
+def _column(document: ReportDocument, report: StepsReport, step: StepTitle) -> WideColumn:
+    cells = [_cell(report, variant, step.metric) for variant in document.variants]
+    return WideColumn(step.title, cells)
 
 
 def _cell(report: StepsReport, variant: VariantReport, metric: str) -> Text:
