@@ -12,6 +12,7 @@ from lengths import long_but
 from loadstone.errors import RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
 from loadstone.spec.target import TargetSpec
+from loadstone.targets import served
 from loadstone.targets.mariadb import OwnedMariaDB, RemoteMariaDB
 from loadstone.targets.mariadb.client import Client
 
@@ -234,3 +235,15 @@ def test_server_at_an_address_is_not_stopped(theirs: Theirs, make_target: MakeTa
 def test_address_without_a_server(make_target: MakeTarget, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot connect to database 'd'"):
         make_target(f"mysql://u@/d?socket={tmp_path}/no", engine="mariadb")
+
+
+@pytest.mark.long
+def test_a_silent_server_holds_no_query_for_ever(
+    theirs: Theirs, empty_mariadb: OwnedMariaDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert theirs.database.value("SELECT 1") == 1
+    monkeypatch.setattr(served, "ANSWER_S", 0.5)
+    monkeypatch.setattr(served, "_QUIET_S", 0.0)
+    with empty_mariadb.outage("pause"), pytest.raises(TargetError, match="timed out"):
+        theirs.database.query("SELECT 1")
+    assert theirs.database.value("SELECT 1") == 1

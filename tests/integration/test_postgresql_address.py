@@ -27,6 +27,7 @@ from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode, RefusedError, TargetError, WrongInputError
 from loadstone.journal import open_journals
 from loadstone.spec.target import TargetSpec
+from loadstone.targets import served
 from loadstone.targets.postgresql import OwnedPostgreSQL, RemotePostgreSQL
 from loadstone.targets.postgresql.client import Client
 
@@ -311,3 +312,15 @@ def test_server_at_an_address_is_not_stopped(theirs: Theirs, make_target: MakeTa
 def test_address_without_a_server(make_target: MakeTarget, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot connect to database 'd'"):
         make_target(f"postgresql://u@/d?host={tmp_path}")
+
+
+@pytest.mark.long
+def test_a_silent_server_holds_no_query_for_ever(
+    theirs: Theirs, running: OwnedPostgreSQL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert theirs.database.value("SELECT 1") == 1
+    monkeypatch.setattr(served, "ANSWER_S", 0.5)
+    monkeypatch.setattr(served, "_QUIET_S", 0.0)
+    with running.outage("pause"), pytest.raises(TargetError, match="timeout expired"):
+        theirs.database.query("SELECT 1")
+    assert theirs.database.value("SELECT 1") == 1

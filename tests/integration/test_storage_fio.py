@@ -28,7 +28,7 @@ from loadstone.runner.clock import Clock
 from loadstone.runner.messages import Inbox
 from loadstone.workloads.measured import Observation
 from loadstone.workloads.storage.files import file_name, gap, lay_out
-from loadstone.workloads.storage.fio_binary import examine_named
+from loadstone.workloads.storage.fio_binary import examine_fio
 from loadstone.workloads.storage.workload import Storage
 
 PROGRAM = Program("loadstone-fio", command=(sys.executable, "-m", "loadstone.fio.main"))
@@ -318,8 +318,8 @@ def test_an_engine_of_network_storage_is_looked_for_before_a_run(
 ) -> None:
     monkeypatch.setenv("LOADSTONE_FIO_BINARY", str(stand_in_fio.doing(bin_folder, "    pass\n")))
     with pytest.raises(WrongInputError, match="has no engine nfs"):
-        examine_named("nfs")
-    examine_named("folder")
+        examine_fio("nfs")
+    examine_fio("folder")
 
 
 def test_no_fio_is_one_line(run: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

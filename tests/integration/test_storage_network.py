@@ -31,6 +31,7 @@ from loadstone.targets.base import TargetContext
 from loadstone.targets.network_storage import Iscsi, Nbd, Nfs, address
 from loadstone.targets.network_storage.served import ServedStorage
 from loadstone.targets.registry import target_for
+from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES
 
 VICTIM = Path(__file__).with_name("network_victim.py")
 KINDS: dict[str, type[ServedStorage]] = {"nbd": Nbd, "iscsi": Iscsi, "nfs": Nfs}
@@ -53,7 +54,8 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TargetC
 
 def need(kind: type[ServedStorage]) -> None:
     """Skips by name where a server, or the fio for it, is missing; a fio is built where it can."""
-    if reason := kind.unavailable():
+    reason = kind.unavailable() or fio_program.unavailable(NETWORK_ENGINES[kind.engine])
+    if reason:
         do_without(f"{kind.engine}: {reason}")
 
 
@@ -87,8 +89,8 @@ def fio(target: ServedStorage | address.StorageAtAddress, *options: str) -> int:
         "nfs": [f"--nfs_url={url}", "--filename=/data"],
     }[target.engine]
     fixed = ["--name=x", "--thread", f"--size={_BYTES}", "--bs=4k", "--rw=write", "--io_size=128k"]
-    program = fio_program.fio_with(target.fio_engine)
-    command = [program, f"--ioengine={target.fio_engine}", *fixed, *place, *options]
+    engine = NETWORK_ENGINES[target.engine]
+    command = [fio_program.fio_with(engine), f"--ioengine={engine}", *fixed, *place, *options]
     return subprocess.run(command, capture_output=True, check=False, timeout=60).returncode
 
 
@@ -147,7 +149,7 @@ def test_killed_while_it_serves(
     tmp_path: Path, open_folder: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     need(KINDS[engine])
-    fio_program.fio_with(KINDS[engine].fio_engine)
+    fio_program.fio_with(NETWORK_ENGINES[engine])
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     before = listing()
     arguments = [engine, open_folder, tmp_path / "journal.jsonl"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from loadstone.errors import TargetError
+from loadstone.targets import served
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database
 from loadstone.targets.registry import TARGETS
@@ -136,3 +138,18 @@ def test_an_interrupt_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, e
     for ask in ASKS[engine](monkeypatch, interrupted, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             ask()
+
+
+def test_a_connection_is_cut_if_the_server_is_silent_and_stays_if_it_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.send(b"here")
+        with served.cut_if_silent(ours.fileno()):
+            assert ours.recv(4) == b"here"
+        theirs.send(b"still")
+        assert ours.recv(5) == b"still"
+        monkeypatch.setattr(served, "ANSWER_S", 0.01)
+        with served.cut_if_silent(ours.fileno()):
+            assert ours.recv(4) == b"", "it waited for the server"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.experiments.conduct import examine
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.placements import exported, programs
 from loadstone.placements.network import nbdkit_arguments
@@ -15,8 +16,10 @@ from loadstone.placements.place import parse
 from loadstone.spec.model import Experiment
 from loadstone.spec.target import TargetSpec
 from loadstone.targets import fio_program
-from loadstone.targets.network_storage import Iscsi, Nbd, Nfs
+from loadstone.targets.network_storage import Iscsi, Nbd, Nfs, libnfs
 from loadstone.targets.registry import target_for
+from loadstone.workloads.storage import workload
+from loadstone.workloads.storage.fio_binary import examine_fio
 
 REACHED = {
     "folder": {"none", "fsync", "fdatasync", "dsync"},
@@ -32,6 +35,7 @@ def all_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Nbd, "unavailable", classmethod(lambda _: None))
     monkeypatch.setattr(Iscsi, "unavailable", classmethod(lambda _: None))
     monkeypatch.setattr(Nfs, "unavailable", classmethod(lambda _: None))
+    monkeypatch.setattr(workload, "examine_fio", lambda _: None)
 
 
 @pytest.mark.parametrize("engine", REACHED)
@@ -149,3 +153,34 @@ def test_a_fio_that_cannot_be_built_names_what_is_missing(
     assert "libiscsi-dev libnfs-dev" in said
     with pytest.raises(TargetError, match=r"install .*libnfs-dev"):
         fio_program.fio_with("nfs")
+
+
+def examined(profile: str, server: str | None = None) -> None:
+    """As `plan` and `run` do."""
+    own = Experiment.model_validate(
+        {
+            "name": "x",
+            "workload": {"name": "storage", "parameters": {"profile": profile}},
+            "target": {"engine": "nfs"} | ({"server": server} if server else {}),
+            "design": {"kind": "run"},
+        }
+    )
+    examine(own, allow_unsafe=False)
+
+
+def test_only_the_profiles_of_fio_need_one_that_speaks_nfs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workload, "examine_fio", examine_fio)
+    monkeypatch.delenv("LOADSTONE_FIO_BINARY", raising=False)
+    monkeypatch.setattr(fio_program, "unavailable", lambda engine: f"no engine {engine}")
+    with pytest.raises(TargetError, match="nothing makes load on target nfs: no engine nfs"):
+        examined("cdm8")
+    examined("catalogue")
+
+
+@pytest.mark.parametrize("profile", ["cdm8", "catalogue"])
+def test_an_export_at_an_address_needs_libnfs(
+    monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
+    monkeypatch.setattr(libnfs, "_found", lambda: None)
+    with pytest.raises(TargetError, match="libnfs is missing: install the package libnfs-dev"):
+        examined(profile, "nfs://host/export")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import socket
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.database import Database
 
 _QUIET_S = 1.0
+ANSWER_S = 20.0
+"""So long a server may take to say that it is there; after that its connection is cut."""
 
 
 class SqlClient(ABC):
@@ -53,6 +59,28 @@ class SqlClient(ABC):
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The first column of the only row of a query."""
         return self.query(sql, parameters)[0][0]
+
+
+@contextlib.contextmanager
+def cut_if_silent(connection: int) -> Iterator[None]:
+    """Shuts a connection down if the block takes too long: no client library gives up by itself.
+
+    Args:
+        connection: The file descriptor of its socket.
+    """
+
+    def cut() -> None:
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+    with socket.socket(fileno=os.dup(connection)) as end:
+        timer = threading.Timer(ANSWER_S, cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 class ServedDatabase(Database):

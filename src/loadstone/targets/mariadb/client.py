@@ -11,7 +11,7 @@ from loadstone.targets.connection import ServerConnection
 from loadstone.targets.library import calling, shortened
 from loadstone.targets.mariadb import session
 from loadstone.targets.mariadb.script import statements
-from loadstone.targets.served import SqlClient
+from loadstone.targets.served import SqlClient, cut_if_silent
 
 if TYPE_CHECKING:
     import pymysql
@@ -136,7 +136,8 @@ class Client(SqlClient):
 
         if connection.open and self.was_quiet():
             try:
-                connection.ping(reconnect=False)
+                with cut_if_silent(connection._sock.fileno()):  # type: ignore[attr-defined]
+                    connection.ping(reconnect=False)
             except (pymysql.MySQLError, OSError):
                 return True
         return not connection.open

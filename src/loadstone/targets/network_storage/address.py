@@ -18,7 +18,6 @@ from loadstone.placements import programs
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
-from loadstone.targets import fio_program
 from loadstone.targets.address import holds_password, unreadable
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.capabilities import FOLDERS, OVERWRITING
@@ -41,8 +40,6 @@ _HEAD_BYTES = 1 << 20
 class StorageAtAddress(Target):
     """What is there before an experiment is there after it, but for a disk that is named twice."""
 
-    fio_engine: ClassVar[str]
-
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """The address; nobody is asked yet."""
@@ -51,13 +48,7 @@ class StorageAtAddress(Target):
             raise WrongInputError(
                 f"{cls.engine} at an address is not started here", advice="leave data, storage out"
             )
-        if reason := fio_program.unavailable(cls.fio_engine):
-            raise TargetError(f"target {cls.engine} is not available: {reason}")
         return {"engine": cls.engine, "server": spec.server}
-
-    def open(self) -> None:
-        """Finds, or builds, the fio for it."""
-        fio_program.fio_with(self.fio_engine)
 
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Nothing is made: the load decides what is written."""
@@ -80,10 +71,8 @@ class StorageAtAddress(Target):
         return self.spec.server
 
     def inventory(self) -> dict[str, Any]:
-        """The address, and the fio for it."""
-        fio = fio_program.fio_with(self.fio_engine)
-        told = {"path": str(fio), "version": fio_program.version_of(fio)}
-        return {"engine": self.engine, "url": self.url(), "fio": told}
+        """The address."""
+        return {"engine": self.engine, "url": self.url()}
 
     def identity(self) -> str:
         """The address."""
@@ -160,7 +149,6 @@ class NbdAtAddress(DiskAtAddress):
     """A disk of NBD that is only read."""
 
     engine = "nbd"
-    fio_engine = "nbd"
     capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", "fsync"})
 
 
@@ -168,7 +156,6 @@ class IscsiAtAddress(DiskAtAddress):
     """A disk of iSCSI that is only read."""
 
     engine = "iscsi"
-    fio_engine = "libiscsi"
     capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", "fsync", "fdatasync"})
 
 
@@ -188,13 +175,19 @@ class NfsAtAddress(StorageAtAddress):
     """A folder of our own in an export, which is removed at the end."""
 
     engine = "nfs"
-    fio_engine = "nfs"
     capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", FOLDERS, OVERWRITING})
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
         self._name = f"loadstone-{secrets.token_hex(6)}"
         self._entry: Entry | None = None
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """As of all, and that there is what makes, reads back and removes the folder."""
+        if reason := libnfs.absent():
+            raise TargetError(f"{spec.server} cannot be reached: {reason}")
+        return super().describe(spec)
 
     def check_access(self) -> None:
         """Mounts it, as fio does.
@@ -208,7 +201,6 @@ class NfsAtAddress(StorageAtAddress):
 
     def open(self) -> None:
         """Makes the folder, journalled."""
-        super().open()
         self._entry = self.context.journal.before(
             f"make a folder {self._name} in {self.spec.server.partition('?')[0]}",
             REMOVE_FOLDER,

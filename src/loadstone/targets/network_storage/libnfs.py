@@ -1,6 +1,6 @@
 """A folder of an NFS export, by libnfs, as fio's engine reaches it: made, read, emptied, removed.
 
-The library comes with the fio that speaks NFS. Calls: libnfs.h of version 4.
+Calls: libnfs.h of version 4.
 """
 
 from __future__ import annotations
@@ -223,12 +223,21 @@ def within(url: str, name: str) -> str:
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))
 
 
+def absent() -> str | None:
+    """Why the library cannot be used, with the package that has it; None if it can."""
+    return None if _found() else "libnfs is missing: install the package libnfs-dev"
+
+
+@cache
+def _found() -> str | None:
+    return ctypes.util.find_library("nfs")
+
+
 @cache
 def _library() -> Any:
-    found = ctypes.util.find_library("nfs")
-    if found is None:
-        raise TargetError("libnfs is missing", advice="install the package libnfs-dev")
-    nfs = ctypes.CDLL(found)
+    if reason := absent():
+        raise TargetError(reason)
+    nfs = ctypes.CDLL(_found())
     pointer = ctypes.c_void_p
     results: dict[str, Any] = {
         "nfs_init_context": pointer,

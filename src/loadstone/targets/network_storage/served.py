@@ -88,7 +88,7 @@ class ServedStorage(Target):
     # -- before anything runs ------------------------------------------------------------------
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
-        """The server and the fio that would be used.
+        """The server that would be used.
 
         Raises:
             WrongInputError: If it names a server that is neither ours nor at an address.
@@ -105,10 +105,9 @@ class ServedStorage(Target):
 
     @classmethod
     def unavailable(cls) -> str | None:
-        """Why this machine cannot serve it, or make load on it; None if it can."""
+        """Why this machine cannot serve it; None if it can."""
         reasons = [programs.absent(name) for name in cls.needed_programs]
         reasons += [programs.absent_library(*each) for each in cls.needed_libraries.items()]
-        reasons.append(fio_program.unavailable(cls.fio_engine))
         return next((each for each in reasons if each), None)
 
     @classmethod
@@ -145,10 +144,9 @@ class ServedStorage(Target):
         return self._server
 
     def open(self) -> None:
-        """Makes its folder and finds, or builds, the fio for it; starts it with little to serve."""
+        """Makes its folder; starts it with little to serve."""
         if reason := self.unavailable():
             raise TargetError(f"target {self.engine} is not available: {reason}")
-        fio_program.fio_with(self.fio_engine)
         self._folders.open()
         log = self._folders.make_folder("log") / "server.log"
         work = self._folders.make_socket_folder(self.kept_socket)
@@ -213,9 +211,10 @@ class ServedStorage(Target):
         """Once for each way in which it serves."""
         served = f"{spec.settings} {spec.storage}"
         if served not in self._counted:
-            fio = fio_program.fio_with(self.fio_engine)
             self._counted[served] = self.server.count_flushes(
-                lambda: sync_some(fio, self.fio_engine, self.url())
+                lambda: sync_some(
+                    fio_program.fio_with(self.fio_engine), self.fio_engine, self.url()
+                )
             )
         self._flushes = self._counted[served]
 
@@ -262,15 +261,13 @@ class ServedStorage(Target):
 
     # -- observation ---------------------------------------------------------------------------
     def inventory(self) -> dict[str, Any]:
-        """The server as it runs, the fio for it, and where the files lie."""
-        fio = fio_program.fio_with(self.fio_engine)
+        """The server as it runs, and where the files lie."""
         return {
             "engine": self.engine,
             "url": self.url(),
             "settings": self.read_back(),
             "flushes": self._flushes.facts() if self._flushes else None,
             "server": [each.cmdline() for each in self.server.processes()],
-            "fio": {"path": str(fio), "version": fio_program.version_of(fio)},
             **self._folders.inventory(self.shared),
         }
 

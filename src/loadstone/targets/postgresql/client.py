@@ -12,7 +12,7 @@ from loadstone.targets.connection import ServerConnection
 from loadstone.targets.library import calling, shortened
 from loadstone.targets.postgresql import session
 from loadstone.targets.postgresql.script import statements
-from loadstone.targets.served import SqlClient
+from loadstone.targets.served import SqlClient, cut_if_silent
 
 if TYPE_CHECKING:
     import psycopg
@@ -115,7 +115,7 @@ class Client(SqlClient):
         import psycopg
 
         if not connection.closed and self.was_quiet():
-            with contextlib.suppress(psycopg.Error):
+            with contextlib.suppress(psycopg.Error), cut_if_silent(connection.fileno()):
                 connection.execute("SELECT 1")
         return connection.closed
 

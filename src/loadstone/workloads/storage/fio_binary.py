@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadstone.errors import WrongInputError
+from loadstone.errors import TargetError, WrongInputError
 from loadstone.targets import fio_program
 
 NETWORK_ENGINES: Mapping[Any, str] = {"nbd": "nbd", "nfs": "nfs", "iscsi": "libiscsi"}
@@ -76,14 +76,18 @@ def find_fio(needed: str | None = None) -> Fio:
     return _answering(str(fio_program.fio_with(needed)))
 
 
-def examine_named(engine: str) -> None:
-    """The fio of the variable, if it is set, serves a target of this name; none is built for it.
+def examine_fio(target: str) -> None:
+    """The fio of the variable, if it is set, serves a target of this name, or another is at hand.
 
     Raises:
-        WrongInputError: If it does not.
+        WrongInputError: If that of the variable does not.
+        TargetError: If it is not set, and there is none and none can be built.
     """
+    engine = NETWORK_ENGINES.get(target)
     if os.environ.get(VARIABLE):
-        find_fio(NETWORK_ENGINES.get(engine))
+        find_fio(engine)
+    elif engine and (reason := fio_program.unavailable(engine)):
+        raise TargetError(f"nothing makes load on target {target}: {reason}")
 
 
 def _answering(path: str) -> Fio:

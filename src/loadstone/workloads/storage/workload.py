@@ -28,7 +28,7 @@ from loadstone.workloads.measured import Measured, MetricSpec
 from loadstone.workloads.storage import below, catalogue_checks, told, wanted
 from loadstone.workloads.storage.catalogue_parameters import CATALOGUE
 from loadstone.workloads.storage.files import file_name, lay_out
-from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, examine_named, find_fio
+from loadstone.workloads.storage.fio_binary import NETWORK_ENGINES, examine_fio, find_fio
 from loadstone.workloads.storage.jobs.reading import is_text
 from loadstone.workloads.storage.jobs.resolving import in_full
 from loadstone.workloads.storage.jobs.tests import names_in
@@ -122,8 +122,8 @@ class Storage(Workload[Target]):
         )
 
     def examine_place(self, target: TargetSpec) -> None:
-        """The fio that is named speaks with it; a job file fits in and names nothing there."""
-        examine_named(target.engine)
+        """An fio speaks with it, or can be built; a job file fits in and names nothing there."""
+        examine_fio(target.engine)
         examine_named_place(target)
         if self.parameters.fio is not None:
             names = names_in(self.parameters.fio)
@@ -146,7 +146,8 @@ class Storage(Workload[Target]):
         return sum(self.test_files.values())
 
     def prepare(self, target: Target) -> None:
-        """Writes test files in full, where they are files, or a disk, of this machine."""
+        """Finds, or builds, its fio; writes test files in full, where they are of this machine."""
+        find_fio(NETWORK_ENGINES.get(target.engine))
         sizes = list(self.test_files.values())
         fit(max(sizes), target.disk_bytes())
         with self._laying_out(target) as paths:
