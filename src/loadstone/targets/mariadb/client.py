@@ -62,11 +62,13 @@ def connect(
             charset="utf8mb4",
             autocommit=True,
             connect_timeout=timeout_s,
+            read_timeout=timeout_s,  # a server that greets nobody is no connection either
             local_infile=local_infile,
         )
         with opened.cursor() as cursor:
             for statement in session.STATEMENTS:
                 cursor.execute(MINE + statement)
+    opened._read_timeout = None  # type: ignore[attr-defined] # statements take as long as they take
     return opened
 
 
