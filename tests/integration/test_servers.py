@@ -198,7 +198,7 @@ def test_snapshot_needs_free_space(make_target: MakeTarget, open_folder: Path, e
             os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(mount).free - 30 * 1024**2)
         with pytest.raises(TargetError, match="a snapshot needs"):
             target.snapshot("k")
-        with pytest.raises(TargetError, match="an empty target needs"):
+        with pytest.raises(TargetError, match="a new server needs"):
             make_target(engine=engine, data=mount)
         target.close()
         assert sorted(each.name for each in mount.iterdir()) == ["filler", "lost+found"]

@@ -34,6 +34,9 @@ def free(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return Usage(0, 0, told["bytes"])
 
     monkeypatch.setattr(shutil, "disk_usage", disk_usage)
+    memory = SimpleNamespace(available=100 * GB, free=0)
+    monkeypatch.setattr(space, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(space, "swap_memory", lambda: memory)
     monkeypatch.setattr(space, "mount_of", lambda _folder: None)
     return told
 
@@ -94,14 +97,15 @@ def test_a_file_system_that_compresses_may_hold_more_than_is_free(
     mount["file_system_options"] = "rw,space_cache=v2"
     with pytest.raises(RefusedError):
         refuse(experiment())
-    assert free["asked"] == 1
+    assert free["asked"] == 2, "once for each of the two experiments"
 
 
 @pytest.mark.parametrize(
     ("place", "where"),
     [
         ("loop:ext4,size=40GB", "40 GB are free in loop:ext4,size=40GB"),
-        ("loop:ext4,size=70GB", "60 GB are free in /data, below loop:ext4,size=70GB"),
+        ("loop:ext4,size=70GB", "loop:ext4,size=70GB needs 70 GB in /data, and 60 GB are free"),
+        ("loop:btrfs,raid1,size=40GB", "members=2,size=40GB needs 80 GB in /data"),
         ("tmpfs:size=70GB", "70 GB are free in tmpfs:size=70GB"),
         ("loop:ext4", "16 GB are free in loop:ext4"),
         ("folder:/other", "60 GB are free in /other"),
@@ -113,6 +117,40 @@ def test_a_placement_holds_its_size_and_no_more_than_is_free_below_it(
 ) -> None:
     with pytest.raises(RefusedError, match=where):
         refuse(experiment(target={"data": "/data", "storage": {"data": place}}))
+
+
+@pytest.mark.parametrize(
+    ("place", "where"),
+    [
+        ("tmpfs", "1.6 GB are free in tmpfs"),
+        ("tmpfs:size=70GB", "3 GB are free in memory, for tmpfs:size=70GB"),
+    ],
+)
+@pytest.mark.usefixtures("free")
+def test_a_placement_in_memory_holds_no_more_than_there_is(
+    place: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(space, "virtual_memory", lambda: SimpleNamespace(available=2 * GB))
+    monkeypatch.setattr(space, "swap_memory", lambda: SimpleNamespace(free=GB))
+    with pytest.raises(RefusedError, match=where):
+        refuse(experiment(target={"storage": {"data": place}}))
+
+
+def test_what_a_new_server_takes_is_refused_before_it_is_made(free: dict[str, int]) -> None:
+    free["bytes"] = 100 << 20
+    with pytest.raises(RefusedError, match="a new postgresql needs 128 MB in /data, and 100 MB"):
+        refuse(experiment(measure="1s", target={"data": "/data"}))
+
+
+def test_a_folder_takes_what_its_files_take(free: dict[str, int]) -> None:
+    files = {"profile": "cdm8", "file_size": "16MB"}
+    of = {"workload": {"name": "storage", "parameters": files}, "target": {"engine": "folder"}}
+    small = Experiment.model_validate({"version": 1, "name": "x", **of})
+    free["bytes"] = 20 << 20
+    refuse(small)
+    free["bytes"] = 10 << 20
+    with pytest.raises(RefusedError, match="about 16 MB for its data, and 10 MB are free"):
+        refuse(small)
 
 
 @pytest.mark.usefixtures("free")

@@ -25,6 +25,8 @@ from loadstone.results.record import FactorReading
 _LEAST_BYTES = 16 << 30
 _SPARE_BYTES = 2 << 30
 _GIB = 1 << 30
+_FREE_SHARE = 0.8
+"""Of what is free, that a placement without a size of its own may take."""
 _NETWORK = {
     "nbd": NetworkDevice,
     "volatile": VolatileDevice,
@@ -39,6 +41,11 @@ def size_for(data_bytes: int) -> int:
     An image takes space only where it was written, so this is a limit rather than a cost.
     """
     return max(_LEAST_BYTES, -(-(4 * data_bytes + _SPARE_BYTES) // _GIB) * _GIB)
+
+
+def default_size(free_bytes: int, data_bytes: int = 0) -> int:
+    """Size of a placement that names none, as far as so much space or memory is free."""
+    return min(size_for(data_bytes), int(free_bytes * _FREE_SHARE) >> 20 << 20)
 
 
 class MountedPlace:

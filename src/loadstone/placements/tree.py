@@ -16,8 +16,6 @@ from loadstone.units import format_size
 
 MARK = ".loadstone"
 DEFAULT_PARENT = Path("/var/tmp")  # noqa: S108
-LEAST_FREE_BYTES = 128 * 1024**2
-"""A new cluster with its first WAL takes about 40 MB; below this nothing useful fits."""
 
 
 def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[Path, Entry]:
@@ -25,7 +23,6 @@ def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[
 
     Raises:
         WrongInputError: If `parent` does not exist or the account cannot enter it.
-        TargetError: If the disk is all but full.
     """
     if not parent.is_dir():
         raise WrongInputError(
@@ -36,7 +33,6 @@ def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[
             f"the server runs as {account.name}, who may not enter {parent}",
             advice="name a data folder that it can enter, for example one below /var/tmp",
         )
-    check_space(parent, LEAST_FREE_BYTES, "an empty target")
     token = secrets.token_hex(6)
     path = parent.resolve() / f"loadstone-{token}"
     entry = journal.before(f"make folder {path}", "remove-tree", path=str(path), token=token)

@@ -79,6 +79,9 @@ class Target:
     data_is_folder: ClassVar[bool] = True
     """What `data` of its spec names is a folder, or becomes one."""
 
+    empty_bytes: ClassVar[int] = 0
+    """Free space without which it is not made, before there are any data."""
+
     serves: ClassVar[bool] = False
     """It is a server, with processes of its own, unless it is at an address of somebody else's."""
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from psutil import swap_memory, virtual_memory
+
 from loadstone.errors import RefusedError
 from loadstone.experiments.designs.baselines import baselines
 from loadstone.experiments.designs.search import rules_of
@@ -21,6 +23,7 @@ from loadstone.spec.design import CrashDesign, SearchDesign
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
 from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.units import format_size
 
 
@@ -42,6 +45,7 @@ class Space:
         Raises:
             RefusedError: With what it needs and what is free.
         """
+        self._refuse_unmade(parts.target)
         needed, room = growth_bytes(parts), self._room(parts)
         if needed is None or room is None:
             return
@@ -53,6 +57,24 @@ class Space:
                 advice="let it write less (shorter measure or soak, lower rate, smaller "
                 "file_size), or name a larger place: --data",
             )
+
+    def _refuse_unmade(self, target: TargetSpec) -> None:
+        """A server without data, and an image without files, are refused below some free space."""
+        from loadstone.placements.tree import DEFAULT_PARENT
+        from loadstone.targets.registry import target_for
+
+        below = Path(target.data) if target.data else DEFAULT_PARENT
+        needs = {f"a new {target.engine}": target_for(target).empty_bytes}
+        for place in map(parse, target.storage.named.values()):
+            if place.kind not in ("folder", *IN_MEMORY):
+                needs[place.text] = (place.size_bytes or 0) * place.members
+        for what, needed in needs.items():
+            if needed and needed > (free_bytes := self._free_in(below)):
+                raise RefusedError(
+                    f"{what} needs {format_size(needed)} in {below}, and "
+                    f"{format_size(free_bytes)} are free",
+                    advice="free some space, write a smaller size, or name a larger place: --data",
+                )
 
     def _room(self, parts: Parts) -> tuple[int, str] | None:
         """Bytes, and of what; None where they are not known, or hold more than as many."""
@@ -69,14 +91,18 @@ class Space:
 
     def _placed(self, place: Place, data: str | None) -> tuple[int, str] | None:
         """An image takes space below it only as it is written."""
-        from loadstone.placements.mounted import size_for
+        from loadstone.placements.mounted import default_size
         from loadstone.placements.tree import DEFAULT_PARENT
 
         if place.kind == "zram" or any(_is_compression(each) for each in place.mount_options):
             return None
-        size_bytes = place.size_bytes or size_for(0)
         below = Path(data) if data else DEFAULT_PARENT
-        if place.kind in IN_MEMORY or _compresses(below):
+        if place.kind in IN_MEMORY:
+            available, swap = virtual_memory().available, swap_memory().free
+            size_bytes = place.size_bytes or default_size(available)
+            return min((size_bytes, place.text), (available + swap, f"memory, for {place.text}"))
+        size_bytes = place.size_bytes or default_size(self._free_in(below))
+        if _compresses(below):
             return size_bytes, place.text
         return min((size_bytes, place.text), (self._free_in(below), f"{below}, below {place.text}"))
 

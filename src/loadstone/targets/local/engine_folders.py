@@ -49,14 +49,18 @@ class EngineFolders:
         self._root: Path | None = None
         self._places: Places | None = None
 
-    def open(self) -> None:
+    def open(self, least_bytes: int = 0) -> None:
         """Makes the marked folder, with a folder for snapshots.
+
+        Args:
+            least_bytes: Free space without which the engine is not made.
 
         Raises:
             WrongInputError: If the parent folder is not there or cannot be entered.
-            TargetError: If the disk is all but full.
+            TargetError: If less is free.
         """
         self._root = self._make_tree(self._parent)
+        tree.check_space(self._root, least_bytes, "a new server")
         self.make_folder("snapshots")
         self._places = Places(
             self._context.journal,

@@ -32,13 +32,11 @@ from loadstone.journal import Journal
 from loadstone.placements.account import Account
 from loadstone.placements.flushes import ServerFlushes
 from loadstone.placements.journal_place import JournalPlace
-from loadstone.placements.mounted import MountedPlace, size_for
+from loadstone.placements.mounted import MountedPlace, default_size
 from loadstone.placements.place import FILLABLE, IN_MEMORY, Place, parse
 from loadstone.results.record import FactorReading
 from loadstone.spec.target import StorageSpec
 
-_FREE_SHARE = 0.8
-"""Of the free space that a placement without a size of its own may take."""
 _FULL_BYTES = 1 << 20
 """What is left on a disk to which nothing can be written any more."""
 
@@ -257,7 +255,7 @@ class Places:
     def _size(self, place: Place, data_bytes: int) -> int:
         in_memory = place.kind in IN_MEMORY
         free = psutil.virtual_memory().available if in_memory else disk_usage(self._root).free
-        return min(size_for(data_bytes), int(free * _FREE_SHARE) >> 20 << 20)
+        return default_size(free, data_bytes)
 
     def _close(self, role: str) -> None:
         self._open[role].close()

@@ -28,8 +28,6 @@ from loadstone.targets.owned_database import OwnedDatabase
 DATABASE = "loadstone"
 KEPT_REDO_BYTES = 96 * 1024**2
 """Redo log that a snapshot keeps: MariaDB's own default of `innodb_log_file_size`."""
-LEAST_FREE_BYTES = 256 * 1024**2
-"""New data files and redo log with their first snapshot take about 230 MB."""
 BINLOG = "binlog"
 """Begin of the names of the binary log's files, which lie with the redo log."""
 _SOCKET_NAME = "mariadb.sock"
@@ -58,6 +56,8 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
     """One server in a folder of its own, with its snapshots beside it."""
 
     accounts = ("mysql", "postgres")
+    empty_bytes = 256 * 1024**2
+    """New data files and redo log with their first snapshot take about 230 MB."""
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
@@ -90,8 +90,7 @@ class OwnedMariaDB(OwnedDatabase[Instance], MariaDB):
     def open(self) -> None:
         """Makes a new server with an empty database, and starts it."""
         engine_folders = self._engine_folders
-        engine_folders.open()
-        tree.check_space(engine_folders.root, LEAST_FREE_BYTES, "a new server")
+        engine_folders.open(self.empty_bytes)
         log = engine_folders.make_folder("log") / "mariadb.log"
         layout = engine_folders.places.use(StorageSpec())
         self._server = Instance(

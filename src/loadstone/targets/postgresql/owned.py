@@ -39,6 +39,9 @@ _SOCKET_NAME = ".s.PGSQL.5432"
 class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
     """One cluster in a folder of its own, with its snapshots beside it."""
 
+    empty_bytes = 128 * 1024**2
+    """A new cluster and its first snapshot, each with a first segment of WAL, take about 80 MB."""
+
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
         self._binaries = binaries.find(spec.server)
@@ -69,7 +72,7 @@ class OwnedPostgreSQL(OwnedDatabase[Cluster], PostgreSQL):
     def open(self) -> None:
         """Makes a new cluster with an empty, marked database, and starts it."""
         engine_folders = self._engine_folders
-        engine_folders.open()
+        engine_folders.open(self.empty_bytes)
         if not binaries.reachable(self._binaries, self._account):
             self._binaries = self._copy_binaries(engine_folders.root)
         log, socket = (
