@@ -18,11 +18,21 @@ MARK = ".loadstone"
 DEFAULT_PARENT = Path("/var/tmp")  # noqa: S108
 
 
-def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[Path, Entry]:
+def make(
+    journal: Journal, parent: Path, account: Account, owner: str, least_bytes: int = 0
+) -> tuple[Path, Entry]:
     """Makes a marked folder `loadstone-<random>` in `parent`, given to the server's account.
+
+    Args:
+        journal: Told before it is made.
+        parent: A folder that exists.
+        account: That it is given to.
+        owner: Its mark.
+        least_bytes: Free space that a new server in it needs.
 
     Raises:
         WrongInputError: If `parent` does not exist or the account cannot enter it.
+        TargetError: If less is free.
     """
     if not parent.is_dir():
         raise WrongInputError(
@@ -33,6 +43,7 @@ def make(journal: Journal, parent: Path, account: Account, owner: str) -> tuple[
             f"the server runs as {account.name}, who may not enter {parent}",
             advice="name a data folder that it can enter, for example one below /var/tmp",
         )
+    check_space(parent, least_bytes, "a new server")
     token = secrets.token_hex(6)
     path = parent.resolve() / f"loadstone-{token}"
     entry = journal.before(f"make folder {path}", "remove-tree", path=str(path), token=token)

@@ -59,8 +59,7 @@ class EngineFolders:
             WrongInputError: If the parent folder is not there or cannot be entered.
             TargetError: If less is free.
         """
-        self._root = self._make_tree(self._parent)
-        tree.check_space(self._root, least_bytes, "a new server")
+        self._root = self._make_tree(self._parent, least_bytes)
         self.make_folder("snapshots")
         self._places = Places(
             self._context.journal,
@@ -149,8 +148,10 @@ class EngineFolders:
             "last_reset": self.last_reset,
         }
 
-    def _make_tree(self, parent: Path) -> Path:
-        path, entry = tree.make(self._context.journal, parent, self.account, self._context.owner)
+    def _make_tree(self, parent: Path, least_bytes: int = 0) -> Path:
+        path, entry = tree.make(
+            self._context.journal, parent, self.account, self._context.owner, least_bytes
+        )
         self._trees.append(entry)
         return path
 
