@@ -18,6 +18,7 @@ import stand_in_fio
 from packages import needs
 
 from loadstone.errors import WrongInputError
+from loadstone.fio import passes
 from loadstone.fio.conductor import Conductor
 from loadstone.fio.plan import parse_plan
 from loadstone.load.driver import Driver, DriverFailedError
@@ -305,6 +306,22 @@ def test_nothing_of_fio_is_left_when_the_program_is_killed(run: Make, bin_folder
         while list(_running(bin_folder / "fio")) and time.monotonic() < deadline:
             time.sleep(0.02)
     assert not list(_running(bin_folder / "fio"))
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("time.sleep(60)", "its storage does not answer"),
+        ("os.kill(os.getpid(), 19)", "it had been stopped (SIGSTOP)"),
+        ("os.fork() or os.kill(os.getpid(), 19); time.sleep(60)", "it had been stopped (SIGSTOP)"),
+    ],
+)
+def test_a_silent_fio_and_a_stopped_one_are_told_apart(
+    run: Make, bin_folder: Path, monkeypatch: pytest.MonkeyPatch, does: str, said: str
+) -> None:
+    monkeypatch.setattr(passes, "_PATIENCE_S", 0.3)
+    stand_in_fio.doing(bin_folder, f'    if "jobs.fio" in sys.argv: {does}\n')
+    assert f"was killed: {said}" in run("randread", pass_s=0.2).failure()
 
 
 def test_a_fio_without_an_engine_is_named(run: Make, bin_folder: Path) -> None:

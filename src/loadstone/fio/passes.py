@@ -191,10 +191,8 @@ def _whole(output: Output, ended: Ended, longest_s: float) -> dict[str, Any]:
         PassError: If not.
     """
     if ended.stuck:
-        raise PassError(
-            f"fio did not end within {longest_s:g} s and was killed: "
-            "what it reads or writes does not answer"
-        )
+        why = "it had been stopped (SIGSTOP)" if ended.halted else "its storage does not answer"
+        raise PassError(f"fio did not end within {longest_s:g} s and was killed: {why}")
     if ended.code != 0:
         raise PassError(f"fio {ended.how}{last_note(output.notes)}")
     if output.document is None:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from loadstone.workloads.storage.fio_binary import Fio
 
 OUTPUT, STREAMS = "output.json", "streams.txt"
@@ -33,6 +35,7 @@ class Ended:
         text: What it wrote: its streams, then its file.
         stopped: Whether it was told to stop.
         stuck: Whether it did not end in time and was killed.
+        halted: Whether it was stuck because somebody had stopped it (SIGSTOP, a debugger).
         cpu_user_s: All its threads, from its start to its end.
         cpu_system_s: Likewise.
         rss_bytes: The most memory that it had.
@@ -42,6 +45,7 @@ class Ended:
     text: str
     stopped: bool
     stuck: bool
+    halted: bool
     cpu_user_s: float
     cpu_system_s: float
     rss_bytes: int
@@ -98,10 +102,21 @@ def run_fio(
         text="\n".join(each.read_text(errors="replace") for each in files if each.exists()),
         stopped=run.told_at is not None,
         stuck=run.killed_at is not None,
+        halted=run.halted,
         cpu_user_s=run.usage.ru_utime if run.usage else 0.0,
         cpu_system_s=run.usage.ru_stime if run.usage else 0.0,
         rss_bytes=run.usage.ru_maxrss * 1024 if run.usage else 0,
     )
+
+
+def _is_halted(pid: int) -> bool:
+    """Whether a process, or one that it started, is in the state T of /proc (proc(5))."""
+    halted = {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}
+    try:
+        process = psutil.Process(pid)
+        return any(each.status() in halted for each in [process, *process.children(recursive=True)])
+    except psutil.Error:
+        return False
 
 
 class _Run:
@@ -112,6 +127,7 @@ class _Run:
         self._end_at = time.monotonic() + longest_s
         self.told_at: float | None = None
         self.killed_at: float | None = None
+        self.halted = False
         self.code = -signal.SIGKILL
         self.usage: resource.struct_rusage | None = None
 
@@ -124,7 +140,7 @@ class _Run:
         now = time.monotonic()
         patient = self.told_at is None or now - self.told_at < _PATIENCE_S
         if self.killed_at is None and (now > self._end_at or not patient):
-            self.killed_at = now
+            self.killed_at, self.halted = now, _is_halted(self._pid)
             os.kill(self._pid, signal.SIGKILL)
         return self.killed_at is None or now - self.killed_at < _PATIENCE_S
 
