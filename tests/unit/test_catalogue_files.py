@@ -79,6 +79,17 @@ def test_each_damage_is_seen_by_its_check(folder: Path) -> None:
     assert failed(folder) == {ACCOUNT.name}
 
 
+def test_what_a_failed_operation_leaves_is_no_damage_and_more_than_that_is(folder: Path) -> None:
+    home = folder / HOMES.path(0)
+    (home / "f00001.new").write_bytes(b"half")
+    (home / f"f{HOMES.files + 90:05}").write_bytes(b"")
+    assert "files are whole" in failed(folder)
+    assert "files are whole" in failed(folder, errors=1)
+    assert "files are whole" not in failed(folder, errors=2)
+    (home / "f00000").write_bytes(b"half")
+    assert "files are whole" in failed(folder, errors=9), "a first file is only ever replaced"
+
+
 def test_a_home_that_is_gone_is_missing(folder: Path) -> None:
     home = folder / HOMES.path(2)
     for file in home.iterdir():

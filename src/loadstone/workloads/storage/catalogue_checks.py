@@ -11,7 +11,7 @@ from loadstone.workloads.storage.catalogue_files import Found, Homes, some
 WHOLE = CheckSpec(
     "files are whole",
     "every file of a catalogue holds the bytes that its name, its version and the seed say, and "
-    "nothing half-written lies beside it",
+    "nothing half-written lies beside it, but what as many operations that failed may have left",
 )
 THERE = CheckSpec(
     "no file is missing",
@@ -38,6 +38,8 @@ def checked(
         errors: Operations that failed.
     """
     wrong = found.wrong + found.others
+    if len(found.unfinished) > errors:
+        wrong += found.unfinished
     expected = homes.count * homes.files
     created = operations.get("create", 0) - operations.get("delete", 0)
     replaced = operations.get("write-fsync-rename", 0)
@@ -45,7 +47,9 @@ def checked(
     return [
         WHOLE.of(
             passed=not wrong,
-            detail=f"wrong: {some(wrong)}" if wrong else f"{found.files:,} files are whole",
+            detail=f"wrong: {some(wrong)}"
+            if wrong
+            else f"{found.files:,} files are whole, {len(found.unfinished):,} unfinished",
         ),
         THERE.of(
             passed=not found.missing,

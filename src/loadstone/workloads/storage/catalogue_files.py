@@ -23,6 +23,7 @@ _HEADER_BYTES = 32
 _MASK = (1 << 64) - 1
 _HEADER = re.compile(rb"LSC1 ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n")
 _FILE = re.compile(r"f(\d{5,})")
+_NEW = re.compile(r"f\d{5,}\.new")
 _EXAMPLES = 3
 
 
@@ -115,6 +116,8 @@ class Found:
         missing: First files that are not there, by path.
         wrong: Files that hold something else than they should, by path.
         others: What is neither a first file nor one that was created.
+        unfinished: What an operation leaves that fails on its way: a new version beside its file,
+            a created file that was not written.
         files: All that are whole.
         replaced: Versions of all first files, added up: each replacement adds one.
         created: Files beyond the first ones.
@@ -123,6 +126,7 @@ class Found:
     missing: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
     files: int = 0
     replaced: int = 0
     created: int = 0
@@ -157,12 +161,13 @@ def _read_home(  # noqa: PLR0917 - one home of many
     for name in sorted(names):
         match = _FILE.fullmatch(name)
         if match is None:
-            found.others.append(f"{shown}/{name}")
+            left = found.unfinished if _NEW.fullmatch(name) else found.others
+            left.append(f"{shown}/{name}")
             continue
         number = int(match[1])
         version = contents.version(home, number, tree.read(f"{path}/{name}"))
         if version is None:
-            found.wrong.append(f"{shown}/{name}")
+            (found.wrong if number < files else found.unfinished).append(f"{shown}/{name}")
             continue
         found.files += 1
         if number < files:
