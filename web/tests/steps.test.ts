@@ -117,6 +117,19 @@ describe("the bars of steps", () => {
     expect([yAxis.min, yAxis.startValue]).toEqual([0.01, 0.01]);
   });
 
+  it("have room for the legend on a phone, pale bars where colours return, and hatched ones where they are unsafe", () => {
+    const names = Array.from({ length: 12 }, (_, place) => `data=nbd:ext4,write-delay=${place}ms`);
+    const variants = names.map((name, place) => ({ name, unsafe: place === 1, figures: [] }));
+    const drawn = stepBars({ steps: [], unit: "s", variants }, { ...canvas, width: 330 }) as {
+      grid: { top: number };
+      series: { name?: string; itemStyle?: { opacity?: number; decal?: object } }[];
+    };
+    expect(drawn.grid.top).toBe(20 + 16 * 12);
+    const styles = drawn.series.filter(({ name }) => name).map(({ itemStyle }) => itemStyle);
+    expect([styles[0]?.opacity, styles[11]?.opacity]).toEqual([undefined, 0.5]);
+    expect(styles.map((style) => style?.decal !== undefined).indexOf(true)).toBe(1);
+  });
+
   it("are of the tests of a column, in their unit, where they are tests", () => {
     const tests = {
       steps: ["read", "write"].map((column) => ({ operation: `seq-${column}`, title: "SEQ1M", metric: `seq ${column}`, column })),

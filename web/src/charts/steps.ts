@@ -11,7 +11,8 @@ const LEFT = 64;
 const RIGHT = 16;
 const ROW = 34;
 const LETTER = 5.8; // its width in pixels
-const LEGEND_SIGN = 28; // likewise, with the room between two entries
+const LEGEND_LETTER = 6.8; // likewise, in a legend
+const LEGEND_SIGN = 30; // likewise, with the room between two entries
 
 /** Height of a timeline of that many streams, in pixels. */
 export function timelineHeight(streams: number): number {
@@ -23,10 +24,9 @@ export function stepBars({ steps, unit, variants }: StepBars, { colours, width }
   const times = variants.flatMap(({ figures }) => figures.flatMap((figure) => (figure ? [figure.median, figure.low ?? figure.median] : [])));
   const above = unit === "s" ? [1] : [];
   const least = 10 ** Math.floor(Math.log10(Math.min(...times.filter((time) => time > 0), ...above)));
-  const colour = (place: number) => colours.series[place % colours.series.length];
   const upright = width < 760;
   const room = (width - LEFT - RIGHT) / steps.length;
-  const legendRows = Math.ceil(variants.reduce((sum, { name }) => sum + name.length * LETTER + LEGEND_SIGN, 0) / width);
+  const legendRows = rowsOf(variants.map(({ name }) => name.length * LEGEND_LETTER + LEGEND_SIGN), width);
   return {
     textStyle: textStyle(colours),
     grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 20 + 16 * legendRows : 12, bottom: 36 },
@@ -72,11 +72,12 @@ export function stepBars({ steps, unit, variants }: StepBars, { colours, width }
       nameGap: 44,
       axisLabel: { color: colours.quiet, formatter: (value: number) => number(value, 3) },
     },
-    series: variants.flatMap(({ name, figures }, place) => [
+    series: variants.flatMap(({ name, unsafe, figures }, place) => [
       {
         name,
         type: "bar",
-        color: colour(place),
+        color: colours.series[place % colours.series.length],
+        itemStyle: barStyle(place, unsafe, colours),
         barGap: "8%",
         barCategoryGap: "28%",
         data: figures.map((figure) => figure?.median ?? null),
@@ -84,6 +85,23 @@ export function stepBars({ steps, unit, variants }: StepBars, { colours, width }
       barWhiskers(figures, place, variants.length, colours),
     ]),
   };
+}
+
+/** Rows of a legend whose entries are so wide, in pixels. */
+function rowsOf(entries: number[], width: number): number {
+  let [rows, used] = [1, 0];
+  for (const entry of entries) {
+    if (used > 0 && used + entry > width) [rows, used] = [rows + 1, 0];
+    used += entry;
+  }
+  return rows;
+}
+
+/** Bars that had to take a colour again are paler, and those of unsafe variants hatched. */
+function barStyle(place: number, unsafe: boolean, colours: Palette) {
+  const pale = place < colours.series.length ? {} : { opacity: 0.5 };
+  const hatch = { symbol: "rect", color: colours.paper, dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: Math.PI / 4 };
+  return unsafe ? { ...pale, decal: hatch } : pale;
 }
 
 /** Height of the bars of that many cycles, in pixels; their legend takes several lines. */

@@ -8,9 +8,11 @@ import type { Palette } from "./palette";
 
 /** Of all labels of an axis, before they are slanted. */
 const MOST_LETTERS = 80;
+/** Of a chart whose slanted labels would lie upon each other, in pixels. */
+const NARROW = 560;
 
 /** Medians along the swept factor, with intervals as whiskers and every trial as a dot. */
-export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: Canvas): EChartsCoreOption {
+export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours, width }: Canvas): EChartsCoreOption {
   const place = (index: number) => (shape.numeric ? Number(shape.levels[index]) : index);
   const figures = shape.lines.map((line) =>
     line.variants.map((variant) => variant?.figures.find((figure) => figure.metric === metric.name)),
@@ -29,7 +31,7 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
         return figure ? `${head}<br>median ${number(figure.median)} ${safe(metric.unit)} of ${figure.n}<br>${interval(figure.low, figure.high)}` : head;
       },
     },
-    xAxis: shape.numeric ? { ...axis, scale: true } : wordAxis(axis, shape.levels.map(String), colours),
+    xAxis: shape.numeric ? { ...axis, scale: true } : wordAxis(axis, shape.levels.map(String), width, colours),
     yAxis: { ...valueAxis(colours, metric.unit), nameGap: 46, min: 0 },
     series: [
       ...shape.lines.map((line, index) => ({
@@ -54,14 +56,14 @@ export function sweepChart(shape: SweepShape, metric: MetricInfo, { colours }: C
 }
 
 /** Levels that are words stand in their order, and nothing lies between two of them. */
-function wordAxis(axis: object, levels: string[], colours: Palette) {
+function wordAxis(axis: object, levels: string[], width: number, colours: Palette) {
   const crowded = levels.join("").length > MOST_LETTERS;
   return {
     ...axis,
     type: "category" as const,
     name: "",
     data: levels,
-    axisLabel: { color: colours.text, interval: 0, rotate: crowded ? 30 : 0, fontSize: crowded ? 10 : 12 },
+    axisLabel: { color: colours.text, interval: 0, rotate: crowded ? (width < NARROW ? 90 : 30) : 0, fontSize: crowded ? 10 : 12 },
   };
 }
 

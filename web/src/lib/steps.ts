@@ -5,7 +5,7 @@ import { number, seconds } from "./format";
 export interface StepBars {
   steps: StepTitle[];
   unit: string;
-  variants: { name: string; figures: (Figure | undefined)[] }[];
+  variants: { name: string; unsafe: boolean; figures: (Figure | undefined)[] }[];
 }
 
 /** The columns of a table of tests: `read`, `write`; one without a name where steps are no tests. */
@@ -31,8 +31,9 @@ export function stepFigures(document: ReportDocument, { steps }: StepsReport, co
   return {
     steps: shown,
     unit,
-    variants: document.variants.map(({ name }, place) => ({
+    variants: document.variants.map(({ name, unsafe }, place) => ({
       name,
+      unsafe: Boolean(unsafe?.length),
       figures: shown.map(({ metric }) => figures[place]?.get(metric)),
     })),
   };
