@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from machine import apart
 
-from loadstone.errors import LeftBehindError, LoadstoneError
+from loadstone.errors import LeftBehindError, LoadstoneError, TargetError
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.preflight.check import check_experiment
 from loadstone.host.processes import signal_all
 from loadstone.journal import Journal, open_journals
+from loadstone.placements.nfs_export import NfsExport
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.folder import read_result
 from loadstone.results.record import Status, TrialResult
@@ -173,6 +174,22 @@ def test_a_server_that_is_gone_is_named_before_anything_begins(
         given = experiment({"server": server.url()})
     with pytest.raises(LoadstoneError, match="does not answer: Connection refused"):
         conduct(given, RunOptions(results=tmp_path, command="pytest"), Observer())
+
+
+def test_an_export_that_lets_nobody_in_is_one_line_and_nothing_is_left(
+    open_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    as_root, squashed = NfsExport._text, "Squash = All_Squash; Anonymous_Uid = 65534"
+    monkeypatch.setattr(
+        NfsExport, "_text", lambda own: as_root(own).replace("Squash = None", squashed)
+    )
+    with served(open_folder / "server") as server:
+        given = experiment({"server": server.url()})
+        with pytest.raises(TargetError, match="NFS3ERR_ACCES") as raised:
+            conduct(given, RunOptions(results=tmp_path / "results", command="pytest"), Observer())
+        assert not isinstance(raised.value, LeftBehindError)
+        assert not [each for each in open_journals() if tmp_path in each.path.parents]
 
 
 @pytest.mark.long

@@ -208,7 +208,12 @@ class NfsAtAddress(StorageAtAddress):
             name=self._name,
         )
         with libnfs.mounted(self.spec.server) as export:
-            export.make(self._name)
+            try:
+                export.make(self._name)
+            except libnfs.RefusedCallError:
+                self.context.journal.undone(self._entry)
+                self._entry = None
+                raise
 
     def close(self) -> None:
         """Removes the folder with the test files."""

@@ -24,6 +24,11 @@ _FOLDER = 2
 """NF3DIR (RFC 1813)."""
 _READ_BYTES = 64 << 10
 _MODE = 0o644
+_REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EMLINK}
+
+
+class RefusedCallError(TargetError):
+    """The server answered, and did nothing."""
 
 
 class _Url(ctypes.Structure):
@@ -74,7 +79,8 @@ class NfsFolder:
         """Makes a folder in it.
 
         Raises:
-            TargetError: With the words of the server.
+            RefusedCallError: If the server may not, or cannot, with its words.
+            TargetError: If it is not known whether it did.
         """
         self._done("nfs_mkdir", name, doing=f"making a folder in {self._url}")
 
@@ -192,7 +198,8 @@ class NfsFolder:
     def _check(self, code: int, doing: str) -> None:
         if code < 0:
             told = self._nfs.nfs_get_error(self._context) or b"no reason given"
-            raise TargetError(f"{doing} failed: {told.decode(errors='replace').strip()}")
+            kind = RefusedCallError if -code in _REFUSALS else TargetError
+            raise kind(f"{doing} failed: {told.decode(errors='replace').strip()}")
 
 
 @contextmanager
