@@ -85,6 +85,18 @@ def test_a_delay_is_a_time(level: str) -> None:
         Nbd.setting(TargetSpec(engine="nbd"), "write_delay", level)
 
 
+@pytest.mark.parametrize(
+    ("writes", "filters"), [("sync", ["fua", "delay"]), ("async", ["fua", "cache", "delay"])]
+)
+def test_a_slow_disk_is_behind_the_server_and_only_async_answers_before_it(
+    writes: str, filters: list[str]
+) -> None:
+    words = nbdkit_arguments(Path("/i"), writes, 0, disk_delay_ms=5)
+    assert [word.partition("=")[2] for word in words if word.startswith("--filter")] == filters
+    assert words[-1] == "wdelay=5ms"
+    assert ("cache=unsafe" in words) == (writes == "async")
+
+
 def test_the_command_of_nbdkit() -> None:
     words = nbdkit_arguments(Path("/i"), "async", 2)
     expected = ["--filter=delay", "--filter=fua", "file", "file=/i"]

@@ -154,6 +154,7 @@ class NetworkDevice(Device):
             self.place.writes,
             self.place.write_delay_ms,
             read_delay_ms=self.place.read_delay_ms,
+            disk_delay_ms=self.place.disk_delay_ms,
             rate_bytes=self.place.rate_bytes,
         )
 
@@ -225,6 +226,7 @@ def nbdkit_arguments(
     write_delay_ms: int,
     *,
     read_delay_ms: int = 0,
+    disk_delay_ms: int = 0,
     rate_bytes: int | None = None,
 ) -> list[str]:
     """Filters, plugin and parameters of an nbdkit that serves an image.
@@ -234,6 +236,8 @@ def nbdkit_arguments(
         writes: As of a placement: `sync`, `async`, or None.
         write_delay_ms: How much longer each write takes.
         read_delay_ms: Likewise each read.
+        disk_delay_ms: How much longer each write takes on the disk of the server. With `async` it
+            is answered from a cache before that, and stays there.
         rate_bytes: A second of reads, and as many of writes; None: as fast as it is.
     """
     filters, parameters = [], []
@@ -247,6 +251,10 @@ def nbdkit_arguments(
     if writes is not None:
         filters.append("fua")
         parameters.append(_FORCE if writes == "sync" else DISCARD)
+    if disk_delay_ms:
+        filters += ["cache", "delay"] if writes == "async" else ["delay"]
+        parameters += ["cache=unsafe"] if writes == "async" else []
+        parameters.append(f"wdelay={disk_delay_ms}ms")
     return [*(f"--filter={name}" for name in filters), "file", f"file={image}", *parameters]
 
 

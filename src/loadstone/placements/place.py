@@ -77,6 +77,8 @@ class Place:
     """`zram` only; None: the kernel's default."""
     read_delay_ms: int = 0
     """`nbd`: how much longer each read takes."""
+    disk_delay_ms: int = 0
+    """`nbd`: how much longer each write takes on the server's disk; `async` answers before it."""
     rate_bytes: int | None = None
     """`nbd`: a second of reads, and as many of writes; None: as fast as it is."""
     write_cache: str | None = None
@@ -98,6 +100,7 @@ class Place:
         items += [self.writes] if self.writes else []
         items += [f"write-delay={self.write_delay_ms}ms"] if self.write_delay_ms else []
         items += [f"read-delay={self.read_delay_ms}ms"] if self.read_delay_ms else []
+        items += [f"disk-delay={self.disk_delay_ms}ms"] if self.disk_delay_ms else []
         items += [f"rate={size_text(self.rate_bytes)}"] if self.rate_bytes else []
         items += [f"write-cache={self.write_cache}"] if self.write_cache else []
         items += [f"size={size_text(self.size_bytes)}"] if self.size_bytes else []
@@ -132,7 +135,8 @@ class Place:
 
         Members with a speed of their own have one that is below that of the disk.
         """
-        slowed = self.write_delay_ms or self.read_delay_ms or self.rate_bytes
+        delayed = self.write_delay_ms or self.read_delay_ms or self.disk_delay_ms
+        slowed = delayed or self.rate_bytes
         return self.level is not None and not slowed
 
     @property
@@ -161,7 +165,13 @@ class Place:
                 f"the power of several devices of one placement cannot be cut: {self.text}"
             )
         return replace(
-            self, kind="volatile", full=False, read_delay_ms=0, rate_bytes=None, write_cache=None
+            self,
+            kind="volatile",
+            full=False,
+            read_delay_ms=0,
+            disk_delay_ms=0,
+            rate_bytes=None,
+            write_cache=None,
         )
 
 
@@ -258,6 +268,8 @@ def _option_of_server(place: Place, item: str) -> Place | None:
         return replace(place, write_delay_ms=_delay_ms(value))
     if place.kind == "nbd" and name == "read-delay":
         return replace(place, read_delay_ms=_delay_ms(value))
+    if place.kind == "nbd" and name == "disk-delay":
+        return replace(place, disk_delay_ms=_delay_ms(value))
     if place.kind == "nbd" and name == "rate":
         return replace(place, rate_bytes=parse_size(value))
     return None
@@ -304,6 +316,11 @@ def _checked(place: Place) -> Place:
         raise WrongInputError(
             f"{size_text(place.size_bytes)} is too small: {file_system} needs {size_text(least)}"
         )
+    if place.disk_delay_ms and (place.writes is None or place.write_delay_ms + place.read_delay_ms):
+        raise WrongInputError(
+            "disk-delay stands with sync or async, and without write-delay and read-delay: "
+            "a server has one delay"
+        )
     asked = place.members if place.members != 1 else None
     return replace(
         place,
@@ -318,6 +335,6 @@ def _other_words(kind: str) -> list[str]:
     words += ["algorithm"] if kind == "zram" else []
     words += [*WRITES, "write-delay"] if kind in NETWORKED else []
     words += {"nfs": ["sync"], "iscsi": [*WRITES]}.get(kind, [])
-    words += ["read-delay", "rate"] if kind == "nbd" else []
+    words += ["read-delay", "disk-delay", "rate"] if kind == "nbd" else []
     words += ["write-cache", "members", *levels.LEVELS] if kind in _OWN_DEVICES else []
     return words + (["full"] if kind in _FULL else [])

@@ -99,7 +99,9 @@ def _exported(kind: str) -> Iterator[str]:
 def _nbdkit(place: Place) -> Iterator[str]:
     yield from _said(programs.absent("nbdkit"))
     wanted = list(_NBDKIT_FILTERS[place.kind])
-    wanted += ["delay"] if place.write_delay_ms or place.read_delay_ms else []
+    delayed = place.write_delay_ms or place.read_delay_ms or place.disk_delay_ms
+    wanted += ["delay"] if delayed else []
+    wanted += ["cache"] if place.disk_delay_ms and place.writes == "async" else []
     wanted += ["rate"] if place.rate_bytes else []
     wanted += ["fua"] if place.writes is not None and "fua" not in wanted else []
     for name in wanted:
