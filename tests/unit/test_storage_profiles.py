@@ -182,6 +182,8 @@ def test_what_cannot_be_is_said_once(
 class OneDisk:
     """A target whose test files are all the one disk."""
 
+    engine = "device"
+
     def __init__(self, disk: Path, size_bytes: int | None = None) -> None:
         self._disk = disk
         self._size_bytes = size_bytes
