@@ -129,6 +129,39 @@ def test_an_export_at_an_address_is_left_as_it_was(open_folder: Path, tmp_path: 
         assert list(server.data_folder().iterdir()) == []
 
 
+class Restarting(Observer):
+    """Kills a server and starts it anew, three times, from the first second of the load on."""
+
+    def __init__(self, server: Nfs) -> None:
+        self.server, self.thread = server, threading.Thread(target=self.restart)
+
+    def frame(self, frame: dict[str, Any]) -> None:
+        value = parse_frame(frame)
+        begun = isinstance(value, Tick) and value.phase == "measure"
+        if begun and self.thread.ident is None:
+            self.thread.start()
+
+    def restart(self) -> None:
+        for _ in range(3):
+            self.server.crash("kill")
+            self.server.start()
+
+
+@pytest.mark.long
+def test_a_server_that_is_restarted_costs_operations_and_no_file(
+    open_folder: Path, tmp_path: Path
+) -> None:
+    with served(open_folder / "server") as server:
+        mix = "create=40,write-fsync-rename=40,stat=10,delete=10"
+        given = experiment({"server": server.url()}, measure="5s", mix=mix)
+        made = conduct(given, RunOptions(results=tmp_path, command="pytest"), Restarting(server))
+        (result,) = (read_result(each.parent) for each in made.glob("*/result.json"))
+        assert passed(result), result.checks
+        errors = {kind for each in result.operations for kind in each.errors}
+        assert errors == {"connection"}
+        assert list(server.data_folder().iterdir()) == []
+
+
 class Silencing(Observer):
     """Stops the processes of a server, once, when the load is under way."""
 

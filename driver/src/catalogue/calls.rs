@@ -140,7 +140,14 @@ impl<'c> FileCalls<'c> {
     fn replace(&mut self, id: FileId, version: u32) -> Answer {
         self.catalogue.contents.write(id, version, &mut self.buffer);
         let (new, name) = (id.new_name(), id.name());
-        self.fill(id.home, &new, Sync::Fsync)?;
+        match self.fill(id.home, &new, Sync::Fsync) {
+            // One that lost its server on the way has left it; nobody else writes in this home.
+            Err(failure) if &*failure.class.0 == "file_exists" => {
+                self.store.remove(id.home, &new)?;
+                self.fill(id.home, &new, Sync::Fsync)?;
+            }
+            made => made?,
+        }
         let renamed = self.store.rename(id.home, &new, &name);
         if renamed.is_err() {
             // The failure of the renaming is told, whatever becomes of the rest.
@@ -201,6 +208,7 @@ mod tests {
         }
         let first = FileId { home: 0, file: 1 };
         let path = folder.0.join("users/st/steve/f00001");
+        fs::write(path.with_extension("new"), "left by one that failed").expect("a file");
         calls.make(Call::Replace(first, 3)).expect("replaced");
         let content = fs::read(&path).expect("a file");
         assert_eq!(catalogue.contents.version(first, &content), Some(3));
