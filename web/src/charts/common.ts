@@ -3,6 +3,20 @@ import type { Palette } from "./palette";
 
 export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
+const LETTER = 6.8; // of a legend: its width in pixels
+const SIGN = 30; // likewise, with the room between two entries
+
+/** Rows that a legend takes at a width in pixels. */
+export function legendRows(names: string[], width: number): number {
+  let [rows, used] = [1, 0];
+  for (const name of names) {
+    const own = name.length * LETTER + SIGN;
+    if (used > 0 && used + own > width) [rows, used] = [rows + 1, 0];
+    used += own;
+  }
+  return rows;
+}
+
 /** Text of a chart. */
 export function textStyle(colours: Palette) {
   return { fontFamily: FONT, fontSize: 12, color: colours.text };

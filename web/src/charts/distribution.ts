@@ -2,16 +2,16 @@ import type { EChartsCoreOption } from "echarts/core";
 import type { Curve } from "../lib/document";
 import { number } from "../lib/format";
 import { fromAxis, percentileLabel, toAxis } from "../lib/percentile";
-import { safe, textStyle, tooltip, valueAxis } from "./common";
+import { legendRows, safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 
 /** Latency over the percentile axis; both logarithmic, so body and tail are read alike. */
-export function distributionChart(curves: Curve[], { colours }: Canvas): EChartsCoreOption {
+export function distributionChart(curves: Curve[], { colours, width }: Canvas): EChartsCoreOption {
   const names = [...new Set(curves.map((curve) => curve.operation))];
   const last = Math.max(10, ...curves.map((curve) => toAxis(curve.points.at(-1)?.[0] ?? 90)));
   return {
     textStyle: textStyle(colours),
-    grid: { left: 58, right: 18, top: 44, bottom: 42 },
+    grid: { left: 58, right: 18, top: Math.max(44, 14 + 16 * legendRows(names, width)), bottom: 42 },
     legend: {
       top: 0,
       left: 0,

@@ -3,7 +3,7 @@ import type { CycleReport, Figure, StepReport, StepTitle } from "../lib/document
 import { bytes, number, seconds } from "../lib/format";
 import type { StepBars } from "../lib/steps";
 import { blocksOf, isSpilled, isSpilledBeside, stepName, streamsOf, timesOf } from "../lib/steps";
-import { safe, textStyle, tooltip, valueAxis } from "./common";
+import { legendRows, safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
 
@@ -11,8 +11,6 @@ const LEFT = 64;
 const RIGHT = 16;
 const ROW = 34;
 const LETTER = 5.8; // its width in pixels
-const LEGEND_LETTER = 6.8; // likewise, in a legend
-const LEGEND_SIGN = 30; // likewise, with the room between two entries
 
 /** Height of a timeline of that many streams, in pixels. */
 export function timelineHeight(streams: number): number {
@@ -26,10 +24,10 @@ export function stepBars({ steps, unit, variants }: StepBars, { colours, width }
   const least = 10 ** Math.floor(Math.log10(Math.min(...times.filter((time) => time > 0), ...above)));
   const upright = width < 760;
   const room = (width - LEFT - RIGHT) / steps.length;
-  const legendRows = rowsOf(variants.map(({ name }) => name.length * LEGEND_LETTER + LEGEND_SIGN), width);
+  const rows = legendRows(variants.map(({ name }) => name), width);
   return {
     textStyle: textStyle(colours),
-    grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 20 + 16 * legendRows : 12, bottom: 36 },
+    grid: { left: LEFT, right: RIGHT, top: variants.length > 1 ? 20 + 16 * rows : 12, bottom: 36 },
     legend: {
       show: variants.length > 1,
       top: 0,
@@ -85,16 +83,6 @@ export function stepBars({ steps, unit, variants }: StepBars, { colours, width }
       barWhiskers(figures, place, variants.length, colours),
     ]),
   };
-}
-
-/** Rows of a legend whose entries are so wide, in pixels. */
-function rowsOf(entries: number[], width: number): number {
-  let [rows, used] = [1, 0];
-  for (const entry of entries) {
-    if (used > 0 && used + entry > width) [rows, used] = [rows + 1, 0];
-    used += entry;
-  }
-  return rows;
 }
 
 /** Bars that had to take a colour again are paler, and those of unsafe variants hatched. */
