@@ -186,7 +186,7 @@ def _ask(binaries: Binaries, folder: Path) -> list[Variable]:
                 str(binaries.server),
                 "--no-defaults",
                 f"--datadir={work}",
-                f"--socket={work / 's'}",
+                "--socket=s",  # in the data folder: a path from the root may be too long
                 f"--pid-file={work / 'p'}",
                 f"--init-file={script}",
                 f"--tmpdir={work}",
