@@ -100,6 +100,7 @@ def test_engines_answer_alike(compared: dict[str, Path]) -> None:
     assert all(detail.count(f"{QUERIES} answers of") == 2 for detail in alike)
 
 
+@LONG
 def test_the_answers_at_scale_1_are_the_published_ones(own: Session) -> None:
     given = ("--scale", "1", "--param", "streams=0", "--param", "refreshes=false")
     (result,) = own.trial_results("run", "dss", "--target", "duckdb", *given)

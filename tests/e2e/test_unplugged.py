@@ -18,6 +18,7 @@ import pytest
 from lengths import LONG, long_but
 from session import Session, until
 
+from loadstone.errors import ExitCode
 from loadstone.results.frames import read_frames
 from loadstone.results.record import TrialResult
 
@@ -171,10 +172,10 @@ def test_full_disk_of_results_ends_the_run_cleanly(
     session.assert_nothing_left()
 
 
-def test_full_disk_of_data_is_said_in_one_line(session: Session, small_disk: Path) -> None:
+def test_a_disk_without_room_for_the_data_is_said_before_anything_begins(session: Session, small_disk: Path) -> None:
     ended = session.run("run", *SMALL, "--measure", "5s", "--data", str(small_disk))
-    assert ended.returncode == 5
-    assert "space" in ended.stderr
+    assert ended.returncode == ExitCode.REFUSED
+    assert "free some space" in ended.stderr
     assert "Traceback" not in ended.stderr
     session.assert_nothing_left()
 
