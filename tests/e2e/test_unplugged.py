@@ -172,7 +172,9 @@ def test_full_disk_of_results_ends_the_run_cleanly(
     session.assert_nothing_left()
 
 
-def test_a_disk_without_room_for_the_data_is_said_before_anything_begins(session: Session, small_disk: Path) -> None:
+def test_a_disk_without_room_for_the_data_is_said_before_anything_begins(
+    session: Session, small_disk: Path
+) -> None:
     ended = session.run("run", *SMALL, "--measure", "5s", "--data", str(small_disk))
     assert ended.returncode == ExitCode.REFUSED
     assert "free some space" in ended.stderr
