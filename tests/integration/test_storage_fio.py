@@ -322,6 +322,7 @@ def test_a_silent_fio_and_a_stopped_one_are_told_apart(
     monkeypatch.setattr(passes, "_PATIENCE_S", 0.3)
     stand_in_fio.doing(bin_folder, f'    if "jobs.fio" in sys.argv: {does}\n')
     assert f"was killed: {said}" in run("randread", pass_s=0.2).failure()
+    assert not list(_running(bin_folder / "fio"))
 
 
 def test_a_fio_without_an_engine_is_named(run: Make, bin_folder: Path) -> None:

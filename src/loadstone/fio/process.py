@@ -7,7 +7,8 @@ import resource
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,14 +110,20 @@ def run_fio(
     )
 
 
-def _is_halted(pid: int) -> bool:
-    """Whether a process, or one that it started, is in the state T of /proc (proc(5))."""
+def _with_children(pid: int) -> list[psutil.Process]:
+    """A child of ours and those that it started: fio runs each job in one of its own."""
+    process = psutil.Process(pid)  # it is there until it is waited for
+    return [process, *process.children(recursive=True)]
+
+
+def _is_halted(processes: Iterable[psutil.Process]) -> bool:
+    """Whether one of them is in the state T of /proc (proc(5))."""
     halted = {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}
-    try:
-        process = psutil.Process(pid)
-        return any(each.status() in halted for each in [process, *process.children(recursive=True)])
-    except psutil.Error:
-        return False
+    for process in processes:
+        with suppress(psutil.Error):
+            if process.status() in halted:
+                return True
+    return False
 
 
 class _Run:
@@ -140,8 +147,11 @@ class _Run:
         now = time.monotonic()
         patient = self.told_at is None or now - self.told_at < _PATIENCE_S
         if self.killed_at is None and (now > self._end_at or not patient):
-            self.killed_at, self.halted = now, _is_halted(self._pid)
-            os.kill(self._pid, signal.SIGKILL)
+            found = _with_children(self._pid)
+            self.killed_at, self.halted = now, _is_halted(found)
+            for process in found:  # who is stopped does not see that its parent is gone
+                with suppress(psutil.Error):
+                    process.kill()
         return self.killed_at is None or now - self.killed_at < _PATIENCE_S
 
     def stop(self) -> None:
