@@ -99,6 +99,19 @@ def test_a_phase_shows_how_much_of_it_is_left():
     assert "7s left" in rendered(state.bar(103.0, plans()[0]))
 
 
+def test_between_two_phases_neither_time_nor_rate_goes_on():
+    state = LoadState()
+    begin = {"frame": "event", "kind": "phase-begin", "phase": "measure"}
+    state.take(begin, 100.0)
+    state.take(tick(a={"count": 90}), 100.5)
+    state.take({**begin, "kind": "phase-end"}, 101.0)
+    assert state.line(150.0, plans()[0]) == "after measure"
+    assert "after measure" in rendered(state.bar(150.0, plans()[0]))
+    assert state.figures().plain.strip() == ""
+    state.take(begin, 160.0)
+    assert state.line(163.0, plans()[0]).startswith("measure, 3s")
+
+
 def test_what_ends_after_its_phase_is_no_rate_of_the_next():
     state = LoadState()
     begin = {"frame": "event", "kind": "phase-begin", "phase": "measure"}

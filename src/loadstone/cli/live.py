@@ -33,6 +33,7 @@ class LoadState:
         self.queued = 0
         self.dropped = 0
         self._ticked = False
+        self._over = False
 
     def take(self, frame: Mapping[str, Any], now: float) -> None:
         """Takes an event, a tick or the end. Data that is loaded before the load is none of it."""
@@ -41,7 +42,9 @@ class LoadState:
         if frame.get("frame") == "event" and frame.get("kind") == "phase-begin":
             self.phase = str(frame.get("phase", ""))
             self.phase_began = now
-            self._ticked = False
+            self._ticked = self._over = False
+        elif frame.get("frame") == "event" and frame.get("kind") == "phase-end":
+            self._over = True
         elif frame.get("frame") == "tick":
             if not self.phase:
                 self.phase, self.phase_began = str(frame.get("phase", "")), now
@@ -73,7 +76,9 @@ class LoadState:
         """The phase with its bar and the time left in it."""
         elapsed_s, total_s = self._progress_s(now, plan)
         row = Table.grid(padding=(0, 2))
-        if total_s:
+        if self._over:
+            row.add_row(f"  after {self.phase}")
+        elif total_s:
             bar = ProgressBar(total=total_s, completed=min(elapsed_s, total_s), width=30)
             left = f"{whole_s(max(total_s - elapsed_s, 0.0))} left"
             row.add_row(f"  {self.phase}", bar, left)
@@ -91,6 +96,8 @@ class LoadState:
 
     def line(self, now: float, plan: TrialPlan | None) -> str:
         """The phase, how far it is, and the figures of the last tick."""
+        if self._over:
+            return f"after {self.phase}"
         elapsed_s, total_s = self._progress_s(now, plan)
         of = f" of {whole_s(total_s)}" if total_s else ""
         figures = ", ".join(self._figures())
@@ -101,7 +108,7 @@ class LoadState:
         return now - self.phase_began, None if plan is None else phase_s(plan, self.phase)
 
     def _figures(self) -> list[str]:
-        if not self._ticked:
+        if not self._ticked or self._over:
             return []
         counted = (
             ("held back", self.backlog),
