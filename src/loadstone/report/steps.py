@@ -194,7 +194,7 @@ def best_said(report: StepsReport | None, variants: Sequence[VariantReport]) -> 
         ]
         if won:
             more = [f"{len(won) - _MOST_NAMES} more"] if len(won) > _MOST_NAMES else []
-            unsafe = ", which is unsafe" if variant.unsafe else ""
+            unsafe = ", which is unsafe," if variant.unsafe else ""
             said.append(
                 f'"{variant.name}"{unsafe} is shown to be the best in {len(won)} of '
                 f"{len(report.best)} tests: {', '.join([*won[:_MOST_NAMES], *more])}."
