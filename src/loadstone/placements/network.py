@@ -236,9 +236,8 @@ def nbdkit_arguments(
         writes: As of a placement: `sync`, `async`, or None.
         write_delay_ms: How much longer each write takes.
         read_delay_ms: Likewise each read.
-        disk_delay_ms: How much longer each write takes on the disk of the server, which has a
-            cache then: with `async` a write is answered from there before that, and stays there;
-            with `sync` it goes through to the disk first.
+        disk_delay_ms: How much longer each write takes on the disk of the server. With `async` it
+            is answered before that.
         rate_bytes: A second of reads, and as many of writes; None: as fast as it is.
     """
     filters, parameters = [], []
@@ -253,10 +252,10 @@ def nbdkit_arguments(
         filters.append("fua")
         parameters.append(_FORCE if writes == "sync" else DISCARD)
     if disk_delay_ms:
-        # Reads take the same way whatever writes do: the levels differ in writes alone.
-        filters += ["cache", "delay"]
-        parameters.append("cache=unsafe" if writes == "async" else "cache=writethrough")
-        parameters += ["cache-min-block-size=4K", f"wdelay={disk_delay_ms}ms"]
+        # With `async` a write is answered from the server's page cache. The filter stays: reads
+        # take the same way whatever writes do.
+        filters.append("delay")
+        parameters.append(f"wdelay={0 if writes == 'async' else disk_delay_ms}ms")
     return [*(f"--filter={name}" for name in filters), "file", f"file={image}", *parameters]
 
 

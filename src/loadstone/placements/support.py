@@ -101,7 +101,6 @@ def _nbdkit(place: Place) -> Iterator[str]:
     wanted = list(_NBDKIT_FILTERS[place.kind])
     delayed = place.write_delay_ms or place.read_delay_ms or place.disk_delay_ms
     wanted += ["delay"] if delayed else []
-    wanted += ["cache"] if place.disk_delay_ms else []
     wanted += ["rate"] if place.rate_bytes else []
     wanted += ["fua"] if place.writes is not None and "fua" not in wanted else []
     for name in wanted:
