@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,26 @@ def test_killed_run_is_partial_and_keeps_what_was_measured(tmp_path: Path) -> No
     assert killed.phases[0].name == "warm-up"
     assert killed.host.t_s == []
     assert "trials-running" in {notice.code for notice in document.notices}
+
+
+@pytest.mark.parametrize("figures", ["of the variant", "of the trial"])
+def test_a_notice_is_said_once_for_all_trials_or_once_for_each_thing_that_variants_say(
+    tmp_path: Path, figures: str
+) -> None:
+    folder = write_results(tmp_path, sample_results.compare(repeats=2), Sample(tick_s=10))
+    names: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("*/result.json")):
+        result = json.loads(path.read_text())
+        names.setdefault(result["variant"], []).append(result["trial"])
+        own = result["variant"] if figures == "of the variant" else result["trial"]
+        result["notices"] = [{"code": "told", "severity": "info", "message": f"found {own}"}]
+        path.write_text(json.dumps(result))
+    told = [each.message for each in build_document(folder).notices if each.code == "told"]
+    first, *_ = sorted(trial for trials in names.values() for trial in trials)
+    expected = [f"{trials[0]} (and 1 more trial): found {name}" for name, trials in names.items()]
+    if figures == "of the trial":
+        expected = [f"{first} (and 3 more trials): found {first}"]
+    assert sorted(told) == sorted(expected)
 
 
 def test_unreadable_trial_is_named_and_left_out(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.variants import VariantReport
 from loadstone.report.moved import moved_over_all
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
-from loadstone.results.record import Notice, Status
+from loadstone.results.record import Notice, Status, TrialResult
 
 _NOT_COUNTED = {
     Status.DISTURBED: "the machine itself moved while it ran, or a quota of it was used up",
@@ -105,20 +105,41 @@ def _too_few(variant: str, counted: int, wanted: int) -> Notice:
     )
 
 
+_Said = tuple[TrialResult, Notice]
+"""A notice and the trial that has it."""
+
+
 def _of_trials(trials: Sequence[RecordedTrial]) -> list[Notice]:
     """The trials' own notices; one that many trials share is said once, with their number."""
-    grouped: dict[tuple[str, str, str], list[tuple[str, Notice]]] = {}
+    grouped: dict[tuple[str, str, str], list[_Said]] = {}
     for trial in trials:
         for notice in trial.result.notices:
             key = (notice.code, notice.severity, notice.advice)
-            grouped.setdefault(key, []).append((trial.result.trial, notice))
-    found = []
-    for members in grouped.values():
-        name, first = members[0]
-        more = len({trial for trial, _ in members}) - 1
-        others = f" (and {more} more trial{'s' if more > 1 else ''})" if more else ""
-        found.append(first.model_copy(update={"message": f"{name}{others}: {first.message}"}))
-    return found
+            grouped.setdefault(key, []).append((trial.result, notice))
+    return [_together(part) for members in grouped.values() for part in _alike(members)]
+
+
+def _alike(members: Sequence[_Said]) -> list[list[_Said]]:
+    """One part, as figures differ from trial to trial; or one for each thing that is said.
+
+    It is the latter if all trials of a variant say the same: it follows from the variant.
+    """
+    by_message: dict[str, list[_Said]] = {}
+    for trial, notice in members:
+        by_message.setdefault(notice.message, []).append((trial, notice))
+    of_variants = {(trial.variant, notice.message) for trial, notice in members}
+    variants = {trial.variant for trial, _ in members}
+    if len(by_message) < len(members) and len(of_variants) == len(variants):
+        return list(by_message.values())
+    return [list(members)]
+
+
+def _together(members: Sequence[_Said]) -> Notice:
+    """What several trials say, in the words of the first."""
+    trial, first = members[0]
+    more = len({each.trial for each, _ in members}) - 1
+    others = f" (and {more} more trial{'s' if more > 1 else ''})" if more else ""
+    return first.model_copy(update={"message": f"{trial.trial}{others}: {first.message}"})
 
 
 def _unread(trials: Sequence[RecordedTrial]) -> list[Notice]:
