@@ -121,9 +121,32 @@ def test_what_another_engine_brings_along_is_no_further_difference() -> None:
         )
         inventory = {"target": {"version": engine}, "host": {"kernel": kernel}}
         result = SimpleNamespace(fingerprint=None)
-        return SimpleNamespace(path=Path("b01"), plan=plan, inventory=inventory, result=result)
+        return SimpleNamespace(
+            path=Path("b01"), plan=plan, inventory=inventory, result=result, workload=None
+        )
 
     found = differences(
         [trial("duckdb", "6.1")], [trial("chdb", "6.8")], (variant("duckdb"), variant("chdb"))
     )
     assert found == ["host.kernel: 6.1 against 6.8"]
+
+
+@pytest.mark.parametrize(("asked", "found"), [(1, ["start state.digest: a against b"]), (2, [])])
+def test_a_start_state_differs_on_its_own_only_where_the_same_data_were_asked_for(
+    asked: int, found: list[str]
+) -> None:
+    def variant(level: int) -> Variant:
+        change = Change(factor="workload.warehouses", level=level)
+        return Variant(name=str(level), changes=[change], step=[change])
+
+    def trial(digest: str, warehouses: int) -> Any:
+        return SimpleNamespace(
+            path=Path("b01"),
+            plan=SimpleNamespace(model_dump=lambda **_: {}),
+            inventory={},
+            result=SimpleNamespace(fingerprint=SimpleNamespace(digest=digest)),
+            workload=SimpleNamespace(data_key=lambda: {"warehouses": warehouses}),
+        )
+
+    pair = ([trial("a", 1)], [trial("b", asked)])
+    assert differences(*pair, (variant(1), variant(2))) == found

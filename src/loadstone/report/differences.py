@@ -32,6 +32,8 @@ _CHANCE = re.compile(
 )
 """Parts of names that are drawn anew for each placement: number of a loop device, folders."""
 
+_START = "start state.digest"
+
 _ROOM = "target.places.data.total_bytes"
 """A file system whose journal lies elsewhere has more."""
 
@@ -55,12 +57,24 @@ def differences(
     """
     declared = _declared(*variants)
     ours, theirs = _facts(baseline), _facts(candidate)
+    if _data(baseline) != _data(candidate):  # The parameters that ask for other data are told.
+        ours.pop(_START, None)
+        theirs.pop(_START, None)
     lines = []
     for key in sorted(ours.keys() | theirs.keys()):
         left, right = ours.get(key, frozenset()), theirs.get(key, frozenset())
         if left != right and not _is_declared(key, declared):
             lines.append(f"{key}: {_text(left)} against {_text(right)}")
     return lines
+
+
+def _data(trials: Sequence[RecordedTrial]) -> list[dict[str, Any]]:
+    """The data that trials ask for, by the parameters that decide them."""
+    found: list[dict[str, Any]] = []
+    for workload in (trial.workload for trial in trials):
+        key = workload.data_key() if workload is not None else {}
+        found += [key] if key not in found else []
+    return found
 
 
 def _declared(first: Variant, second: Variant) -> set[str]:
@@ -116,7 +130,7 @@ def _facts(trials: Sequence[RecordedTrial]) -> dict[str, frozenset[str]]:
         facts = flatten(plan) | {k: v for k, v in inventory.items() if not _passing(k)}
         own_folder = re.compile(rf"/[^\s,:]*{re.escape(trial.path.name)}")
         if trial.result.fingerprint is not None:
-            facts["start state.digest"] = trial.result.fingerprint.digest
+            facts[_START] = trial.result.fingerprint.digest
         for key, value in facts.items():
             place = own_folder.sub("<trial>", key)
             plain = _CHANCE.sub("*", own_folder.sub("<trial>", value))
