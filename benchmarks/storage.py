@@ -33,7 +33,7 @@ from loadstone.workloads.storage.files import lay_out
 from loadstone.workloads.storage.fio_binary import find_fio
 from loadstone.workloads.storage.jobs.resolving import in_full
 
-ROUNDS = 40
+ROUNDS = 30
 SECONDS = 3
 FILE_BYTES = 256 << 20
 WITHIN_PERCENT = 2.0
