@@ -33,7 +33,7 @@ from loadstone.workloads.storage.files import lay_out
 from loadstone.workloads.storage.fio_binary import find_fio
 from loadstone.workloads.storage.jobs.resolving import in_full
 
-ROUNDS = 30
+ROUNDS = 40
 SECONDS = 3
 FILE_BYTES = 256 << 20
 WITHIN_PERCENT = 2.0
@@ -106,7 +106,7 @@ def measure() -> Report:
         how=f"fio {find_fio().version}; a job file of two tests, {SECONDS} s each, on a file of "
         f"{FILE_BYTES >> 20} MB that was written in full. `{OURS}` is a whole trial of "
         f"`--param fio=FILE`, probes and all. `{BY_HAND}` is `fio FILE {PLAIN[0]}` on a file "
-        f"beside it. `{LOGGED}` has the job file and the arguments of the trial: for its histogram "
+        f"beside it, which is made anew each time, as that of a trial is. `{LOGGED}` has the job file and the arguments of the trial: for its histogram "
         "logs fio looks at the clock once more for each I/O. "
         f"{ROUNDS} rounds, the three in random order in each. By hand: medians. Changes have 90 % "
         "intervals (t of the logarithms' differences, round by round).",
@@ -141,14 +141,22 @@ def _ways(ground: Ground, place: Path, folder: Path) -> dict[str, Callable[[int]
     jobs.write_text(text)
     first = _trial(jobs, place, folder, 0)[1]
     file = place / "by-hand"
-    lay_out(file, FILE_BYTES, 0, seed=0)
+
+    def by_hand(texts: Sequence[str], arguments: Sequence[str]) -> Outcome:
+        """On a file that is made anew, as that of each trial is: where it lies matters."""
+        lay_out(file, FILE_BYTES, 0, seed=0)
+        try:
+            return [run_by_hand(each, folder, arguments) for each in texts]
+        finally:
+            file.unlink()
+
     told = [on_file(each.read_text(), file) for each in sorted(first.glob("*/fio/*/jobs.fio"))]
     texts = told[: len(_TESTS)]
     plain = [without_logs(each) for each in texts]
     return {
         OURS: lambda number: _figures(_trial(jobs, place, folder, number)[0]),
-        BY_HAND: lambda _: [run_by_hand(each, folder, PLAIN) for each in plain],
-        LOGGED: lambda _: [run_by_hand(each, folder, AS_A_TRIAL) for each in texts],
+        BY_HAND: lambda _: by_hand(plain, PLAIN),
+        LOGGED: lambda _: by_hand(texts, AS_A_TRIAL),
     }
 
 
