@@ -106,7 +106,8 @@ def measure() -> Report:
         how=f"fio {find_fio().version}; a job file of two tests, {SECONDS} s each, on a file of "
         f"{FILE_BYTES >> 20} MB that was written in full. `{OURS}` is a whole trial of "
         f"`--param fio=FILE`, probes and all. `{BY_HAND}` is `fio FILE {PLAIN[0]}` on a file "
-        f"beside it, which is made anew each time, as that of a trial is. `{LOGGED}` has the job file and the arguments of the trial: for its histogram "
+        f"beside it, which is made anew each time, as that of a trial is. `{LOGGED}` has the job "
+        "file and the arguments of the trial: for its histogram "
         "logs fio looks at the clock once more for each I/O. "
         f"{ROUNDS} rounds, the three in random order in each. By hand: medians. Changes have 90 % "
         "intervals (t of the logarithms' differences, round by round).",
