@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loadstone.experiments.designs import stages_of
 from loadstone.results.record import MeasuredPhaseRecord, MetricValue, Status, TrialResult
+from loadstone.results.trial_files import empty_result
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.registry import workload_of
@@ -76,27 +77,19 @@ def _result(plan: TrialPlan, status: Status, speeds: Speeds, misled: Speeds) -> 
     noise = 1 + plan.block / 1000
     counts = status is Status.VALID
     figures = [_rate("new_orders_per_min", "new-orders/min", 100 * noise * speeds[place])]
-    return TrialResult(
-        experiment=plan.experiment,
-        trial=plan.trial,
-        variant=plan.variant.name,
-        block=plan.block,
-        order=plan.order,
-        status=status,
-        baseline_of=plan.baseline_of,
-        started_at=f"2026-11-27T10:{plan.order % 60:02}:00Z",
-        metrics=figures if counts and plan.baseline_of is None else [],
-        measured=[
-            MeasuredPhaseRecord(
-                name=test.title + f" {test.column}",
-                duration_s=1.0,
-                metrics=[_rate("mb_per_s", "MB/s", noise * of[place])],
-            )
-            for test in workload_of(plan.workload).steps()
-            if counts and test.column
-            for of in [speeds if test.metric.startswith(LOG) else misled]
-        ],
-    )
+    measured = [
+        MeasuredPhaseRecord(
+            name=test.title + f" {test.column}",
+            duration_s=1.0,
+            metrics=[_rate("mb_per_s", "MB/s", noise * of[place])],
+        )
+        for test in workload_of(plan.workload).steps()
+        if counts and test.column
+        for of in [speeds if test.metric.startswith(LOG) else misled]
+    ]
+    result = empty_result(plan, status, f"2026-11-27T10:{plan.order % 60:02}:00Z")
+    metrics = figures if counts and plan.baseline_of is None else []
+    return result.model_copy(update={"metrics": metrics, "measured": measured})
 
 
 def _rate(name: str, unit: str, value: float) -> MetricValue:

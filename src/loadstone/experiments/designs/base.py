@@ -68,6 +68,37 @@ class Stages(ABC):
         return result.status is Status.DISTURBED
 
 
+class Around(Stages):
+    """The stages of another design, with more trials before, between or after its own."""
+
+    def __init__(self, measured: Stages) -> None:
+        self._measured = measured
+
+    @property
+    def variants(self) -> list[Variant]:
+        """Those of the design."""
+        return self._measured.variants
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Those of the design."""
+        return self._measured.pairs
+
+    @property
+    def kept(self) -> dict[str, bool] | None:
+        """As the design decides."""
+        return self._measured.kept
+
+    @property
+    def skipped(self) -> list[SkippedRung]:
+        """As the design says."""
+        return self._measured.skipped
+
+    def makes_again(self, result: TrialResult) -> bool:
+        """As the design decides."""
+        return self._measured.makes_again(result)
+
+
 class KnownStages(Stages):
     """Stages whose variants and pairs are known before the first trial."""
 

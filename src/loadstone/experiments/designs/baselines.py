@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.experiments.designs.base import Pair, Stages
+from loadstone.experiments.designs.base import Around, Stages
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import apply_changes
 from loadstone.factors.storage import DEFAULT
 from loadstone.factors.target import level_text
-from loadstone.results.record import SkippedRung, TrialResult
+from loadstone.results.record import TrialResult
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import Change, TrialPlan, Variant
 from loadstone.spec.profile import ProfileSpec
@@ -75,29 +75,14 @@ def measured_target(experiment: Experiment, placement: str | None = None) -> Tar
     )
 
 
-class BaselinesBefore(Stages):
+class BaselinesBefore(Around):
     """The stages of another design, with a baseline of each placement in each block."""
 
     def __init__(self, experiment: Experiment, measured: Stages) -> None:
+        super().__init__(measured)
         self._experiment = experiment
-        self._measured = measured
         self._known = baselines(experiment, measured.variants)
         self._made: set[tuple[str, int]] = set()
-
-    @property
-    def variants(self) -> list[Variant]:
-        """Those of the design."""
-        return self._measured.variants
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """Those of the design."""
-        return self._measured.pairs
-
-    @property
-    def skipped(self) -> list[SkippedRung]:
-        """As the design says."""
-        return self._measured.skipped
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """The design's next trials, the first on each placement of a block after its baseline."""

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from loadstone.experiments.designs.arrange import arrange
-from loadstone.experiments.designs.base import BASELINE, AllAtOnce, Design, Pair, Stages
+from loadstone.experiments.designs.base import BASELINE, AllAtOnce, Around, Design, Pair, Stages
 from loadstone.placements import place
-from loadstone.results.record import SkippedRung, TrialResult
+from loadstone.results.record import TrialResult
 from loadstone.spec.design import CrashDesign, Failure
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import CrashPlan, TrialPlan, Variant
@@ -54,37 +54,17 @@ class Crash(Design):
         return _crash(experiment).crashes
 
 
-class CrashesAfter(Stages):
+class CrashesAfter(Around):
     """The stages of another design, then crashes of every variant that they had."""
 
     def __init__(
         self, experiment: Experiment, failure: Failure, measured: Stages, allow_unsafe: bool
     ) -> None:
+        super().__init__(measured)
         self._experiment = experiment
         self._design = CrashDesign(failure=failure, crashes=experiment.crashes)
-        self._measured = measured
         self._allow_unsafe = allow_unsafe
         self._crashed = False
-
-    @property
-    def variants(self) -> list[Variant]:
-        """Those of the design."""
-        return self._measured.variants
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """Those of the design."""
-        return self._measured.pairs
-
-    @property
-    def kept(self) -> dict[str, bool] | None:
-        """As the design decides."""
-        return self._measured.kept
-
-    @property
-    def skipped(self) -> list[SkippedRung]:
-        """As the design says."""
-        return self._measured.skipped
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """The design's stages, and when they are done all crashes."""
@@ -100,10 +80,6 @@ class CrashesAfter(Stages):
             first_order=len(results) + 1,
             allow_unsafe=self._allow_unsafe,
         )
-
-    def makes_again(self, result: TrialResult) -> bool:
-        """As the design decides."""
-        return self._measured.makes_again(result)
 
 
 def crash_trials(
