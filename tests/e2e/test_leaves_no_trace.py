@@ -65,12 +65,17 @@ def experiment(what: str, measure: str) -> str:
     elif "bulk" in target.capabilities:
         workload = {"name": "archive", "parameters": {"rate": 2000}}
         del profile["users"]
+    elif "file-access" in target.capabilities:
+        passes = {"passes": 1, "pass_length": measure, "pause": "0s"}
+        small = {"test": "RND4K Q1T1 read", "file_size": "64MB"}
+        workload, profile = {"name": "storage", "parameters": {**passes, **small}}, {}
     else:
         parameters = {"scale": 0.05, "refreshes": False, "warm_up": False}
         parameters["streams"] = 0 if measure == SHORT else 8  # it has no measured time
         workload, profile = {"name": "dss", "parameters": parameters}, {}
-    server = {} if target.in_process else SERVER
-    rungs = {**HOST, **({} if engine == "none" else {**server, **STORAGE}), **LAST}
+    server = {} if target.in_process or not target.serves else SERVER
+    storage = STORAGE if "data" in target.storage_roles else {}
+    rungs = {**HOST, **server, **storage, **LAST}
     return json.dumps(
         {
             "version": 1,
