@@ -79,7 +79,8 @@ LONG = [
 def _no_terminal_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process runs one command, and its commands of commands keep the terminal of the first."""
     for command in (cube.command, import_.command):
-        monkeypatch.setattr(command, "_fallback_console", None)
+        for each in (command, *(command[name] for name in command)):
+            monkeypatch.setattr(each, "_fallback_console", None)
 
 
 def said_in(encoding: str, words: list[str]) -> tuple[int, str, str]:
