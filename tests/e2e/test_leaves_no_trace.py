@@ -73,7 +73,7 @@ def experiment(what: str, measure: str) -> str:
         parameters = {"scale": 0.05, "refreshes": False, "warm_up": False}
         parameters["streams"] = 0 if measure == SHORT else 8  # it has no measured time
         workload, profile = {"name": "dss", "parameters": parameters}, {}
-    server = {} if target.in_process or not target.serves else SERVER
+    server = SERVER if target.serves else {}
     storage = STORAGE if "data" in target.storage_roles else {}
     rungs = {**HOST, **server, **storage, **LAST}
     return json.dumps(
