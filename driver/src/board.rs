@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
 use crate::drive::Stop;
@@ -47,12 +48,24 @@ pub struct Assignment {
     pub allowance: u64,
     /// Arrivals that may wait for a free user.
     pub room: usize,
+    /// Whether users of slots that no longer take part say farewell.
+    pub drains: bool,
 }
 
 #[derive(Debug, Default)]
 struct Slot {
     waker: Option<Waker>,
     handed: Option<Arrival>,
+}
+
+/// An assignment in which users who no longer take part say farewell. It is remembered when it is over:
+/// some of them may still be at an operation, or not have looked yet.
+#[derive(Debug, Clone, Copy)]
+struct Drain {
+    stage: u64,
+    phase: PhaseIndex,
+    /// Slots below it take part, or did when it was over.
+    active: usize,
 }
 
 /// The notice board.
@@ -67,6 +80,8 @@ pub struct Board {
     origin_ns: Cell<Option<u64>>,
     /// Slots below it take part.
     active: Cell<usize>,
+    /// The last assignment in which users say farewell.
+    drain: Cell<Option<Drain>>,
     /// Operations that may still begin in this phase.
     allowance: Cell<u64>,
     /// Users who have no more work in this phase.
@@ -89,6 +104,7 @@ impl Default for Board {
             since_ns: Cell::new(0),
             origin_ns: Cell::new(None),
             active: Cell::new(0),
+            drain: Cell::new(None),
             allowance: Cell::new(u64::MAX),
             finished: Cell::new(0),
             seats: Cell::new(0),
@@ -112,19 +128,30 @@ impl Board {
         self.origin_ns
             .set(self.origin_ns.get().or(Some(assignment.since_ns)));
         self.active.set(assignment.active);
+        if assignment.drains {
+            self.drain.set(Some(Drain {
+                stage: self.stage.get(),
+                phase: assignment.phase,
+                active: assignment.active,
+            }));
+        }
         self.allowance.set(assignment.allowance);
         self.room.set(assignment.room);
         self.finished.set(0);
         self.draining.set(false);
         self.idle.borrow_mut().clear();
-        self.wake_all();
+        self.wake(0..usize::MAX);
     }
 
-    /// Changes the number of users that take part.
+    /// Changes the number of users that take part. Only those look who come or go.
     pub fn set_active(&self, active: usize) {
-        if self.active.replace(active) != active {
-            self.wake_all();
+        let before = self.active.replace(active);
+        if let Some(drain) = self.drain.get()
+            && drain.stage == self.stage.get()
+        {
+            self.drain.set(Some(Drain { active, ..drain }));
         }
+        self.wake(before.min(active)..before.max(active));
     }
 
     /// Hands `arrival` to a free user, or queues it; false when the queue is full.
@@ -191,8 +218,11 @@ impl Board {
             .clone_from(waker);
     }
 
-    fn wake_all(&self) {
-        for slot in self.slots.borrow().iter() {
+    /// Wakes the users of those of `slots` that are there.
+    fn wake(&self, slots: Range<usize>) {
+        let all = self.slots.borrow();
+        let there = slots.start.min(all.len())..slots.end.min(all.len());
+        for slot in &all[there] {
             if let Some(waker) = &slot.waker {
                 waker.wake_by_ref();
             }
@@ -253,6 +283,13 @@ impl Board {
         slot < self.active.get()
     }
 
+    /// The phase in which the user of `slot` was dismissed and is to say farewell, if it last took part
+    /// in the stage `joined`.
+    pub fn dismissed(&self, slot: usize, joined: u64) -> Option<PhaseIndex> {
+        let drain = self.drain.get()?;
+        (joined <= drain.stage && slot >= drain.active).then_some(drain.phase)
+    }
+
     /// Asks for the permission to begin an operation of this phase.
     pub fn admit(&self) -> bool {
         match self.allowance.get() {
@@ -271,7 +308,8 @@ impl Board {
         self.tell_conductor();
     }
 
-    /// Asks to be woken when the assignment or the number of users changes, or an arrival is handed.
+    /// Asks to be woken when the assignment changes, the user of `slot` comes or goes, or an arrival is
+    /// handed.
     pub fn listen(&self, slot: usize, context: &Context<'_>) {
         let waker = &mut self.slots.borrow_mut()[slot].waker;
         if !waker
@@ -282,7 +320,8 @@ impl Board {
         }
     }
 
-    /// Waits until `condition`, which depends on the assignment or the number of users, is met.
+    /// Waits until `condition`, which depends on the assignment or on whether the user of `slot` takes
+    /// part, is met.
     pub async fn until(&self, slot: usize, condition: impl Fn() -> bool) {
         poll_fn(|context| {
             if condition() {

@@ -13,6 +13,7 @@ use crate::control::{Leftovers, Message, Standing};
 use crate::opening::Opening;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::phase_recorders::{Collected, PhaseRecorders};
+use crate::plan::PhaseKind;
 use crate::recorder::Recorder;
 use crate::schedule::{Arrivals, UserRamp, share};
 use crate::session::Workload;
@@ -43,9 +44,10 @@ impl<W: Workload> Conductor<W> {
     /// A conductor whose thread waits on `timer`.
     pub fn new(equipment: Equipment<W>, timer: Rc<Timer>) -> Self {
         let operations = equipment.workload.operations().len();
+        let requests = equipment.workload.requests().len();
         let shared = Shared {
             board: Board::default(),
-            recorders: PhaseRecorders::new(operations, equipment.outbox.clone()),
+            recorders: PhaseRecorders::new(operations, requests, equipment.outbox.clone()),
             clock: ThreadClock::new(equipment.epoch, timer),
             pace: equipment.pace.clone(),
             manner: equipment.manner,
@@ -139,7 +141,8 @@ impl<W: Workload> Conductor<W> {
         }
     }
 
-    fn change_users(&mut self, now_ns: u64) -> Option<u64> {
+    /// Lets users come or go as the ramp has it at `now_ns`; says when that changes next.
+    fn change_users(&self, now_ns: u64) -> Option<u64> {
         let ramp = self.ramp?;
         let active = self.own(ramp.at(now_ns).into());
         self.shared.board.set_active(active);
@@ -245,6 +248,8 @@ impl<W: Workload> Conductor<W> {
     }
 
     fn finish(&mut self) {
+        // Who was to go by now and was not told yet is dismissed first.
+        self.change_users(self.shared.clock.now_ns());
         self.arrivals = None;
         self.successor = None;
         self.ramp = None;
@@ -257,6 +262,7 @@ impl<W: Workload> Conductor<W> {
             active: self.shared.board.active(),
             allowance: u64::MAX,
             room: 0,
+            drains: false,
         });
     }
 
@@ -266,6 +272,8 @@ impl<W: Workload> Conductor<W> {
             start_ns,
             work,
         } = order;
+        // Who was to go by the end of the phase before and was not told yet is dismissed first.
+        self.change_users(self.shared.clock.now_ns());
         self.shared.recorders.turn(phase);
         self.arrivals = None;
         self.successor = None;
@@ -279,9 +287,11 @@ impl<W: Workload> Conductor<W> {
             active: 0,
             allowance: u64::MAX,
             room: 0,
+            drains: false,
         };
         match work {
             Work::Closed { ramp, iterations } => {
+                assignment.drains = self.equipment.kinds[phase] == PhaseKind::Drain;
                 assignment.active = self.own(ramp.at(self.shared.clock.now_ns()).into());
                 if let Some(total) = iterations {
                     assignment.allowance = self.own_iterations(total, ramp);

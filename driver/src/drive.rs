@@ -1,7 +1,7 @@
 //! The one loop: what a user does, whatever the schedule, the protocol and the workload.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
 use crate::clock::Clock;
 use crate::phase_recorders::PhaseIndex;
@@ -9,7 +9,7 @@ use crate::race::unless;
 use crate::random::Random;
 use crate::recorder::Times;
 use crate::retry::{BackOff, Retry};
-use crate::session::{Failure, OperationId, Outcome, Session, WorkloadEvent};
+use crate::session::{Failure, OperationId, Outcome, RequestEnd, Session, WorkloadEvent};
 
 /// A user whose operations end without ever waiting gives way to others after this time.
 const SLICE_NS: u64 = 50_000;
@@ -63,6 +63,8 @@ pub trait Schedule {
 pub trait Record {
     /// An operation was begun.
     fn begun(&self, due: &Due, sent_ns: u64);
+    /// A request of an attempt ended.
+    fn request_ended(&self, due: &Due, end: &RequestEnd);
     /// An attempt failed and the operation is tried again.
     fn retried(&self, due: &Due, operation: OperationId, failure: &Failure);
     /// An operation ended, after all its attempts.
@@ -154,37 +156,91 @@ pub async fn drive<S: Session>(
         };
         user.chosen = None;
 
-        let sent_ns = clock.now_ns();
-        recorder.begun(&due, sent_ns);
-        let persistence = persist(user, operation, &due, recorder, clock, stop, &manner.retry);
-        let (outcome, mut waited) = noting_waits(persistence).await;
-        if manner.delay_ns > 0 && ended_well(&outcome) {
-            let over = clock.sleep_until(clock.now_ns() + manner.delay_ns);
-            unless(stop.wait_for_last(), over).await;
-            waited = true;
-        }
-        let done_ns = clock.now_ns();
-        let times = Times {
-            intended_ns: due.at_ns,
-            sent_ns,
-            done_ns,
-        };
-        recorder.ended(&due, operation, times, &outcome);
-        for workload_event in user.session.workload_events() {
-            recorder.workload_event(workload_event);
-        }
-        schedule.done(operation, done_ns);
-        if outcome == Outcome::Exhausted {
+        let made = make(user, operation, &due, recorder, clock, stop, manner).await;
+        schedule.done(operation, made.done_ns);
+        if made.exhausted {
             return schedule.exhausted();
         }
-        settle(user, recorder, &outcome);
 
-        if waited {
-            slice_ns = done_ns;
-        } else if done_ns.saturating_sub(slice_ns) >= SLICE_NS {
+        if made.waited {
+            slice_ns = made.done_ns;
+        } else if made.done_ns.saturating_sub(slice_ns) >= SLICE_NS {
             tokio::task::yield_now().await;
             slice_ns = clock.now_ns();
         }
+    }
+}
+
+/// Makes what `user` still does as it leaves in `phase`, if there is anything: an operation that is
+/// due now.
+pub async fn say_farewell<S: Session>(
+    user: &mut User<S>,
+    phase: PhaseIndex,
+    recorder: &impl Record,
+    clock: &impl Clock,
+    stop: &impl Stop,
+    manner: &Manner,
+) {
+    let Some(operation) = user.session.farewell() else {
+        return;
+    };
+    // What it would have done next was chosen by a user who stays.
+    user.chosen = None;
+    let due = Due {
+        phase,
+        at_ns: clock.now_ns(),
+        readiness: Readiness::Unpaced,
+        closed: true,
+    };
+    make(user, operation, &due, recorder, clock, stop, manner).await;
+}
+
+/// How an operation was made.
+struct Made {
+    done_ns: u64,
+    /// Whether it ever had to wait.
+    waited: bool,
+    /// Whether the session has no more work.
+    exhausted: bool,
+}
+
+/// Makes an operation that is due, and notes how it went.
+async fn make<S: Session>(
+    user: &mut User<S>,
+    operation: OperationId,
+    due: &Due,
+    recorder: &impl Record,
+    clock: &impl Clock,
+    stop: &impl Stop,
+    manner: &Manner,
+) -> Made {
+    let sent_ns = clock.now_ns();
+    recorder.begun(due, sent_ns);
+    let (outcome, mut waited) = {
+        let retry = &manner.retry;
+        let persistence = pin!(persist(user, operation, due, recorder, clock, stop, retry));
+        noting_waits(persistence).await
+    };
+    if manner.delay_ns > 0 && ended_well(&outcome) {
+        let over = clock.sleep_until(clock.now_ns() + manner.delay_ns);
+        unless(stop.wait_for_last(), over).await;
+        waited = true;
+    }
+    let done_ns = clock.now_ns();
+    let times = Times {
+        intended_ns: due.at_ns,
+        sent_ns,
+        done_ns,
+    };
+    recorder.ended(due, operation, times, &outcome);
+    for workload_event in user.session.workload_events() {
+        recorder.workload_event(workload_event);
+    }
+    settle(user, recorder, &outcome);
+    Made {
+        done_ns,
+        waited,
+        exhausted: outcome == Outcome::Exhausted,
     }
 }
 
@@ -200,7 +256,11 @@ async fn persist<S: Session>(
 ) -> Outcome {
     let mut failures = 0;
     loop {
-        match user.session.execute(operation).await {
+        let outcome = user.session.execute(operation).await;
+        for end in user.session.requests() {
+            recorder.request_ended(due, &end);
+        }
+        match outcome {
             Outcome::Failed(failure)
                 if failure.class.is_retryable() && failures + 1 < retry.max_attempts =>
             {
@@ -224,9 +284,9 @@ fn ended_well(outcome: &Outcome) -> bool {
     )
 }
 
-/// What `future` gives, and whether it ever had to wait.
-async fn noting_waits<T>(future: impl Future<Output = T>) -> (T, bool) {
-    let mut future = pin!(future);
+/// What `future` gives, and whether it ever had to wait. It is pinned by the caller: a future that is
+/// handed over by value has room kept for it twice, and every user keeps it for good.
+async fn noting_waits<T>(mut future: Pin<&mut impl Future<Output = T>>) -> (T, bool) {
     let mut waited = false;
     let value = std::future::poll_fn(|context| {
         let poll = future.as_mut().poll(context);

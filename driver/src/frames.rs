@@ -11,8 +11,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer as SerdeSerializer};
 use serde_json::{Map, Value};
 
+use crate::names::Names;
 use crate::plan::PhaseKind;
-use crate::recorder::{Classes, Recorder, Tally};
+use crate::recorder::{Classes, Recorder, RequestTally, Tally};
+use crate::session::OperationId;
 
 /// A frame.
 #[derive(Debug, Serialize)]
@@ -39,6 +41,8 @@ pub struct Hello<'a> {
     pub threads: u32,
     pub workload: &'a str,
     pub operations: &'a [&'static str],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub requests: BTreeMap<&'static str, Vec<&'static str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     pub unix_time_s: f64,
@@ -104,20 +108,39 @@ pub struct Tick<'a> {
     pub gauges: BTreeMap<&'static str, f64>,
 }
 
-/// The operations of a tick, by name.
+/// The operations of a tick, by name, and the requests below them.
 #[derive(Debug)]
 pub struct Operations<'a> {
     /// Names, by position.
-    pub names: &'a [&'static str],
+    pub names: &'a Names,
     /// What is told of them.
     pub recorder: &'a Recorder,
 }
 
+impl<'a> Operations<'a> {
+    /// The requests below `operation` that ended; `None` if it has none at all.
+    fn requests_of(&self, operation: OperationId) -> Option<BTreeMap<&'a str, RequestTick<'a>>> {
+        let (names, recorder) = (self.names, self.recorder);
+        names.has_requests(operation).then(|| {
+            let tallies = names
+                .below(operation)
+                .map(|(id, name)| (name, &recorder.requests[id]));
+            tallies
+                .filter(|(_, tally)| !tally.is_empty())
+                .map(|(name, tally)| (name, RequestTick::new(tally)))
+                .collect()
+        })
+    }
+}
+
 impl Serialize for Operations<'_> {
     fn serialize<S: SerdeSerializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.names.len()))?;
-        for (name, tally) in self.names.iter().zip(&self.recorder.operations) {
-            map.serialize_entry(name, &OperationTick::new(tally))?;
+        let names = &self.names.operations;
+        let mut map = serializer.serialize_map(Some(names.len()))?;
+        for (operation, name) in names.iter().enumerate() {
+            let tally = &self.recorder.operations[operation];
+            let tick = OperationTick::new(tally, self.requests_of(operation));
+            map.serialize_entry(name, &tick)?;
         }
         map.end()
     }
@@ -133,16 +156,39 @@ struct OperationTick<'a> {
     response: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<BTreeMap<&'a str, RequestTick<'a>>>,
 }
 
 impl<'a> OperationTick<'a> {
-    fn new(tally: &'a Tally) -> Self {
+    fn new(tally: &'a Tally, requests: Option<BTreeMap<&'a str, RequestTick<'a>>>) -> Self {
         Self {
             count: tally.count,
             rolled_back: tally.rolled_back,
             errors: by_name(&tally.errors),
             retries: by_name(&tally.retries),
             response: encode(&tally.response),
+            service: encode(&tally.service),
+            requests,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct RequestTick<'a> {
+    count: u64,
+    errors: BTreeMap<&'a str, u64>,
+    resent: BTreeMap<&'a str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service: Option<String>,
+}
+
+impl<'a> RequestTick<'a> {
+    fn new(tally: &'a RequestTally) -> Self {
+        Self {
+            count: tally.count,
+            errors: by_name(&tally.errors),
+            resent: by_name(&tally.resent),
             service: encode(&tally.service),
         }
     }
@@ -189,6 +235,16 @@ pub struct End<'a> {
 #[derive(Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Total<'a> {
+    #[serde(flatten)]
+    pub all: Count<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<BTreeMap<&'a str, Count<'a>>>,
+}
+
+/// How often something ended well, and how often it did not.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Count<'a> {
     pub count: u64,
     pub errors: BTreeMap<&'a str, u64>,
 }
@@ -214,3 +270,6 @@ impl<W: Write> FrameWriter<W> {
         self.0.flush()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,10 @@ impl LogIn {
             Protocol::Postgresql => postgres::Config::from_plan(connection).map(Self::Postgresql),
             Protocol::Mysql => mysql::Config::from_plan(connection).map(Self::Mysql),
             Protocol::Nfs => nfs::Export::from_plan(connection).map(Self::Nfs),
+            Protocol::Http => Err(Refusal::new(
+                "workload.role",
+                "log-in has nothing to do over http, where the scenario logs in; write \"run\"",
+            )),
             Protocol::Sqlite | Protocol::Files | Protocol::None => Err(Refusal::new(
                 "connection.protocol",
                 "the role log-in needs a server; write \"postgresql\", \"mysql\" or \"nfs\"",

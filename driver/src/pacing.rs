@@ -82,15 +82,16 @@ impl Pace {
         self.waits[operation].every_s.map(to_ns)
     }
 
-    /// Nanoseconds from the end of `previous` (if any) to the intended start of `next`.
-    pub fn gap_ns(
-        &self,
-        previous: Option<OperationId>,
-        next: OperationId,
-        random: &mut Random,
-    ) -> u64 {
-        let think_s = previous.map_or(0.0, |id| think_s(self.waits[id].think, random));
+    /// Nanoseconds from the end of `previous` to the intended start of `next`.
+    pub fn gap_ns(&self, previous: OperationId, next: OperationId, random: &mut Random) -> u64 {
+        let think_s = think_s(self.waits[previous].think, random);
         to_ns(think_s + self.waits[next].keying_s)
+    }
+
+    /// Nanoseconds until a user who begins now makes `first`, as if it had been there for long: what is
+    /// left of the waits of `first`. Users who begin together so do not act together.
+    pub fn residual_ns(&self, first: OperationId, random: &mut Random) -> u64 {
+        to_ns(residual_s(&self.waits[first], random))
     }
 }
 
@@ -98,6 +99,46 @@ fn think_s(think: Think, random: &mut Random) -> f64 {
     match think {
         Think::None => 0.0,
         Think::Constant { mean_s } => mean_s,
+        Think::Uniform { from_s, to_s } => from_s + (to_s - from_s) * random.unit(),
         Think::NegativeExponential { mean_s, cap } => mean_s * random.exponential().min(cap),
     }
 }
+
+/// Draws what is left of a wait X at a moment that has nothing to do with it: its density is
+/// P(X > x) / E(X), the equilibrium distribution of renewal theory (Cox, Renewal Theory, 1962,
+/// chapter 5).
+///
+/// A wait is a constant part c, keying included, and a part Y that varies. What is left is uniform over
+/// (0, c) with probability c / E(X), otherwise c and what is left of Y.
+fn residual_s(waits: &Waits, random: &mut Random) -> f64 {
+    let (constant_s, varying_mean_s) = match waits.think {
+        Think::None => (0.0, 0.0),
+        Think::Constant { mean_s } => (mean_s, 0.0),
+        Think::Uniform { from_s, to_s } => (from_s, (to_s - from_s) / 2.0),
+        Think::NegativeExponential { mean_s, cap } => (0.0, mean_s * below(cap)),
+    };
+    let constant_s = waits.keying_s + constant_s;
+    let point_s = random.unit() * (constant_s + varying_mean_s);
+    if point_s < constant_s {
+        return point_s;
+    }
+    let varying_s = match waits.think {
+        Think::None | Think::Constant { .. } => 0.0,
+        // The density falls linearly to 0 over the width.
+        Think::Uniform { from_s, to_s } => (to_s - from_s) * (1.0 - (1.0 - random.unit()).sqrt()),
+        // An exponential wait has no memory: what is left of it is one again, which ends at the cap.
+        Think::NegativeExponential { mean_s, cap } => {
+            -mean_s * (-random.unit() * below(cap)).ln_1p()
+        }
+    };
+    constant_s + varying_s
+}
+
+/// The probability that a negative-exponential draw of mean 1 is below `cap`; also the mean of draws
+/// that are cut off at it.
+fn below(cap: f64) -> f64 {
+    -(-cap).exp_m1()
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use crate::control::{DriverEvent, DriverEventKind, Message};
 use crate::drive::{Due, Readiness, Record};
 use crate::recorder::{Recorder, Times};
-use crate::session::{ErrorClass, Failure, OperationId, Outcome, WorkloadEvent};
+use crate::session::{ErrorClass, Failure, OperationId, Outcome, RequestEnd, WorkloadEvent};
 
 /// Position of a phase in the plan.
 pub type PhaseIndex = usize;
@@ -30,6 +30,7 @@ pub struct Collected {
 #[derive(Debug)]
 pub struct PhaseRecorders {
     operations: usize,
+    requests: usize,
     phase: Cell<PhaseIndex>,
     current: RefCell<Recorder>,
     late: RefCell<Vec<(PhaseIndex, Recorder)>>,
@@ -41,12 +42,14 @@ pub struct PhaseRecorders {
 }
 
 impl PhaseRecorders {
-    /// Empty recorders for `operations` operations; events go to `outbox`.
-    pub fn new(operations: usize, outbox: Sender<Message>) -> Self {
+    /// Empty recorders for `operations` operations and `requests` requests below them; events go to
+    /// `outbox`.
+    pub fn new(operations: usize, requests: usize, outbox: Sender<Message>) -> Self {
         Self {
             operations,
+            requests,
             phase: Cell::new(0),
-            current: RefCell::new(Recorder::new(operations)),
+            current: RefCell::new(Recorder::new(operations, requests)),
             late: RefCell::default(),
             in_flight: Cell::new(0),
             known: RefCell::default(),
@@ -55,12 +58,15 @@ impl PhaseRecorders {
         }
     }
 
+    fn fresh(&self) -> Recorder {
+        Recorder::new(self.operations, self.requests)
+    }
+
     /// Turns to the recorder of `phase`; that of the phase before waits to be taken.
     pub fn turn(&self, phase: PhaseIndex) {
         let before = self.phase.replace(phase);
         if before != phase {
-            let fresh = Recorder::new(self.operations);
-            let full = self.current.replace(fresh);
+            let full = self.current.replace(self.fresh());
             self.late.borrow_mut().push((before, full));
         }
     }
@@ -92,7 +98,7 @@ impl PhaseRecorders {
         if let Some((_, recorder)) = late.iter_mut().find(|(of, _)| *of == phase) {
             return note(recorder);
         }
-        let mut recorder = Recorder::new(self.operations);
+        let mut recorder = self.fresh();
         note(&mut recorder);
         late.push((phase, recorder));
     }
@@ -131,6 +137,10 @@ impl Record for PhaseRecorders {
                 }
             }),
         }
+    }
+
+    fn request_ended(&self, due: &Due, end: &RequestEnd) {
+        self.with(due.phase, |recorder| recorder.request_ended(end));
     }
 
     fn retried(&self, due: &Due, operation: OperationId, failure: &Failure) {

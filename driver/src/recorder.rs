@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use crate::session::{ErrorClass, OperationId, Outcome};
+use crate::session::{ErrorClass, OperationId, Outcome, RequestEnd};
 
 /// Significant decimal digits of every histogram.
 pub const DIGITS: u8 = 3;
@@ -26,7 +26,8 @@ fn count(classes: &mut Classes, class: &ErrorClass) {
     }
 }
 
-fn add(classes: &mut Classes, other: &Classes) {
+/// Adds the counts of `other`.
+pub fn add(classes: &mut Classes, other: &Classes) {
     for (class, count) in other {
         *classes.entry(class.clone()).or_default() += count;
     }
@@ -89,6 +90,53 @@ impl Tally {
         self.response.reset();
         self.service.reset();
     }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0 && self.errors.is_empty() && self.retries.is_empty()
+    }
+}
+
+/// What is known of one request below an operation.
+#[derive(Debug, Clone)]
+pub struct RequestTally {
+    /// Requests that ended well.
+    pub count: u64,
+    /// Requests that did not, by class.
+    pub errors: Classes,
+    /// Requests that were sent a second time, by the class that caused it, however they ended.
+    pub resent: Classes,
+    /// Done minus begun of those that ended well, in nanoseconds.
+    pub service: Histogram<u64>,
+}
+
+impl RequestTally {
+    fn new() -> Self {
+        Self {
+            count: 0,
+            errors: Classes::new(),
+            resent: Classes::new(),
+            service: histogram(),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        add(&mut self.errors, &other.errors);
+        add(&mut self.resent, &other.resent);
+        merge(&mut self.service, &other.service);
+    }
+
+    fn reset(&mut self) {
+        self.count = 0;
+        self.errors.clear();
+        self.resent.clear();
+        self.service.reset();
+    }
+
+    /// Whether no request ended.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.errors.is_empty()
+    }
 }
 
 fn merge(into: &mut Histogram<u64>, other: &Histogram<u64>) {
@@ -109,6 +157,8 @@ fn record(histogram: &mut Histogram<u64>, value_ns: u64) {
 pub struct Recorder {
     /// By [`OperationId`].
     pub operations: Vec<Tally>,
+    /// By [`RequestId`](crate::session::RequestId).
+    pub requests: Vec<RequestTally>,
     /// The generator's own lateness, in nanoseconds.
     pub lag: Histogram<u64>,
     /// Operations that had to wait for a session or a user.
@@ -122,10 +172,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty one for `operations` operations.
-    pub fn new(operations: usize) -> Self {
+    /// An empty one for `operations` operations and `requests` requests below them.
+    pub fn new(operations: usize, requests: usize) -> Self {
         Self {
             operations: (0..operations).map(|_| Tally::new()).collect(),
+            requests: (0..requests).map(|_| RequestTally::new()).collect(),
             lag: histogram(),
             late_starts: 0,
             dropped: 0,
@@ -167,6 +218,22 @@ impl Recorder {
         );
     }
 
+    /// Notes how a request below an operation ended.
+    pub fn request_ended(&mut self, end: &RequestEnd) {
+        let tally = &mut self.requests[end.request];
+        if let Some(class) = &end.resent {
+            count(&mut tally.resent, class);
+        }
+        match &end.outcome {
+            Err(class) => count(&mut tally.errors, class),
+            Ok(()) => {
+                tally.count += 1;
+                let service_ns = end.done_ns.saturating_sub(end.begun_ns);
+                record(&mut tally.service, service_ns);
+            }
+        }
+    }
+
     /// Notes that an attempt failed with `class` and the operation is tried again.
     pub fn retried(&mut self, operation: OperationId, class: &ErrorClass) {
         count(&mut self.operations[operation].retries, class);
@@ -182,6 +249,9 @@ impl Recorder {
         for (tally, part) in self.operations.iter_mut().zip(&other.operations) {
             tally.merge(part);
         }
+        for (tally, part) in self.requests.iter_mut().zip(&other.requests) {
+            tally.merge(part);
+        }
         merge(&mut self.lag, &other.lag);
         self.late_starts += other.late_starts;
         self.dropped += other.dropped;
@@ -192,6 +262,7 @@ impl Recorder {
     /// Empties it and keeps its memory.
     pub fn reset(&mut self) {
         self.operations.iter_mut().for_each(Tally::reset);
+        self.requests.iter_mut().for_each(RequestTally::reset);
         self.lag.reset();
         self.late_starts = 0;
         self.dropped = 0;
@@ -201,9 +272,8 @@ impl Recorder {
 
     /// Whether nothing was noted.
     pub fn is_empty(&self) -> bool {
-        let quiet =
-            |tally: &Tally| tally.count == 0 && tally.errors.is_empty() && tally.retries.is_empty();
-        self.operations.iter().all(quiet)
+        self.operations.iter().all(Tally::is_empty)
+            && self.requests.iter().all(RequestTally::is_empty)
             && self.lag.is_empty()
             && self.late_starts + self.dropped + self.due + self.reconnects == 0
     }

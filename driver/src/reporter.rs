@@ -8,13 +8,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::clock::{Epoch, resolution_ns, to_ns, to_s};
 use crate::control::{DriverEvent, DriverEventKind, Leftovers};
-use crate::frames::{End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name};
+use crate::frames::{
+    Count, End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name,
+};
+use crate::names::Names;
 use crate::orders::Order;
 use crate::phase_recorders::{Collected, PhaseIndex};
 use crate::plan::{PROTOCOL_VERSION, Plan};
 use crate::process::{self, Usage};
-use crate::recorder::{Classes, Recorder};
-use crate::session::{Workload, WorkloadEvent};
+use crate::recorder::{Classes, Recorder, add};
+use crate::session::{OperationId, Workload, WorkloadEvent};
 use crate::worker::Worker;
 
 /// Events of one kind that are reported between two ticks; the rest is counted.
@@ -63,10 +66,40 @@ struct Gauges {
     queued: u64,
 }
 
+/// What ended so far: how often well, and how often not, by class.
+type Ended = (u64, Classes);
+
+fn add_ended(total: &mut Ended, count: u64, errors: &Classes) {
+    total.0 += count;
+    add(&mut total.1, errors);
+}
+
+fn counted((count, errors): &Ended) -> Count<'_> {
+    Count {
+        count: *count,
+        errors: by_name(errors),
+    }
+}
+
+/// The requests below `operation` that ended; `None` if it has none at all.
+fn requests_below<'t>(
+    names: &Names,
+    operation: OperationId,
+    totals: &'t [Ended],
+) -> Option<BTreeMap<&'t str, Count<'t>>> {
+    names.has_requests(operation).then(|| {
+        names
+            .below(operation)
+            .filter(|(id, _)| totals[*id] != Ended::default())
+            .map(|(id, name)| (name, counted(&totals[id])))
+            .collect()
+    })
+}
+
 /// Reports frames.
 pub struct Reporter<'a, W: Write> {
     plan: &'a Plan,
-    names: Vec<&'static str>,
+    names: Names,
     epoch: Epoch,
     collection: Receiver<Collected>,
     writer: FrameWriter<W>,
@@ -85,16 +118,17 @@ pub struct Reporter<'a, W: Write> {
     counted: Vec<(&'static str, u64)>,
     pending: BTreeMap<PhaseIndex, Recorder>,
     spares: Vec<Recorder>,
-    totals: Vec<(u64, Classes)>,
+    totals: Vec<Ended>,
+    request_totals: Vec<Ended>,
     known: BTreeSet<DriverEventKind>,
     reported: BTreeMap<DriverEventKind, u64>,
 }
 
 impl<'a, W: Write> Reporter<'a, W> {
-    /// Reports the operations `names`, collecting from `collection`, to `output`.
+    /// Reports what `names` names, collecting from `collection`, to `output`.
     pub fn new(
         plan: &'a Plan,
-        names: Vec<&'static str>,
+        names: Names,
         epoch: Epoch,
         collection: Receiver<Collected>,
         meters: Box<dyn Meters>,
@@ -102,7 +136,8 @@ impl<'a, W: Write> Reporter<'a, W> {
     ) -> Self {
         Self {
             plan,
-            totals: vec![(0, Classes::new()); names.len()],
+            totals: vec![Ended::default(); names.operations.len()],
+            request_totals: vec![Ended::default(); names.requests.len()],
             names,
             epoch,
             collection,
@@ -151,7 +186,8 @@ impl<'a, W: Write> Reporter<'a, W> {
             pid: std::process::id(),
             threads: self.plan.threads,
             workload: &self.plan.workload.name,
-            operations: &self.names,
+            operations: &self.names.operations,
+            requests: self.names.requests_by_operation(),
             engine,
             monotonic_s: to_s(self.epoch.absolute_ns(0)),
             unix_time_s: since_1970.as_secs_f64(),
@@ -318,8 +354,9 @@ impl<'a, W: Write> Reporter<'a, W> {
     /// Takes the recorders of all threads.
     fn collect(&mut self, workers: &[Worker]) -> Gauges {
         for worker in workers {
-            let spare = self.spares.pop();
-            let spare = spare.unwrap_or_else(|| Recorder::new(self.names.len()));
+            let spare = self.spares.pop().unwrap_or_else(|| {
+                Recorder::new(self.names.operations.len(), self.names.requests.len())
+            });
             worker.order(Order::Collect(spare));
         }
         let mut gauges = Gauges::default();
@@ -367,10 +404,10 @@ impl<'a, W: Write> Reporter<'a, W> {
         gauges: Gauges,
     ) {
         for (total, tally) in self.totals.iter_mut().zip(&recorder.operations) {
-            total.0 += tally.count;
-            for (class, count) in &tally.errors {
-                *total.1.entry(class.clone()).or_default() += count;
-            }
+            add_ended(total, tally.count, &tally.errors);
+        }
+        for (total, tally) in self.request_totals.iter_mut().zip(&recorder.requests) {
+            add_ended(total, tally.count, &tally.errors);
         }
         let before = std::mem::replace(&mut self.usage, process::usage());
         let engine_cpu_s = self.meters.engine_cpu_s();
@@ -417,19 +454,12 @@ impl<'a, W: Write> Reporter<'a, W> {
             Ending::Stopped => ("stopped", None),
             Ending::Failed(error) => ("failed", Some(error.as_str())),
         };
-        let totals = self
-            .names
-            .iter()
-            .zip(&self.totals)
-            .map(|(name, (count, errors))| {
-                (
-                    *name,
-                    Total {
-                        count: *count,
-                        errors: by_name(errors),
-                    },
-                )
-            });
+        let (names, request_totals) = (&self.names, &self.request_totals);
+        let totals = self.totals.iter().enumerate().map(|(operation, total)| {
+            let all = counted(total);
+            let requests = requests_below(names, operation, request_totals);
+            (names.operations[operation], Total { all, requests })
+        });
         let frame = Frame::End(End {
             t_s: self.now_s(),
             reason,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::clock::{Epoch, to_ns};
 use crate::control::{Control, Leftovers, Message, Standing};
 use crate::drive::Manner;
+use crate::names::Names;
 use crate::orders::{Order, PhaseOrder, Work};
 use crate::pacing::Pace;
 use crate::phase_recorders::PhaseIndex;
@@ -75,6 +76,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let workload = Arc::new(workload);
         let (collected, collection) = channel();
         let opened = Arc::new(AtomicU32::new(0));
+        let kinds: Arc<[PhaseKind]> = plan.phases.iter().map(|phase| phase.kind).collect();
         let start = |thread| {
             Worker::start(Equipment {
                 thread,
@@ -82,6 +84,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
                 threads: plan.threads_of_all(),
                 workload: Arc::clone(&workload),
                 seed: plan.seed,
+                kinds: Arc::clone(&kinds),
                 pace: pace.clone(),
                 manner: Manner {
                     retry: plan.retry.into(),
@@ -98,7 +101,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             workers.map_err(|error| Refusal::new("threads", format!("cannot start: {error}")))?;
         let reporter = Reporter::new(
             plan,
-            workload.operations().to_vec(),
+            Names::of(&*workload),
             epoch,
             collection,
             Box::new(Arc::clone(&workload)),
@@ -197,6 +200,8 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         let own = 16 + 4 * u64::from(self.plan.threads);
         let each = match self.plan.connection.protocol {
             Protocol::None => return Ok(()),
+            // A user of HTTP may open more when it needs them: their number is not known here.
+            Protocol::Http => 1,
             Protocol::Postgresql | Protocol::Mysql | Protocol::Files | Protocol::Nfs => 1,
             // The file, its log, and the journal or a temporary file.
             Protocol::Sqlite => 3,

@@ -71,6 +71,33 @@ impl ErrorClass {
     }
 }
 
+/// Position of a request in [`Workload::requests`].
+pub type RequestId = usize;
+
+/// A request below an operation: a step of it that is counted and timed for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestName {
+    /// The operation that makes it.
+    pub operation: OperationId,
+    /// Its name in figures; no other request of the operation has it.
+    pub name: &'static str,
+}
+
+/// How a request ended. Times are nanoseconds since the driver's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestEnd {
+    /// Which it was.
+    pub request: RequestId,
+    /// When it was begun.
+    pub begun_ns: u64,
+    /// When its last byte was read, or it failed.
+    pub done_ns: u64,
+    /// Whether it ended well; otherwise the class of its failure.
+    pub outcome: Result<(), ErrorClass>,
+    /// Why it was sent a second time, if it was.
+    pub resent: Option<ErrorClass>,
+}
+
 /// An event of the workload's own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadEvent {
@@ -95,6 +122,17 @@ pub trait Session {
         false
     }
 
+    /// The requests of the last attempt, in any order; asked after each attempt, also a failed one.
+    fn requests(&mut self) -> Vec<RequestEnd> {
+        Vec::new()
+    }
+
+    /// What the user still does as it leaves in a phase of kind `drain`, if anything. Asked once, as
+    /// it leaves; then executed like any operation.
+    fn farewell(&mut self) -> Option<OperationId> {
+        None
+    }
+
     /// Its events since the last operation; asked after each.
     fn workload_events(&mut self) -> Vec<WorkloadEvent> {
         Vec::new()
@@ -115,6 +153,12 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Names of the operations, by [`OperationId`].
     fn operations(&self) -> &[&'static str];
+
+    /// The requests below the operations, by [`RequestId`]; none when operations are not told apart
+    /// any further.
+    fn requests(&self) -> &[RequestName] {
+        &[]
+    }
 
     /// Opens the session of user `user`; all it draws comes from `seed` and `user`.
     fn open(&self, user: u32, seed: u64) -> impl Future<Output = Result<Self::Session, Failure>>;

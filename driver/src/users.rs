@@ -1,14 +1,15 @@
 //! The two schedules of a user, and its way through the phases.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
 use crate::board::{Board, Duty, StageOver};
 use crate::clock::Clock;
-use crate::drive::{Due, Manner, Readiness, Schedule, Stop, User, drive};
+use crate::drive::{Due, Manner, Readiness, Schedule, Stop, User, drive, say_farewell};
 use crate::pacing::{Grid, Pace};
-use crate::phase_recorders::PhaseRecorders;
+use crate::phase_recorders::{PhaseIndex, PhaseRecorders};
 use crate::random::Random;
 use crate::session::{OperationId, Session};
 
@@ -36,15 +37,14 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
         pace,
         manner,
     } = &*shared;
-    let mut waits = Waits {
-        user: user.number,
-        random: user.random.split(),
-        begun_ns: None,
-        free: None,
-        due: None,
-    };
+    let mut waits = Waits::new(user.number, user.random.split());
     loop {
         let stop = StageOver::new(board, slot);
+        if let Some(phase) = waits.dismissed(board, slot) {
+            waits.part();
+            say_farewell(&mut user, phase, recorders, clock, &stop, manner).await;
+            continue;
+        }
         match board.duty() {
             Duty::Leave => break,
             Duty::Idle => {}
@@ -68,11 +68,12 @@ pub async fn live<S: Session, C: Clock>(mut user: User<S>, slot: usize, shared: 
                 drive(&mut user, &mut schedule, recorders, clock, &stop, manner).await;
             }
         }
-        if !stop.requested() {
+        let goes_on = || stop.requested() || waits.dismissed(board, slot).is_some();
+        if !goes_on() {
             // It has no more work: what it does next does not follow on what it did.
+            board.until(slot, goes_on).await;
             waits.clear();
         }
-        stop.wait().await;
     }
     user.session.close().await;
     board.leave();
@@ -90,13 +91,37 @@ struct Waits {
     free: Option<(OperationId, u64)>,
     /// When the next operation is due, and whether that is after a wait.
     due: Option<(u64, bool)>,
+    /// The stage in which the user last took part, if it has not parted since.
+    joined: Option<u64>,
 }
 
 impl Waits {
+    fn new(user: u32, random: Random) -> Self {
+        Self {
+            user,
+            random,
+            begun_ns: None,
+            free: None,
+            due: None,
+            joined: None,
+        }
+    }
+
     fn clear(&mut self) {
         self.begun_ns = None;
         self.free = None;
         self.due = None;
+    }
+
+    /// The phase in which the user of `slot` was dismissed and is to say farewell.
+    fn dismissed(&self, board: &Board, slot: usize) -> Option<PhaseIndex> {
+        board.dismissed(slot, self.joined?)
+    }
+
+    /// Takes note that the user leaves; if it comes again, it begins afresh.
+    fn part(&mut self) {
+        self.joined = None;
+        self.clear();
     }
 }
 
@@ -124,14 +149,22 @@ impl<C: Clock> Closed<'_, C> {
         })
     }
 
-    /// Waits until the user takes part; it then begins afresh.
-    async fn join(&mut self) {
-        if self.board.is_active(self.slot) {
-            return;
+    fn is_dismissed(&self) -> bool {
+        self.waits.dismissed(self.board, self.slot).is_some()
+    }
+
+    /// Waits until the user takes part; it then begins afresh. False if it is to say farewell first.
+    async fn join(&mut self) -> bool {
+        if !self.board.is_active(self.slot) {
+            if self.is_dismissed() {
+                return false;
+            }
+            self.waits.clear();
+            let active = || self.board.is_active(self.slot);
+            self.board.until(self.slot, active).await;
         }
-        self.waits.clear();
-        let active = || self.board.is_active(self.slot);
-        self.board.until(self.slot, active).await;
+        self.waits.joined = Some(self.board.stage());
+        true
     }
 
     /// When `operation` is due, and whether that is after a wait.
@@ -143,24 +176,36 @@ impl<C: Clock> Closed<'_, C> {
                 let last_ns = self.waits.begun_ns.unwrap_or_else(|| self.clock.now_ns());
                 return (grid.after_ns(last_ns), true);
             }
-            let previous = self.waits.free.map(|(id, _)| id);
-            let from_ns = self
-                .waits
-                .free
-                .map_or_else(|| self.clock.now_ns(), |(_, ns)| ns);
-            let gap_ns = self
-                .pace
-                .gap_ns(previous, operation, &mut self.waits.random);
+            let random = &mut self.waits.random;
+            let (from_ns, gap_ns) = match self.waits.free {
+                Some((previous, at_ns)) => (at_ns, self.pace.gap_ns(previous, operation, random)),
+                None => (
+                    self.clock.now_ns(),
+                    self.pace.residual_ns(operation, random),
+                ),
+            };
             (from_ns + gap_ns, gap_ns > 0)
         })
+    }
+
+    /// Waits until `at_ns`, or until the user is dismissed.
+    async fn rest(&self, at_ns: u64) {
+        let mut over = pin!(self.clock.sleep_until(at_ns));
+        poll_fn(|context| {
+            if over.as_mut().poll(context).is_ready() || self.is_dismissed() {
+                return Poll::Ready(());
+            }
+            self.board.listen(self.slot, context);
+            Poll::Pending
+        })
+        .await;
     }
 }
 
 impl<C: Clock> Schedule for Closed<'_, C> {
     async fn due(&mut self, operation: OperationId, hurries: bool) -> Option<Due> {
         loop {
-            self.join().await;
-            if self.board.duty() != Duty::Closed {
+            if !self.join().await || self.board.duty() != Duty::Closed {
                 return None;
             }
             if hurries || !self.pace.is_paced() {
@@ -174,7 +219,7 @@ impl<C: Clock> Schedule for Closed<'_, C> {
             let readiness = if !waits {
                 Readiness::Unpaced
             } else if self.clock.now_ns() <= at_ns {
-                self.clock.sleep_until(at_ns).await;
+                self.rest(at_ns).await;
                 Readiness::Free
             } else {
                 Readiness::Busy { lag_ns: None }

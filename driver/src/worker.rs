@@ -16,6 +16,7 @@ use crate::drive::Manner;
 use crate::orders::Order;
 use crate::pacing::Pace;
 use crate::phase_recorders::Collected;
+use crate::plan::PhaseKind;
 use crate::session::Workload;
 use crate::timer::Timer;
 
@@ -32,6 +33,8 @@ pub struct Equipment<W> {
     pub workload: Arc<W>,
     /// The plan's seed.
     pub seed: u64,
+    /// What the phases are for, by [`PhaseIndex`](crate::phase_recorders::PhaseIndex).
+    pub kinds: Arc<[PhaseKind]>,
     /// The waits of closed users.
     pub pace: Pace,
     /// How operations are made.

@@ -1,5 +1,8 @@
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Wake;
 
 use super::*;
 
@@ -18,6 +21,7 @@ fn assignment(duty: Duty) -> Assignment {
         active: 1,
         allowance: u64::MAX,
         room: 0,
+        drains: false,
     }
 }
 
@@ -88,6 +92,72 @@ fn a_new_notice_ends_the_stage_and_keeps_the_backlog_countable() {
     board.post(assignment(Duty::Closed));
     assert!(stop.requested());
     assert_eq!(board.discard(), 1);
+}
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Woken(AtomicU32);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn only_users_who_come_or_go_are_woken_by_a_change_of_their_number() {
+    let board = open_board(6, 0);
+    let woken: Vec<Arc<Woken>> = (0..6).map(|_| Arc::default()).collect();
+    for (slot, woken) in woken.iter().enumerate() {
+        let waker = Waker::from(Arc::clone(woken));
+        board.listen(slot, &Context::from_waker(&waker));
+    }
+    let since_last = || -> Vec<u32> {
+        woken
+            .iter()
+            .map(|woken| woken.0.swap(0, Ordering::Relaxed))
+            .collect()
+    };
+    board.set_active(4);
+    assert_eq!(since_last(), [0, 0, 0, 0, 1, 1]);
+    board.set_active(4);
+    assert_eq!(since_last(), [0; 6]);
+    board.set_active(5);
+    assert_eq!(since_last(), [0, 0, 0, 0, 1, 0]);
+    // More than there are yet.
+    board.set_active(1_000_000);
+    assert_eq!(since_last(), [0, 0, 0, 0, 0, 1]);
+    board.post(assignment(Duty::Closed));
+    assert_eq!(since_last(), [1; 6]);
+}
+
+#[test]
+fn who_takes_no_part_in_a_drain_any_more_is_dismissed_also_when_it_is_over() {
+    let board = Board::default();
+    board.post(Assignment {
+        active: 3,
+        ..assignment(Duty::Closed)
+    });
+    let joined = board.stage();
+    board.set_active(2);
+    assert_eq!(board.dismissed(2, joined), None, "no drain");
+    let (phase, active) = (7, 2);
+    board.post(Assignment {
+        phase,
+        active,
+        drains: true,
+        ..assignment(Duty::Closed)
+    });
+    let dismissed = |joined| [0, 1, 2].map(|slot| board.dismissed(slot, joined));
+    assert_eq!(dismissed(joined), [None, None, Some(7)]);
+    board.set_active(1);
+    assert_eq!(dismissed(joined), [None, Some(7), Some(7)]);
+    board.post(Assignment {
+        active: 3,
+        ..assignment(Duty::Closed)
+    });
+    assert_eq!(dismissed(joined), [None, Some(7), Some(7)]);
+    assert_eq!(dismissed(board.stage()), [None; 3], "they joined again");
 }
 
 #[test]

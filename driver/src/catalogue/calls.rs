@@ -181,7 +181,7 @@ mod tests {
                 "hash_characters": 2, "names": ["steve"], "sync": "fdatasync"});
             let phase = json!({"name": "p", "kind": "measure", "duration_s": 1.0,
                 "load": {"model": "closed", "users": {"from": 1, "to": 1}}});
-            let plan = json!({"version": 3, "workload": {"name": "storage", "parameters": parameters},
+            let plan = json!({"version": crate::plan::PROTOCOL_VERSION, "workload": {"name": "storage", "parameters": parameters},
                 "connection": {"protocol": "files", "folder": self.0}, "phases": [phase]});
             let plan = Plan::parse(&plan.to_string()).expect("a plan");
             Catalogue::from_plan(&plan).expect("a catalogue")

@@ -36,6 +36,17 @@ impl Session for Scripted {
         self.outcomes.pop_front().unwrap_or(Outcome::Done)
     }
 
+    fn requests(&mut self) -> Vec<RequestEnd> {
+        let done_ns = self.clock.now_ns();
+        vec![RequestEnd {
+            request: 0,
+            begun_ns: done_ns - SERVICE_NS,
+            done_ns,
+            outcome: Ok(()),
+            resent: None,
+        }]
+    }
+
     fn workload_events(&mut self) -> Vec<WorkloadEvent> {
         let name = "executed";
         vec![WorkloadEvent {
@@ -80,6 +91,8 @@ impl Schedule for Timetable {
 struct Notes {
     workload_events: RefCell<Vec<&'static str>>,
     ended: RefCell<Vec<(Times, Outcome)>>,
+    /// When requests were done.
+    requests_ns: RefCell<Vec<u64>>,
     retries: Cell<u32>,
     lost: Cell<u32>,
     not_restored: Cell<u32>,
@@ -92,6 +105,9 @@ fn count(cell: &Cell<u32>) {
 
 impl Record for Notes {
     fn begun(&self, _due: &Due, _sent_ns: u64) {}
+    fn request_ended(&self, _due: &Due, end: &RequestEnd) {
+        self.requests_ns.borrow_mut().push(end.done_ns);
+    }
     fn retried(&self, _due: &Due, _operation: OperationId, _failure: &Failure) {
         count(&self.retries);
     }
@@ -439,6 +455,19 @@ fn a_session_without_work_ends_the_loop() {
     );
     assert_eq!(played.notes.ended.borrow().len(), 2);
     assert_eq!(played.clock.now_ns(), 2 * SERVICE_NS);
+}
+
+#[test]
+fn the_requests_of_each_attempt_are_recorded() {
+    let outcomes = vec![
+        Outcome::Failed(failure("40001")),
+        Outcome::Done,
+        Outcome::Failed(failure("check")),
+    ];
+    let played = play(&[0, 1_000], outcomes, 0, u64::MAX);
+    let requests_ns = played.notes.requests_ns.borrow();
+    assert_eq!(*requests_ns, [100, 200, 1_100]);
+    assert_eq!(played.notes.ended.borrow().len(), 2);
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod limits;
 mod validate;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::schedule::share;
 
 /// The protocol version that this driver speaks.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Why a plan was refused: one line that names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -154,9 +155,15 @@ pub struct Connection {
     /// With files the folder in which they are.
     #[serde(default)]
     pub folder: String,
-    /// With NFS the address of the folder in which they are.
+    /// With NFS the address of the folder in which they are, with HTTP that of the application.
     #[serde(default)]
     pub url: String,
+    /// With HTTP the file of the certificates (PEM) that servers are trusted by, instead of the system's.
+    #[serde(default)]
+    pub ca: Option<String>,
+    /// With HTTP the addresses of this machine that connections go out from; none leaves it to the system.
+    #[serde(default)]
+    pub sources: Vec<IpAddr>,
     /// Settings of each connection (SQLite's pragmas).
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -179,6 +186,8 @@ impl Default for Connection {
             database: String::new(),
             folder: String::new(),
             url: String::new(),
+            ca: None,
+            sources: Vec::new(),
             settings: BTreeMap::new(),
             password_env: None,
             connect_timeout_s: ten(),
@@ -203,6 +212,8 @@ pub enum Protocol {
     Files,
     /// NFS, version 3: the driver reads and writes files below `url` itself.
     Nfs,
+    /// HTTP/1.1, to the application at `url`.
+    Http,
 }
 
 /// How operations that may succeed when tried again are tried again.
@@ -265,6 +276,13 @@ pub enum Think {
     Constant {
         /// Seconds.
         mean_s: f64,
+    },
+    /// Any time between two, each as likely as the others.
+    Uniform {
+        /// The shortest, in seconds.
+        from_s: f64,
+        /// The longest, in seconds.
+        to_s: f64,
     },
     /// Negative-exponential, truncated at `cap` times the mean.
     NegativeExponential {

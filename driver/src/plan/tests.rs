@@ -5,7 +5,7 @@ use super::*;
 
 fn example() -> Value {
     json!({
-        "version": 3, "seed": 42, "threads": 2, "tick_s": 0.5,
+        "version": 4, "seed": 42, "threads": 2, "tick_s": 0.5,
         "workload": {"name": "noop", "role": "run", "parameters": {"service_time_us": 10}},
         "connection": {"protocol": "postgresql", "host": "/tmp", "port": 5432, "user": "u",
                        "database": "d", "password_env": "SECRET"},
@@ -47,7 +47,7 @@ fn the_documented_plan_is_read() {
 
 #[test]
 fn a_minimal_plan_has_defaults() {
-    let text = r#"{"version": 3, "workload": {"name": "noop"}, "phases": [
+    let text = r#"{"version": 4, "workload": {"name": "noop"}, "phases": [
         {"name": "m", "kind": "measure", "duration_s": 1,
          "load": {"model": "closed", "users": {"from": 1, "to": 1}}}]}"#;
     let plan = Plan::parse(text).expect("a plan");
@@ -124,6 +124,66 @@ fn a_wrong_value_is_refused_by_its_field() {
     ];
     for (field, change) in cases {
         assert_eq!(refused(change).field, field);
+    }
+}
+
+#[test]
+fn an_application_is_reached_by_its_address_alone() {
+    let mut value = example();
+    value["connection"] = json!({"protocol": "http", "url": "https://app.example:8443"});
+    let plan = Plan::parse(&value.to_string()).expect("a plan");
+    assert_eq!(plan.connection.url, "https://app.example:8443");
+    assert_eq!(
+        (plan.connection.ca, plan.connection.sources),
+        (None, vec![])
+    );
+
+    value["connection"]["ca"] = json!("ca.pem");
+    value["connection"]["sources"] = json!(["127.0.0.2", "::1"]);
+    let plan = Plan::parse(&value.to_string()).expect("a plan");
+    let connection = plan.connection;
+    assert_eq!(connection.ca.as_deref(), Some("ca.pem"));
+    let sources: Vec<String> = connection.sources.iter().map(IpAddr::to_string).collect();
+    assert_eq!(sources, ["127.0.0.2", "::1"]);
+}
+
+#[test]
+fn what_is_for_http_alone_is_refused_elsewhere_and_http_needs_an_address() {
+    let http = |field: &str, value: Value| {
+        refused(|plan| {
+            plan["connection"] = json!({"protocol": "http", "url": "http://app"});
+            plan["connection"][field] = value;
+        })
+    };
+    assert_eq!(http("url", json!("")).field, "connection.url");
+    assert_eq!(http("ca", json!("")).field, "connection.ca");
+    let wrong = http("sources", json!(["127.0.0.2", "app.example"]));
+    assert_eq!(wrong.field, "connection.sources[1]");
+    let settings = json!({"work_mem": "1MB"});
+    assert_eq!(http("settings", settings).field, "connection.settings");
+    for (field, value) in [("ca", json!("ca.pem")), ("sources", json!(["127.0.0.2"]))] {
+        let refusal = refused(|plan| plan["connection"][field] = value);
+        assert_eq!(refusal.field, format!("connection.{field}"));
+    }
+}
+
+#[test]
+fn a_uniform_think_time_has_two_ends_in_their_order() {
+    let with = |from_s: f64, to_s: f64| {
+        let mut plan = example();
+        plan["pacing"]["operations"]["noop"]["think"] =
+            json!({"distribution": "uniform", "from_s": from_s, "to_s": to_s});
+        Plan::parse(&plan.to_string())
+    };
+    let (from_s, to_s) = (1.0, 3.0);
+    let plan = with(from_s, to_s).expect("a plan");
+    let think = plan.pacing.operations["noop"].think;
+    assert_eq!(think, Think::Uniform { from_s, to_s });
+    assert!(with(2.0, 2.0).is_ok());
+    for (from_s, to_s, field) in [(3.0, 1.0, "to_s"), (-1.0, 1.0, "from_s")] {
+        let refusal = with(from_s, to_s).expect_err("a refusal");
+        let expected = format!("pacing.operations.noop.think.{field}");
+        assert_eq!(refusal.field, expected);
     }
 }
 

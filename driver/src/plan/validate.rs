@@ -6,7 +6,9 @@ use super::limits::{
     LONGEST_DELAY_S, LONGEST_S, MOST_PROCESSES, MOST_QUEUED, MOST_RATE_PER_S, MOST_SESSIONS,
     MOST_THREADS, SHORTEST_PHASE_S,
 };
-use super::{Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Retry, Think, Waits};
+use super::{
+    Connection, Load, PROTOCOL_VERSION, Phase, Plan, Protocol, Refusal, Retry, Think, Waits,
+};
 
 /// A run that was stopped is ended by force soon after (`control.rs`).
 const LONGEST_FINISH_S: f64 = 10.0;
@@ -44,7 +46,7 @@ pub(super) fn plan(plan: &Plan) -> Result<(), Refusal> {
     seconds("finish_s", plan.finish_s, 0.0, LONGEST_FINISH_S)?;
     seconds("delay_s", plan.delay_s, 0.0, LONGEST_DELAY_S)?;
     retry(&plan.retry)?;
-    connection(plan)?;
+    connection(&plan.connection)?;
     waits("pacing.default", &plan.pacing.default)?;
     for (name, value) in &plan.pacing.operations {
         waits(&format!("pacing.operations.{name}"), value)?;
@@ -74,17 +76,15 @@ fn retry(given: &Retry) -> Result<(), Refusal> {
     )
 }
 
-fn connection(plan: &Plan) -> Result<(), Refusal> {
-    let given = &plan.connection;
-    let server = match given.protocol {
+fn connection(given: &Connection) -> Result<(), Refusal> {
+    only_of_http(given)?;
+    let (server, database, folder, url) = match given.protocol {
         Protocol::None => return Ok(()),
-        Protocol::Sqlite | Protocol::Files | Protocol::Nfs => false,
-        Protocol::Postgresql | Protocol::Mysql => true,
+        Protocol::Postgresql | Protocol::Mysql => (true, true, false, false),
+        Protocol::Sqlite => (false, true, false, false),
+        Protocol::Files => (false, false, true, false),
+        Protocol::Nfs | Protocol::Http => (false, false, false, true),
     };
-    let (files, nfs) = (
-        given.protocol == Protocol::Files,
-        given.protocol == Protocol::Nfs,
-    );
     if given.protocol != Protocol::Sqlite && !given.settings.is_empty() {
         return Err(Refusal::new(
             "connection.settings",
@@ -97,9 +97,10 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
         ("host", server && given.host.is_empty()),
         ("port", needs_port && given.port == 0),
         ("user", server && given.user.is_empty()),
-        ("database", !files && !nfs && given.database.is_empty()),
-        ("folder", files && given.folder.is_empty()),
-        ("url", nfs && given.url.is_empty()),
+        ("database", database && given.database.is_empty()),
+        ("folder", folder && given.folder.is_empty()),
+        ("url", url && given.url.is_empty()),
+        ("ca", given.ca.as_deref() == Some("")),
     ] {
         if missing {
             return Err(Refusal::new(
@@ -114,6 +115,25 @@ fn connection(plan: &Plan) -> Result<(), Refusal> {
         0.001,
         LONGEST_PAUSE_S,
     )
+}
+
+/// Certificates and addresses of its own are for connections of HTTP.
+fn only_of_http(given: &Connection) -> Result<(), Refusal> {
+    if given.protocol == Protocol::Http {
+        return Ok(());
+    }
+    for (name, is_given) in [
+        ("ca", given.ca.is_some()),
+        ("sources", !given.sources.is_empty()),
+    ] {
+        if is_given {
+            return Err(Refusal::new(
+                format!("connection.{name}"),
+                "only http takes it; leave it out",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn waits(path: &str, waits: &Waits) -> Result<(), Refusal> {
@@ -132,14 +152,20 @@ fn waits(path: &str, waits: &Waits) -> Result<(), Refusal> {
             ));
         }
     }
-    match waits.think {
+    think(&format!("{path}.think"), waits.think)
+}
+
+fn think(path: &str, think: Think) -> Result<(), Refusal> {
+    match think {
         Think::None => Ok(()),
-        Think::Constant { mean_s } => {
-            seconds(&format!("{path}.think.mean_s"), mean_s, 0.0, LONGEST_S)
+        Think::Constant { mean_s } => seconds(&format!("{path}.mean_s"), mean_s, 0.0, LONGEST_S),
+        Think::Uniform { from_s, to_s } => {
+            seconds(&format!("{path}.from_s"), from_s, 0.0, LONGEST_S)?;
+            seconds(&format!("{path}.to_s"), to_s, from_s, LONGEST_S)
         }
         Think::NegativeExponential { mean_s, cap } => {
-            seconds(&format!("{path}.think.mean_s"), mean_s, 0.0, LONGEST_S)?;
-            number(&format!("{path}.think.cap"), cap, "means", 1.0, 1000.0)
+            seconds(&format!("{path}.mean_s"), mean_s, 0.0, LONGEST_S)?;
+            number(&format!("{path}.cap"), cap, "means", 1.0, 1000.0)
         }
     }
 }

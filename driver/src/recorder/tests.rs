@@ -3,6 +3,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::session::Failure;
 
+const OPERATIONS: usize = 3;
+const REQUESTS: usize = 4;
+
 #[derive(Debug, Clone)]
 enum Note {
     Ended {
@@ -15,20 +18,41 @@ enum Note {
         operation: usize,
         class: &'static str,
     },
+    Request(RequestEnd),
     Lagged(u64),
     Late,
 }
 
+fn class_of(name: &str) -> ErrorClass {
+    ErrorClass(name.into())
+}
+
 fn failed(class: &str) -> Outcome {
     Outcome::Failed(Failure {
-        class: ErrorClass(class.into()),
+        class: class_of(class),
         message: "no".into(),
     })
 }
 
+fn any_class() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(&["40001", "40P01", "23505"][..])
+}
+
+fn any_request() -> impl Strategy<Value = RequestEnd> {
+    let classes = || prop::option::of(any_class().prop_map(class_of));
+    (0..REQUESTS, 0_u64..20_000_000_000, classes(), classes()).prop_map(
+        |(request, service_ns, error, resent)| RequestEnd {
+            request,
+            begun_ns: 1_000,
+            done_ns: 1_000 + service_ns,
+            outcome: error.map_or(Ok(()), Err),
+            resent,
+        },
+    )
+}
+
 fn any_note() -> impl Strategy<Value = Note> {
     let time_ns = || 0_u64..20_000_000_000;
-    let class = || prop::sample::select(&["40001", "40P01", "23505"][..]);
     let outcome = prop_oneof![
         6 => Just(Outcome::Done),
         1 => Just(Outcome::RolledBack),
@@ -36,15 +60,17 @@ fn any_note() -> impl Strategy<Value = Note> {
         1 => Just(Outcome::Idle),
         1 => Just(Outcome::DoneSince { from_ns: 7 }),
         1 => Just(Outcome::DoneLate { from_ns: 7 }),
-        1 => class().prop_map(failed),
+        1 => any_class().prop_map(failed),
     ];
     prop_oneof![
-        6 => (0_usize..3, time_ns(), time_ns(), outcome).prop_map(
+        6 => (0..OPERATIONS, time_ns(), time_ns(), outcome).prop_map(
             |(operation, wait_ns, service_ns, outcome)| {
                 Note::Ended { operation, wait_ns, service_ns, outcome }
             }
         ),
-        1 => (0_usize..3, class()).prop_map(|(operation, class)| Note::Retried { operation, class }),
+        1 => (0..OPERATIONS, any_class())
+            .prop_map(|(operation, class)| Note::Retried { operation, class }),
+        3 => any_request().prop_map(Note::Request),
         2 => time_ns().prop_map(Note::Lagged),
         1 => Just(Note::Late),
     ]
@@ -68,8 +94,9 @@ fn note(recorder: &mut Recorder, note: &Note) {
             recorder.due += 1;
         }
         Note::Retried { operation, class } => {
-            recorder.retried(*operation, &ErrorClass((*class).into()));
+            recorder.retried(*operation, &class_of(class));
         }
+        Note::Request(end) => recorder.request_ended(end),
         Note::Lagged(ns) => recorder.lagged(*ns),
         Note::Late => recorder.late_starts += 1,
     }
@@ -103,7 +130,16 @@ fn assert_same(one: &Recorder, other: &Recorder) -> Result<(), TestCaseError> {
         prop_assert_eq!(counts(&one.response), counts(&other.response));
         prop_assert_eq!(counts(&one.service), counts(&other.service));
     }
+    for (one, other) in one.requests.iter().zip(&other.requests) {
+        prop_assert_eq!(one.count, other.count);
+        prop_assert_eq!((&one.errors, &one.resent), (&other.errors, &other.resent));
+        prop_assert_eq!(counts(&one.service), counts(&other.service));
+    }
     Ok(())
+}
+
+fn empty() -> Recorder {
+    Recorder::new(OPERATIONS, REQUESTS)
 }
 
 proptest! {
@@ -111,25 +147,25 @@ proptest! {
     fn the_parts_merged_are_the_whole(
         notes in prop::collection::vec((any_note(), 0_usize..4), 0..200)
     ) {
-        let mut whole = Recorder::new(3);
-        let mut parts = vec![Recorder::new(3); 4];
+        let mut whole = empty();
+        let mut parts = vec![empty(); 4];
         for (given, part) in &notes {
             note(&mut whole, given);
             note(&mut parts[*part], given);
         }
-        let mut merged = Recorder::new(3);
+        let mut merged = empty();
         parts.iter().for_each(|part| merged.merge(part));
         assert_same(&merged, &whole)?;
         merged.reset();
         prop_assert!(merged.is_empty());
-        assert_same(&merged, &Recorder::new(3))?;
+        assert_same(&merged, &empty())?;
     }
 
     #[test]
-    fn every_ended_operation_is_counted_once(
+    fn every_ended_operation_and_request_is_counted_once(
         notes in prop::collection::vec(any_note(), 0..200)
     ) {
-        let mut recorder = Recorder::new(3);
+        let mut recorder = empty();
         notes.iter().for_each(|given| note(&mut recorder, given));
         let ended = notes.iter().filter(|given| {
             matches!(given, Note::Ended { outcome, .. }
@@ -146,11 +182,21 @@ proptest! {
             prop_assert_eq!(tally.service.len(), tally.count);
             prop_assert!(tally.rolled_back <= tally.count);
         }
+        let requests = notes.iter().filter(|given| matches!(given, Note::Request(_)));
+        let counted: u64 = recorder
+            .requests
+            .iter()
+            .map(|tally| tally.count + tally.errors.values().sum::<u64>())
+            .sum();
+        prop_assert_eq!(counted, requests.count() as u64);
+        for tally in &recorder.requests {
+            prop_assert_eq!(tally.service.len(), tally.count);
+        }
     }
 
     #[test]
     fn a_value_is_kept_to_three_digits(value_ns in 1_u64..4_000_000_000_000) {
-        let mut recorder = Recorder::new(1);
+        let mut recorder = Recorder::new(1, 0);
         recorder.lagged(value_ns);
         let kept_ns = recorder.lag.max();
         prop_assert!(kept_ns.abs_diff(value_ns) as f64 <= value_ns as f64 / 1000.0);
@@ -159,7 +205,7 @@ proptest! {
 
 #[test]
 fn response_counts_from_the_intended_time_and_service_from_the_sent() {
-    let mut recorder = Recorder::new(1);
+    let mut recorder = Recorder::new(1, 0);
     let times = Times {
         intended_ns: 100,
         sent_ns: 400,
@@ -172,7 +218,7 @@ fn response_counts_from_the_intended_time_and_service_from_the_sent() {
 
 #[test]
 fn what_was_done_since_a_moment_is_timed_from_there_and_what_was_idle_not_at_all() {
-    let mut recorder = Recorder::new(1);
+    let mut recorder = Recorder::new(1, 0);
     let times = Times {
         intended_ns: 500,
         sent_ns: 600,
@@ -196,7 +242,7 @@ fn what_was_done_late_is_timed_from_when_it_was_first_due_or_begun() {
         done_ns: 1_000,
     };
     for (from_ns, response, service) in [(100, 900, 900), (550, 500, 450), (700, 500, 400)] {
-        let mut recorder = Recorder::new(1);
+        let mut recorder = Recorder::new(1, 0);
         recorder.ended(0, times, &Outcome::DoneLate { from_ns });
         let tally = &recorder.operations[0];
         assert_eq!(
@@ -204,4 +250,26 @@ fn what_was_done_late_is_timed_from_when_it_was_first_due_or_begun() {
             (1, response, service)
         );
     }
+}
+
+#[test]
+fn a_request_that_was_sent_again_is_counted_as_such_and_by_how_it_ended() {
+    let mut recorder = Recorder::new(1, 2);
+    let end = RequestEnd {
+        request: 1,
+        begun_ns: 100,
+        done_ns: 1_000,
+        outcome: Ok(()),
+        resent: Some(class_of("closed")),
+    };
+    recorder.request_ended(&end);
+    recorder.request_ended(&RequestEnd {
+        outcome: Err(class_of("reset")),
+        ..end
+    });
+    let tally = &recorder.requests[1];
+    assert_eq!((tally.count, tally.service.max()), (1, 900));
+    assert_eq!(tally.errors, [(class_of("reset"), 1)].into());
+    assert_eq!(tally.resent, [(class_of("closed"), 2)].into());
+    assert!(recorder.requests[0].is_empty() && !recorder.is_empty());
 }

@@ -10,6 +10,8 @@ use crate::board::{Arrival, Assignment};
 use crate::clock::{MockClock, SECOND_NS, to_ns, to_s};
 use crate::plan::{self, Pacing, Think};
 
+mod farewell;
+
 fn pace(keying_s: f64, think: Think) -> Pace {
     let default = plan::Waits {
         keying_s,
@@ -24,12 +26,18 @@ fn pace(keying_s: f64, think: Think) -> Pace {
 }
 
 fn waits() -> Waits {
-    Waits {
-        user: 0,
-        random: Random::new(1, 2),
-        begun_ns: None,
-        free: None,
-        due: None,
+    Waits::new(0, Random::new(1, 2))
+}
+
+fn assignment(duty: Duty, active: usize) -> Assignment {
+    Assignment {
+        duty,
+        phase: 3,
+        since_ns: 0,
+        active,
+        allowance: u64::MAX,
+        room: 10,
+        drains: false,
     }
 }
 
@@ -37,12 +45,8 @@ fn board(duty: Duty, active: usize, allowance: u64) -> Board {
     let board = Board::default();
     board.enter(0);
     board.post(Assignment {
-        duty,
-        phase: 3,
-        since_ns: 0,
-        active,
         allowance,
-        room: 10,
+        ..assignment(duty, active)
     });
     board
 }
@@ -100,6 +104,7 @@ fn keying_comes_before_and_thinking_after_an_operation() {
         waits(),
     );
     let pace = pace(2.0, Think::Constant { mean_s: 3.0 });
+    waits.free = Some((0, 0));
     let mut at_s = Vec::new();
     for _ in 0..3 {
         let Poll::Ready(Some(due)) = closed_due(&pace, &clock, &board, &mut waits) else {
@@ -110,7 +115,54 @@ fn keying_comes_before_and_thinking_after_an_operation() {
         clock.advance(SECOND_NS);
         waits.free = Some((0, clock.now_ns()));
     }
-    assert_eq!(at_s, [2, 2 + 1 + 5, 8 + 1 + 5]);
+    assert_eq!(at_s, [5, 5 + 1 + 5, 11 + 1 + 5]);
+}
+
+/// When the first two operations of user `number` are due, in seconds.
+fn first_due_s(number: u32, pace: &Pace, board: &Board) -> [f64; 2] {
+    let random = Random::new(!1, number.into()).split();
+    let (clock, mut waits) = (MockClock::default(), Waits::new(number, random));
+    [(); 2].map(|()| {
+        let Poll::Ready(Some(due)) = closed_due(pace, &clock, board, &mut waits) else {
+            panic!("an operation")
+        };
+        waits.free = Some((0, clock.now_ns()));
+        to_s(due.at_ns)
+    })
+}
+
+#[test]
+fn users_who_begin_together_do_not_act_together() {
+    let board = board(Duty::Closed, 1, u64::MAX);
+    let pace = pace(0.0, Think::Constant { mean_s: 10.0 });
+    let mut by_second = [0_u32; 20];
+    for number in 0..10_000 {
+        let [first_s, second_s] = first_due_s(number, &pace, &board);
+        assert!((second_s - first_s - 10.0).abs() < 1e-6, "a whole wait");
+        by_second[first_s as usize] += 1;
+        by_second[second_s as usize] += 1;
+    }
+    let most = by_second.iter().max().expect("seconds");
+    assert!(*most < 1_300, "a mean of 1,000: {by_second:?}");
+}
+
+#[test]
+fn a_user_who_comes_again_waits_for_what_is_left_of_a_wait() {
+    let (clock, board, mut waits) = (
+        MockClock::default(),
+        board(Duty::Closed, 0, u64::MAX),
+        waits(),
+    );
+    waits.free = Some((0, 0));
+    let pace = pace(0.0, Think::Constant { mean_s: 10.0 });
+    assert_eq!(closed_due(&pace, &clock, &board, &mut waits), Poll::Pending);
+    clock.advance(3 * SECOND_NS);
+    board.set_active(1);
+    let Poll::Ready(Some(due)) = closed_due(&pace, &clock, &board, &mut waits) else {
+        panic!("an operation")
+    };
+    let at_s = to_s(due.at_ns);
+    assert!((3.0..13.0).contains(&at_s) && at_s != 10.0, "{at_s}");
 }
 
 #[test]
@@ -220,14 +272,11 @@ fn what_was_handed_before_a_new_notice_is_done() {
         at_ns: 10,
         noticed_ns: 10,
     });
-    let (duty, phase, since_ns) = (Duty::Idle, 4, 50);
+    let (phase, since_ns) = (4, 50);
     board.post(Assignment {
-        duty,
         phase,
         since_ns,
-        active: 0,
-        allowance: u64::MAX,
-        room: 0,
+        ..assignment(Duty::Idle, 0)
     });
     let first = Due {
         phase: 3,
@@ -236,24 +285,6 @@ fn what_was_handed_before_a_new_notice_is_done() {
         closed: false,
     };
     assert_eq!(due.as_mut().poll(&mut context), Poll::Ready(Some(first)));
-}
-
-proptest! {
-    #[test]
-    fn think_times_have_their_mean_and_their_cap(mean_s in 0.001..100.0_f64, seed: u64) {
-        let pace = pace(0.0, Think::NegativeExponential { mean_s, cap: 10.0 });
-        let mut random = Random::new(seed, 0);
-        let draws = 20_000;
-        let mut sum_s = 0.0;
-        for _ in 0..draws {
-            let gap_s = pace.gap_ns(Some(0), 0, &mut random) as f64 / 1e9;
-            prop_assert!(gap_s <= 10.0 * mean_s + 1e-9);
-            sum_s += gap_s;
-        }
-        // Six standard errors; the cap takes off less than a ten-thousandth.
-        let error = 6.0 / f64::from(draws).sqrt();
-        prop_assert!((sum_s / f64::from(draws) / mean_s - 1.0).abs() < error);
-    }
 }
 
 /// Times at which a user's operations were due and begun, in seconds, when each takes as long as `takes_s` says.

@@ -165,7 +165,7 @@ pub fn plan(store: &Store, change: Value) -> Value {
     }
     let every = |every_s: f64| json!({"every_s": every_s});
     let users = 2 + 1 + STATIONS;
-    json!({"version": 3, "seed": 5, "tick_s": 0.5,
+    json!({"version": 4, "seed": 5, "tick_s": 0.5,
         "workload": {"name": "archive", "parameters": parameters},
         "connection": store.connection(),
         "pacing": {"default": every(0.1), "operations": {"insert": every(0.1),

@@ -27,9 +27,10 @@ fn a_run_tells_hello_phases_ticks_and_end_in_order() {
     let first = run.frames.first().expect("a frame");
     assert_eq!(
         (&first["frame"], &first["version"]),
-        (&json!("hello"), &json!(3))
+        (&json!("hello"), &json!(4))
     );
     assert_eq!(first["operations"], json!(["read", "write"]));
+    assert_eq!(first.get("requests"), None, "operations have none");
     let last = run.frames.last().expect("a frame");
     assert_eq!(
         (&last["frame"], &last["reason"]),
@@ -387,7 +388,7 @@ fn version_help_and_wrong_options() {
     };
     let version = run("--version");
     let expected = format!(
-        "loadstone-driver {} (protocol 3)\n",
+        "loadstone-driver {} (protocol 4)\n",
         env!("CARGO_PKG_VERSION")
     );
     assert_eq!(String::from_utf8_lossy(&version.stdout), expected);
@@ -402,6 +403,55 @@ fn users_on_a_grid_act_once_a_period() {
     let run = Driver::start(&plan).finish();
     let count = operations(&run.frames, "m", "noop");
     assert!((80..=88).contains(&count), "{count}");
+}
+
+#[test]
+fn users_who_begin_together_have_part_of_a_wait_before_their_first_operation() {
+    let mut plan = plan(json!([phase("m", "measure", json!(0.5), users(200))]));
+    plan["threads"] = json!(2);
+    plan["pacing"] = json!({"default": {
+        "think": {"distribution": "constant", "mean_s": 1000.0}}});
+    let run = Driver::start(&plan).finish();
+    // Each is due in the half second with a probability of one in 2,000; they do not begin with one at once.
+    let count = operations(&run.frames, "m", "noop");
+    assert!(count <= 5, "{count}");
+}
+
+#[test]
+fn a_drain_ends_with_nobody() {
+    let mut drain = phase("out", "drain", json!(0.4), users(0));
+    drain["load"]["users"] = json!({"from": 6, "to": 0});
+    let mut plan = plan(json!([phase("m", "measure", json!(0.2), users(6)), drain]));
+    plan["threads"] = json!(2);
+    plan["workload"]["parameters"] = json!({"service_time_us": 1000});
+    let run = Driver::start(&plan).finish();
+    assert_eq!(run.code, Some(0), "{}", run.errors);
+    assert!(operations(&run.frames, "out", "noop") > 0);
+    let last = of_kind(&run.frames, "tick").last().expect("a tick");
+    assert_eq!((&last["users"], &last["in_flight"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn what_http_cannot_be_asked_for_is_refused() {
+    let mut plan = plan(json!([phase("m", "measure", json!(1.0), users(1))]));
+    plan["workload"] = json!({"name": "http", "role": "load"});
+    plan["connection"] = json!({"protocol": "http", "url": "http://127.0.0.1:1"});
+    let refused = |plan: &Value, named: &str| {
+        let run = Driver::start(plan).finish();
+        assert_eq!(run.code, Some(2), "{}", run.errors);
+        assert!(run.errors.contains(named), "{}", run.errors);
+        assert_eq!(run.errors.lines().count(), 1, "{}", run.errors);
+    };
+    refused(&plan, "there is nothing to load");
+    plan["workload"]["role"] = json!("log-in");
+    refused(&plan, "where the scenario logs in");
+    for (name, parameters) in [
+        ("oltp", json!({"warehouses": 1})),
+        ("point-select", json!({"scale": 1})),
+    ] {
+        plan["workload"] = json!({"name": name, "parameters": parameters});
+        refused(&plan, "connection.protocol");
+    }
 }
 
 #[test]

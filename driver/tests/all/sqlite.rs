@@ -55,7 +55,7 @@ impl Folder {
     }
 
     fn load_plan(&self) -> Value {
-        json!({"version": 3, "seed": 5,
+        json!({"version": 4, "seed": 5,
             "workload": {"name": "oltp", "role": "load", "parameters": {"warehouses": 1}},
             "connection": self.connection(json!({"synchronous": "off", "journal_mode": "wal"})),
             "phases": [{"name": "load", "kind": "prepare",
@@ -63,7 +63,7 @@ impl Folder {
     }
 
     fn run_plan(&self, users: u32, duration_s: f64, settings: Value) -> Value {
-        json!({"version": 3, "seed": 5, "tick_s": 0.5,
+        json!({"version": 4, "seed": 5, "tick_s": 0.5,
             "workload": {"name": "oltp", "parameters": {"warehouses": 1}},
             "connection": self.connection(settings),
             "acknowledgements": self.list(),

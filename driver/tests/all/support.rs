@@ -19,7 +19,7 @@ pub fn command() -> Command {
 }
 
 pub fn plan(phases: Value) -> Value {
-    json!({"version": 3, "seed": 1, "tick_s": 0.1, "workload": {"name": "noop"}, "phases": phases})
+    json!({"version": 4, "seed": 1, "tick_s": 0.1, "workload": {"name": "noop"}, "phases": phases})
 }
 
 pub fn phase(name: &str, kind: &str, duration_s: Value, load: Value) -> Value {
