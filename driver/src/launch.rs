@@ -26,9 +26,10 @@ use crate::reporter::Ending;
 use crate::run::Run;
 use crate::session::Workload;
 use crate::sqlite;
+use crate::web::Web;
 
 /// Names of the workloads that this driver knows.
-pub const WORKLOADS: [&str; 5] = ["archive", "noop", "oltp", "point-select", "storage"];
+pub const WORKLOADS: [&str; 6] = ["archive", "http", "noop", "oltp", "point-select", "storage"];
 
 /// The streams and the time of a process that is to make a run.
 pub struct Environment<I, O> {
@@ -69,6 +70,11 @@ where
             let noop = Noop::new(&plan.workload.parameters, plan.process.of)?;
             start(plan, noop, environment)
         }
+        ("http", Role::Run) => start(plan, Web::from_plan(plan)?, environment),
+        ("http", Role::Load) => Err(Refusal::new(
+            "workload.role",
+            "an application's data are its own: there is nothing to load",
+        )),
         ("storage", Role::Run | Role::Load) => catalogue(plan, environment),
         ("point-select", Role::Run) => point_select(plan, environment),
         ("point-select", Role::Load) => Err(Refusal::new(
@@ -144,7 +150,9 @@ where
             let engine = archive::sqlite::Sqlite::new(config, &parameters)?;
             event_archive_on(engine, plan, parameters, environment)
         }
-        Protocol::Files | Protocol::Nfs | Protocol::None => Err(needs_engine("archive")),
+        Protocol::Files | Protocol::Nfs | Protocol::Http | Protocol::None => {
+            Err(needs_engine("archive"))
+        }
     }
 }
 
@@ -207,7 +215,9 @@ where
                 environment,
             )
         }
-        Protocol::Files | Protocol::Nfs | Protocol::None => Err(needs_engine("oltp")),
+        Protocol::Files | Protocol::Nfs | Protocol::Http | Protocol::None => {
+            Err(needs_engine("oltp"))
+        }
     }
 }
 

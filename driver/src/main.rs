@@ -9,8 +9,11 @@ use loadstone_driver::cells;
 use loadstone_driver::clock::Epoch;
 use loadstone_driver::control::Signals;
 use loadstone_driver::launch::{Environment, WORKLOADS, launch};
-use loadstone_driver::plan::{PROTOCOL_VERSION, Plan, Refusal};
+use loadstone_driver::pacing::Pace;
+use loadstone_driver::plan::{PROTOCOL_VERSION, Plan, Refusal, Role};
 use loadstone_driver::reporter::Ending;
+use loadstone_driver::session::Workload;
+use loadstone_driver::web::Web;
 
 const REFUSED: u8 = 2;
 
@@ -19,6 +22,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         [] => run(),
+        ["check"] => check(),
         ["--version" | "-V"] => answer(&version()),
         ["--help" | "-h"] | ["cells", "--help" | "-h"] => answer(&help()),
         ["cells", ref rest @ ..] => encode(rest),
@@ -51,6 +55,10 @@ Options:
   -h, --help      this text
 
 Exit code: 0 completed or stopped, 1 failed, 2 plan refused.
+
+  loadstone-driver check
+reads a plan in the same way and looks at it, with the scenario of a web application, its people and its
+secrets. Nothing is run or asked. Exit code: 0 the plan can be run, 2 plan refused.
 
 Without a plan, a file of cells of a planning cube becomes encoded rows on standard output, and a
 line of JSON on standard error tells what was in it. Exit code: 0 done, 1 failed, 2 wrong arguments.
@@ -113,11 +121,31 @@ fn run() -> ExitCode {
             eprintln!("loadstone-driver: {error}");
             ExitCode::FAILURE
         }
-        Err(refusal) => {
-            eprintln!("loadstone-driver: {refusal}");
-            ExitCode::from(REFUSED)
-        }
+        Err(refusal) => refuse(&refusal),
     }
+}
+
+fn refuse(refusal: &Refusal) -> ExitCode {
+    eprintln!("loadstone-driver: {refusal}");
+    ExitCode::from(REFUSED)
+}
+
+/// The subcommand `check`.
+fn check() -> ExitCode {
+    match read_plan(&mut io::stdin().lock()).and_then(|plan| check_plan(&plan)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refuse(&refusal),
+    }
+}
+
+/// Looks at all of a plan that can be known before it is run.
+fn check_plan(plan: &Plan) -> Result<(), Refusal> {
+    let workload = &plan.workload;
+    if workload.name == "http" && workload.role == Role::Run {
+        let web = Web::from_plan(plan)?;
+        Pace::new(&plan.pacing, web.operations())?;
+    }
+    Ok(())
 }
 
 fn read_plan(input: &mut impl BufRead) -> Result<Plan, Refusal> {

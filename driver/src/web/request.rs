@@ -1,0 +1,272 @@
+//! A request of a scenario, read once, and as it is made for a user.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Formatter};
+
+use url::Url;
+
+use super::address::Address;
+use super::encoding::Encoding;
+use super::expect::Expectation;
+use super::extract::Extraction;
+use super::names::Names;
+use super::people::People;
+use super::person::Person;
+use super::scenario::{BodyPlan, Redirects, RequestPlan, Verb};
+use super::target::Target;
+use super::template::{Builder, Template};
+use super::trouble::{self, Trouble};
+use crate::http::{self, Method};
+use crate::session::RequestId;
+
+/// Headers that follow from the body.
+const OWN: [&str; 2] = ["content-length", "transfer-encoding"];
+const CONTENT_TYPE: &str = "content-type";
+
+/// What is wrong with a request: the field below it, and what is wrong, in words.
+pub type Wrong = (String, String);
+
+/// A request of a scenario.
+#[derive(Debug)]
+pub struct Request {
+    /// Its number among all requests of the scenario.
+    pub id: RequestId,
+    /// Its name in figures.
+    pub name: &'static str,
+    /// What its answers must be.
+    pub expectation: Expectation,
+    /// What is taken from its answers.
+    pub extractions: Box<[Extraction]>,
+    method: Method,
+    address: Address,
+    headers: Box<[(Box<str>, Template)]>,
+    body: Option<Body>,
+    follow: bool,
+}
+
+#[derive(Debug)]
+struct Body {
+    kind: Template,
+    content: Template,
+}
+
+impl Request {
+    /// Reads a request; `common` are the headers of the scenario.
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    pub fn new(
+        plan: &RequestPlan,
+        (id, name): (RequestId, &'static str),
+        common: &BTreeMap<String, String>,
+        names: &Names,
+        target: &Target,
+    ) -> Result<Self, Wrong> {
+        let wrong_address = |problem| (plan.method.field().to_owned(), problem);
+        let address = Address::new(&plan.url, names, target).map_err(wrong_address)?;
+        let address = address
+            .with_query(&plan.query, names)
+            .map_err(|(name, problem)| (format!("query.{name}"), problem))?;
+        let mut headers = headers(common, &plan.headers, names)?;
+        let body = plan.body.as_ref().map(|body| Body::new(body, names));
+        let mut body = body.transpose()?;
+        if let Some(body) = &mut body {
+            body.take_kind(&mut headers);
+        }
+        let expectation = Expectation::new(&plan.expect)
+            .map_err(|(field, problem)| (format!("expect.{field}"), problem))?;
+        Ok(Self {
+            id,
+            name,
+            expectation,
+            extractions: extractions(plan, names)?,
+            method: method(plan.method),
+            address,
+            headers: headers.into(),
+            body,
+            follow: plan.redirects == Redirects::Follow,
+        })
+    }
+
+    /// The extracted values that it needs: name and slot.
+    pub fn needs(&self) -> impl Iterator<Item = (&str, usize)> {
+        let headers = self.headers.iter().map(|(_, value)| value);
+        let body = self.body.iter();
+        let templates = headers.chain(body.flat_map(|body| [&body.kind, &body.content]));
+        let of_templates = templates.flat_map(Template::extracted);
+        self.address.extracted().chain(of_templates)
+    }
+
+    /// Writes it for `person`.
+    ///
+    /// # Errors
+    /// That a value is missing or does not fit.
+    pub fn prepare(
+        &self,
+        target: &Target,
+        person: &mut Person,
+        people: Option<&People>,
+    ) -> Result<Prepared<'_>, Trouble> {
+        let url = self.address.write(target, person, people)?;
+        let mut headers = Vec::with_capacity(self.headers.len());
+        for (name, value) in &self.headers {
+            headers.push((Cow::Borrowed(&**name), written(value, person, people)?));
+        }
+        let body = match &self.body {
+            Some(Body { kind, content }) => Some((
+                written(kind, person, people)?,
+                written(content, person, people)?,
+            )),
+            None => None,
+        };
+        Ok(Prepared {
+            method: self.method,
+            url,
+            headers,
+            body,
+            follow: self.follow,
+        })
+    }
+}
+
+fn written<'t>(
+    template: &'t Template,
+    person: &mut Person,
+    people: Option<&People>,
+) -> Result<Cow<'t, str>, Trouble> {
+    template.write(person, people).map_err(trouble::no_value)
+}
+
+/// A request as it is made for a user.
+pub struct Prepared<'r> {
+    method: Method,
+    url: Cow<'r, Url>,
+    headers: Vec<(Cow<'r, str>, Cow<'r, str>)>,
+    /// Its type and its text.
+    body: Option<(Cow<'r, str>, Cow<'r, str>)>,
+    follow: bool,
+}
+
+impl Debug for Prepared<'_> {
+    /// All parts of it may hold secrets.
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.request().fmt(f)
+    }
+}
+
+impl Prepared<'_> {
+    /// As a browser makes it.
+    pub fn request(&self) -> http::Request<'_> {
+        let body = self.body.as_ref();
+        http::Request {
+            method: self.method,
+            url: &self.url,
+            headers: &self.headers,
+            body: body.map(|(kind, text)| (&**kind, Cow::Borrowed(text.as_bytes()))),
+            follow: self.follow,
+        }
+    }
+}
+
+impl Body {
+    fn new(plan: &BodyPlan, names: &Names) -> Result<Self, Wrong> {
+        let mut content = Builder::new(names);
+        let kind = match plan {
+            BodyPlan::Form(pairs) => {
+                content
+                    .pairs(pairs, Encoding::Form)
+                    .map_err(|(name, problem)| (format!("form.{name}"), problem))?;
+                "application/x-www-form-urlencoded"
+            }
+            BodyPlan::Json(value) => {
+                content
+                    .json(value)
+                    .map_err(|problem| ("json".to_owned(), problem))?;
+                "application/json"
+            }
+            BodyPlan::Raw(text) => {
+                content
+                    .template(text, Encoding::Plain, Encoding::Plain)
+                    .map_err(|problem| ("body".to_owned(), problem))?;
+                "text/plain; charset=utf-8"
+            }
+        };
+        let mut own_kind = Builder::new(names);
+        own_kind.literal(kind);
+        Ok(Self {
+            kind: own_kind.finish(),
+            content: content.finish(),
+        })
+    }
+
+    /// A header that says the type of the body is taken from among the headers.
+    fn take_kind(&mut self, headers: &mut Vec<(Box<str>, Template)>) {
+        let is_kind = |(name, _): &(Box<str>, Template)| name.eq_ignore_ascii_case(CONTENT_TYPE);
+        if let Some(at) = headers.iter().position(is_kind) {
+            self.kind = headers.remove(at).1;
+        }
+    }
+}
+
+/// The headers of a request, and those of all requests that it does not have itself.
+fn headers(
+    common: &BTreeMap<String, String>,
+    own: &BTreeMap<String, String>,
+    names: &Names,
+) -> Result<Vec<(Box<str>, Template)>, Wrong> {
+    let has = |name: &str| own.keys().any(|own| own.eq_ignore_ascii_case(name));
+    let inherited = common.iter().filter(|(name, _)| !has(name));
+    let mut headers: Vec<(Box<str>, Template)> = Vec::new();
+    for (name, value) in inherited.chain(own) {
+        let wrong = |problem: String| (format!("headers.{name}"), problem);
+        check_name(name).map_err(|problem| wrong(problem.into()))?;
+        let known = |(other, _): &(Box<str>, Template)| other.eq_ignore_ascii_case(name);
+        if headers.iter().any(known) {
+            return Err(wrong("is given twice; give it once".into()));
+        }
+        let mut builder = Builder::new(names);
+        builder
+            .template(value, Encoding::Header, Encoding::Header)
+            .map_err(wrong)?;
+        headers.push((name.as_str().into(), builder.finish()));
+    }
+    Ok(headers)
+}
+
+/// Whether a header may have this name (RFC 9110, section 5.6.2) and is not the driver's own.
+fn check_name(name: &str) -> Result<(), &'static str> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err("is no name of a header");
+    }
+    if OWN.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+        return Err("follows from the body; leave it out");
+    }
+    Ok(())
+}
+
+fn extractions(plan: &RequestPlan, names: &Names) -> Result<Box<[Extraction]>, Wrong> {
+    let all = plan.extract.iter();
+    all.map(|(name, plan)| {
+        let slot = names.slot(name).expect("a slot for each extracted value");
+        let extraction = Extraction::new(name, slot, plan);
+        extraction.map_err(|problem| (format!("extract.{name}"), problem))
+    })
+    .collect()
+}
+
+fn method(verb: Verb) -> Method {
+    match verb {
+        Verb::Get => Method::Get,
+        Verb::Post => Method::Post,
+        Verb::Put => Method::Put,
+        Verb::Patch => Method::Patch,
+        Verb::Delete => Method::Delete,
+        Verb::Head => Method::Head,
+        Verb::Options => Method::Options,
+    }
+}
+
+#[cfg(test)]
+mod tests;
