@@ -49,13 +49,13 @@ def trial_load_s(plan: TrialPlan) -> float:
 
     profile = until_failure(plan)
     beside_s = workload_of(plan.workload).unmeasured_s()
-    return profile.warm_up + profile.ramp + profile.measured_s + beside_s
+    return profile.warm_up + profile.ramp + profile.measured_s + profile.drain + beside_s
 
 
 def phase_s(plan: TrialPlan, name: str) -> float | None:
     """Length of the phase of that name, if it is known, in seconds."""
     profile = until_failure(plan)
-    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp}
+    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp, "drain": profile.drain}
     lengths |= {phase.name: phase.measure or profile.measure for phase in profile.measured}
     return lengths.get(name)
 
@@ -66,7 +66,8 @@ def until_failure(plan: TrialPlan) -> ProfileSpec:
 
     if plan.crash is None:
         return workload_of(plan.workload).loaded(plan.profile)
-    return plan.profile.model_copy(update={"measure": plan.crash.after_s, "phases": []})
+    until = {"measure": plan.crash.after_s, "phases": [], "drain": 0.0}
+    return plan.profile.model_copy(update=until)
 
 
 def whole_s(seconds: float) -> str:

@@ -64,7 +64,27 @@ def _merged_operation(parts: Sequence[Frame]) -> Frame:
     for name in ("response", "service"):
         histogram = added([part[name] for part in parts if part.get(name)])
         merged |= {name: histogram} if histogram else {}
-    return merged
+    requests = {name: _merged_request(made) for name, made in _by_request(parts).items()}
+    return merged | ({"requests": requests} if requests else {})
+
+
+def _merged_request(parts: Sequence[Frame]) -> Frame:
+    service = added([part["service"] for part in parts if part.get("service")])
+    return {
+        "count": sum(part["count"] for part in parts),
+        "errors": _summed(part.get("errors") for part in parts),
+        "resent": _summed(part.get("resent") for part in parts),
+        **({"service": service} if service else {}),
+    }
+
+
+def _by_request(parts: Sequence[Frame]) -> dict[str, list[Frame]]:
+    """What each part of an operation says of its requests, by their names."""
+    found: dict[str, list[Frame]] = {}
+    for part in parts:
+        for name, made in (part.get("requests") or {}).items():
+            found.setdefault(name, []).append(made)
+    return found
 
 
 def merged_end(ends: Sequence[Frame]) -> Frame:
@@ -80,18 +100,21 @@ def merged_end(ends: Sequence[Frame]) -> Frame:
         "t_s": max(end["t_s"] for end in ends),
         "reason": worst,
         "error": errors[0] if errors else None,
-        "operations": {
-            name: {
-                "count": sum(total["count"] for total in of_name),
-                "errors": _summed(total.get("errors") for total in of_name),
-            }
-            for name, of_name in totals.items()
-        },
+        "operations": {name: _merged_total(of_name) for name, of_name in totals.items()},
         **{
             name: sum(end.get(name, 0) for end in ends)
             for name in ("cpu_user_s", "cpu_system_s", "max_rss_bytes")
         },
         "facts": _by_name(end.get("facts") for end in ends),
+    }
+
+
+def _merged_total(parts: Sequence[Frame]) -> Frame:
+    requests = {name: _merged_total(made) for name, made in _by_request(parts).items()}
+    return {
+        "count": sum(part["count"] for part in parts),
+        "errors": _summed(part.get("errors") for part in parts),
+        **({"requests": requests} if requests else {}),
     }
 
 

@@ -89,6 +89,7 @@ class Driver:
             written, from one reader thread. An exception in it stops the driver and is raised by
             `wait`.
         password: Handed over in the driver's environment, and nowhere else.
+        secrets: Variables of the driver's environment that the plan names, with their values.
         cpus: Processors that it may run on, as a list (`0-3,8`); default: those of Loadstone.
         program: What makes the load; it must answer the version handshake.
         limits: Patience of the parent.
@@ -100,6 +101,7 @@ class Driver:
         on_frame: OnFrame,
         *,
         password: str | None = None,
+        secrets: Mapping[str, str] | None = None,
         cpus: str | None = None,
         program: Program = DRIVER,
         limits: Limits = Limits(),
@@ -108,7 +110,9 @@ class Driver:
         self.hello: Hello | None = None
         self.end: End | None = None
         self._plan = _with_password(plan, password)
-        self._password = password
+        self._secrets = dict(secrets or {})
+        if password is not None:
+            self._secrets[PASSWORD_VARIABLE] = password
         self._on_cpus = ["taskset", "--cpu-list", cpus] if cpus is not None else []
         self._on_frame = on_frame
         self._limits = limits
@@ -130,10 +134,9 @@ class Driver:
         Raises:
             DriverError: If it cannot be started.
         """
-        environment = dict(os.environ)
-        environment.pop(PASSWORD_VARIABLE, None)
-        if self._password is not None:
-            environment[PASSWORD_VARIABLE] = self._password
+        environment = {
+            name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE
+        } | self._secrets
         self._started_at = self._last_frame_at = time.monotonic()
         try:
             process = subprocess.Popen(

@@ -35,6 +35,7 @@ class DriverGroup:
         on_frame: Called with each merged frame, by one thread at a time.
         processes: How many, at least 2.
         password: As for `Driver`.
+        secrets: As for `Driver`.
         cpus: Processors that all of them may run on.
         program: Of which several processes can share a load.
         limits: Patience with each.
@@ -47,6 +48,7 @@ class DriverGroup:
         *,
         processes: int,
         password: str | None = None,
+        secrets: Mapping[str, str] | None = None,
         cpus: str | None = None,
         program: Program = DRIVER,
         limits: Limits = PATIENCE,
@@ -60,6 +62,7 @@ class DriverGroup:
                 _share(plan, number, processes),
                 self._taker(number),
                 password=password,
+                secrets=secrets,
                 cpus=cpus,
                 program=program,
                 limits=limits,
@@ -268,14 +271,23 @@ def generator(
     *,
     processes: int = 1,
     password: str | None = None,
+    secrets: Mapping[str, str] | None = None,
     cpus: str | None = None,
     program: Program = DRIVER,
 ) -> Generator:
     """The program that makes the load of a plan, or as many as are asked for, not started yet."""
     if processes == 1:
-        return Driver(plan, on_frame, password=password, cpus=cpus, program=program)
+        return Driver(
+            plan, on_frame, password=password, secrets=secrets, cpus=cpus, program=program
+        )
     return DriverGroup(
-        plan, on_frame, processes=processes, password=password, cpus=cpus, program=program
+        plan,
+        on_frame,
+        processes=processes,
+        password=password,
+        secrets=secrets,
+        cpus=cpus,
+        program=program,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loadstone.load.totals import LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
@@ -33,7 +33,22 @@ BREAKAGES = {
 """Classes of errors that tell of something that broke, not of what a system sustains."""
 BROKEN_SHARE = 0.01
 """More operations that failed so say that it broke."""
-_OF_THE_GENERATOR = ("generator-busy", "generator-saturated", "schedule-lag")
+OWN_ERRORS = {
+    "no_ports": "its host had no port left for another connection",
+    "too_many_files": "it could open no more files",
+}
+"""Classes of errors that are the generator's own: they tell nothing of the system."""
+_REMEDIES = {
+    "no_ports": "let the load come from more source addresses, or use fewer connections",
+    "too_many_files": "share the load by more processes (profile: processes), or raise the limit "
+    "of open files (ulimit -n)",
+}
+_OF_THE_GENERATOR = (
+    "generator-busy",
+    "generator-saturated",
+    "schedule-lag",
+    "generator-exhausted",
+)
 
 
 def generator_notices(
@@ -52,6 +67,7 @@ def generator_notices(
     """
     found = [
         _planted(profile),
+        _exhausted(load),
         _saturation(health, profile),
         _lag(health, load, limit_s),
         _apart(health, load),
@@ -64,6 +80,16 @@ def generator_notices(
 def generator_trouble(notices: Sequence[Notice]) -> list[Notice]:
     """Those of the notices that are about the generator itself, not about what it met."""
     return [notice for notice in notices if notice.code in _OF_THE_GENERATOR]
+
+
+def system_errors(errors: Mapping[str, int]) -> int:
+    """Of errors by class, those that the system may have made: not the generator's own."""
+    return sum(count for name, count in errors.items() if name not in OWN_ERRORS)
+
+
+def own_errors(load: LoadTotals) -> int:
+    """Operations that failed because the generator had no port or no file left."""
+    return load.errors - sum(system_errors(each.errors) for each in load.operations.values())
 
 
 def achieved_share(load: LoadTotals) -> float | None:
@@ -87,6 +113,32 @@ def _planted(profile: ProfileSpec) -> Notice | None:
         message=f"the load generator held every operation up by {format_duration(profile.delay)} "
         "(profile.delay): the figures are not those of the system alone",
         advice="it shows what an experiment would find; leave it out to measure the system",
+    )
+
+
+def _exhausted(load: LoadTotals) -> Notice | None:
+    """A request that failed so fails its operation too: it is counted once."""
+    operations = list(load.operations.values())
+    requests = [request for each in operations for request in each.requests.values()]
+    counts = {
+        name: max(
+            sum(each.errors.get(name, 0) for each in operations),
+            sum(each.errors.get(name, 0) for each in requests),
+        )
+        for name in OWN_ERRORS
+    }
+    found = {name: count for name, count in counts.items() if count}
+    if not found:
+        return None
+    seen = ", ".join(
+        f"{OWN_ERRORS[name]} ({name}, {count:,} time{'s' if count > 1 else ''})"
+        for name, count in found.items()
+    )
+    return Notice(
+        code="generator-exhausted",
+        severity="error",
+        message=f"the load generator failed, not the target: {seen}",
+        advice="; ".join(_REMEDIES[name] for name in found),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from loadstone.protocol.frames import PROTOCOL_VERSION
 from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.think_time import think_range
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadRequest
 
@@ -27,7 +28,7 @@ def run_plan(
     connection: Connection,
     seed: int,
 ) -> dict[str, Any]:
-    """The plan of a trial's load: ramp, warm-up, measure.
+    """The plan of a trial's load: ramp, warm-up, measure, drain.
 
     Args:
         profile: How load arrives.
@@ -62,7 +63,7 @@ def load_plan(
         connection: How the driver reaches the target.
         threads: Worker threads of the driver.
     """
-    load = {"model": "closed", "users": {"from": request.sessions, "to": request.sessions}}
+    load = _closed(request.sessions, request.sessions)
     return {
         "version": PROTOCOL_VERSION,
         "seed": request.seed,
@@ -77,7 +78,11 @@ def load_plan(
 
 
 def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
-    """The plan's phases. The ramp comes first, so that the warm-up ends at the measured load."""
+    """The plan's phases. The ramp comes first, so that the warm-up ends at the measured load.
+
+    In the last, if there is one, the users leave that the last measured phase had.
+    """
+    leaving = round(profile.users * profile.measured[-1].share)
     phases = [
         ("ramp", "ramp", profile.ramp, _load(profile, rising=True)),
         ("warm-up", "warm-up", profile.warm_up, _load(profile)),
@@ -85,6 +90,7 @@ def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
             (each.name, "measure", each.measure or profile.measure, _load(profile, each.share))
             for each in profile.measured
         ),
+        ("drain", "drain", profile.drain if leaving else 0.0, _closed(leaving, 0)),
     ]
     return [
         {
@@ -107,18 +113,22 @@ def pacing_of(profile: ProfileSpec, specified: Mapping[str, Any]) -> dict[str, A
         return dict(specified)
     if profile.think_time == 0:
         return _NO_PACING
-    think = {
-        "distribution": "negative-exponential",
-        "mean_s": profile.think_time,
-        "cap": THINK_TIME_CAP,
-    }
+    if isinstance(profile.think_time, str):
+        from_s, to_s = think_range(profile.think_time)
+        think: dict[str, Any] = {"distribution": "uniform", "from_s": from_s, "to_s": to_s}
+    else:
+        think = {
+            "distribution": "negative-exponential",
+            "mean_s": profile.think_time,
+            "cap": THINK_TIME_CAP,
+        }
     return {"default": {"keying_s": 0.0, "think": think}}
 
 
 def _load(profile: ProfileSpec, share: float = 1.0, *, rising: bool = False) -> dict[str, Any]:
     if profile.rate_per_s is None:
         users = round(profile.users * share)
-        return {"model": "closed", "users": {"from": 1 if rising else users, "to": users}}
+        return _closed(1 if rising else users, users)
     rate = profile.rate_per_s * share
     low = min(1.0, rate)
     return {
@@ -128,3 +138,7 @@ def _load(profile: ProfileSpec, share: float = 1.0, *, rising: bool = False) -> 
         "sessions": profile.sessions,
         "queue": profile.queue,
     }
+
+
+def _closed(begin: int, end: int) -> dict[str, Any]:
+    return {"model": "closed", "users": {"from": begin, "to": end}}

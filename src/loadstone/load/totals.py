@@ -7,12 +7,13 @@ ticks, its totals are the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 
+from loadstone.load.operation_totals import OperationTotals, RequestTotals, operation_totals
 from loadstone.load.process_figures import generator_processes, lags_by_process
-from loadstone.protocol.frames import End, Event, Frame, Hello, OperationTick, Tick
+from loadstone.protocol.frames import End, Event, Frame, Hello, Tick
 from loadstone.results.latency import merge, summarize_latency
 from loadstone.results.record import (
     GeneratorHealth,
@@ -22,32 +23,16 @@ from loadstone.results.record import (
 )
 from loadstone.workloads.measured import Measured, Observation
 
+__all__ = [
+    "MEASURE",
+    "LoadLog",
+    "LoadTotals",
+    "OperationTotals",
+    "RequestTotals",
+    "add_up",
+]
+
 MEASURE = "measure"
-
-
-@dataclass(frozen=True)
-class OperationTotals:
-    """One operation over an interval of load. Histograms as in the frames, one for each tick."""
-
-    name: str
-    count: int = 0
-    rolled_back: int = 0
-    errors: Mapping[str, int] = field(default_factory=dict)
-    retries: Mapping[str, int] = field(default_factory=dict)
-    response: tuple[str, ...] = ()
-    service: tuple[str, ...] = ()
-
-    def summary(self) -> OperationSummary:
-        """Its counts and percentiles, for the record."""
-        return OperationSummary(
-            name=self.name,
-            count=self.count,
-            rolled_back=self.rolled_back,
-            errors=dict(self.errors),
-            retries=dict(self.retries),
-            response=summarize_latency(merge(self.response)),
-            service=summarize_latency(merge(self.service)),
-        )
 
 
 @dataclass(frozen=True)
@@ -111,22 +96,30 @@ class LoadTotals:
         return summarize_latency(merge(text for each in chosen for text in each.response))
 
 
-def add_up(ticks: Iterable[Tick], names: Iterable[str] = ()) -> LoadTotals:
+def add_up(
+    ticks: Iterable[Tick],
+    names: Iterable[str] = (),
+    requests: Mapping[str, Sequence[str]] | None = None,
+) -> LoadTotals:
     """Adds up ticks.
 
     Args:
         ticks: Of one driver, in order.
         names: Operations that are listed even if they never ran.
+        requests: Operation: requests of it that are listed even if none was made.
     """
     kept = list(ticks)
-    if not kept:
-        return LoadTotals(operations={name: OperationTotals(name) for name in names})
-    timed = [tick for tick in kept if not tick.late] or kept
     every = dict.fromkeys([*names, *(name for tick in kept for name in tick.operations)])
+    operations = {
+        name: operation_totals(name, kept, (requests or {}).get(name, ())) for name in every
+    }
+    if not kept:
+        return LoadTotals(operations=operations)
+    timed = [tick for tick in kept if not tick.late] or kept
     return LoadTotals(
         from_s=min(tick.from_s for tick in timed),
         to_s=max(tick.to_s for tick in timed),
-        operations={name: _operation(name, kept) for name in every},
+        operations=operations,
         lag=tuple(tick.lag for tick in kept if tick.lag),
         late_starts=sum(tick.late_starts for tick in kept),
         dropped=sum(tick.dropped for tick in kept),
@@ -149,6 +142,8 @@ class LoadLog:
         self.end: End | None = None
         self.events: list[Event] = []
         self.ticks: list[Tick] = []
+        self._ended: dict[tuple[str, str], _Ended] = {}
+        """By name and kind of the phase."""
 
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> LoadLog:
@@ -167,6 +162,7 @@ class LoadLog:
                 self.events.append(frame)
             case Tick():
                 self.ticks.append(frame)
+                self._ended.setdefault((frame.phase, frame.phase_kind), _Ended()).add(frame)
             case End():
                 self.end = frame
 
@@ -176,7 +172,7 @@ class LoadLog:
         The length of a phase includes its drain. Operations that were due in it and done after its
         end are in its counts.
         """
-        load = add_up(self.measured_ticks(phase), self._names())
+        load = add_up(self.measured_ticks(phase), self._names(), self._requests())
         phases = self.measured_phases(phase)
         if not phases or not self.ticks:
             return load
@@ -205,7 +201,7 @@ class LoadLog:
 
     def overall(self) -> LoadTotals:
         """All phases: what the whole run did to the data."""
-        return add_up(self.ticks, self._names())
+        return add_up(self.ticks, self._names(), self._requests())
 
     def phases(self) -> list[PhaseTiming]:
         """The phases as they ran; one that was cut off ends with its last tick."""
@@ -215,10 +211,10 @@ class LoadLog:
             if event.kind == "phase-begin":
                 begun = event
             elif event.kind == "phase-end" and begun is not None:
-                found.append(_timing(begun, event.t_s, event))
+                found.append(self._timing(begun, event.t_s, event))
                 begun = None
         if begun is not None:
-            found.append(_timing(begun, max(begun.t_s, self._last_s()), begun))
+            found.append(self._timing(begun, max(begun.t_s, self._last_s()), begun))
         return found
 
     def health(self, phase: str | None = None) -> GeneratorHealth | None:
@@ -255,7 +251,8 @@ class LoadLog:
 
     def operations(self, phase: str | None = None) -> list[OperationSummary]:
         """Operations of the measured load, for the record."""
-        return [operation.summary() for operation in self.measured(phase).operations.values()]
+        load = self.measured(phase)
+        return [operation.summary(load.duration_s) for operation in load.operations.values()]
 
     def of_workload(
         self,
@@ -298,28 +295,37 @@ class LoadLog:
     def _names(self) -> tuple[str, ...]:
         return self.hello.operations if self.hello else ()
 
+    def _requests(self) -> Mapping[str, Sequence[str]]:
+        return self.hello.requests if self.hello else {}
+
     def _last_s(self) -> float:
         return max((tick.to_s for tick in self.ticks), default=0.0)
 
+    def _timing(self, begun: Event, to_s: float, ended: Event) -> PhaseTiming:
+        told = self._ended.get((begun.phase, begun.phase_kind), _Ended())
+        return PhaseTiming(
+            name=begun.phase,
+            kind=begun.phase_kind,
+            from_s=begun.t_s,
+            to_s=to_s,
+            drained=ended.drained,
+            discarded=ended.discarded,
+            count=told.count,
+            errors=dict(sorted(told.errors.items())),
+        )
 
-def _operation(name: str, ticks: list[Tick]) -> OperationTotals:
-    parts: list[OperationTick] = [
-        tick.operations[name] for tick in ticks if name in tick.operations
-    ]
-    errors: Counter[str] = Counter()
-    retries: Counter[str] = Counter()
-    for part in parts:
-        errors.update(part.errors)
-        retries.update(part.retries)
-    return OperationTotals(
-        name=name,
-        count=sum(part.count for part in parts),
-        rolled_back=sum(part.rolled_back for part in parts),
-        errors=dict(sorted(errors.items())),
-        retries=dict(sorted(retries.items())),
-        response=tuple(part.response for part in parts if part.response),
-        service=tuple(part.service for part in parts if part.service),
-    )
+
+class _Ended:
+    """Operations of a phase that ended, well or not."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.errors: Counter[str] = Counter()
+
+    def add(self, tick: Tick) -> None:
+        for operation in tick.operations.values():
+            self.count += operation.count
+            self.errors.update(operation.errors)
 
 
 def _counters(ticks: Iterable[Tick]) -> dict[str, int]:
@@ -340,17 +346,6 @@ def _highest(ticks: Iterable[Tick]) -> dict[str, float]:
 def _engine_cpu_s(ticks: Iterable[Tick]) -> float | None:
     told = [tick.engine_cpu_s for tick in ticks if tick.engine_cpu_s is not None]
     return sum(told) if told else None
-
-
-def _timing(begun: Event, to_s: float, ended: Event) -> PhaseTiming:
-    return PhaseTiming(
-        name=begun.phase,
-        kind=begun.phase_kind,
-        from_s=begun.t_s,
-        to_s=to_s,
-        drained=ended.drained,
-        discarded=ended.discarded,
-    )
 
 
 def _counts(load: LoadTotals) -> dict[str, int]:

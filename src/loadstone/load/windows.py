@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loadstone.load.health import system_errors
 from loadstone.load.objective import SECONDS, Term
 from loadstone.load.totals import LoadTotals, add_up
 from loadstone.protocol.frames import Tick
@@ -96,8 +97,9 @@ class Window:
         return self.counters.get(flow.lost, 0.0)
 
     def _errors(self, names: Sequence[str]) -> float:
+        """Without those of the generator's own: they say nothing of the system."""
         known = self.load.operations
-        return float(sum(sum(known[name].errors.values()) for name in names if name in known))
+        return float(sum(system_errors(known[name].errors) for name in names if name in known))
 
     def _ended(self, names: Sequence[str]) -> float:
         known = self.load.operations

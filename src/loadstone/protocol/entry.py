@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import IO
 
 VERSION = "0.1.0"
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 
 Launch = Callable[[IO[bytes], IO[bytes]], int]
 """Runs the plan of the first, writes frames to the second, and gives the exit code."""

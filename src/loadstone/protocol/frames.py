@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from loadstone.errors import DriverError
 
-PROTOCOL_VERSION = 3
-READABLE_VERSIONS = frozenset({2, PROTOCOL_VERSION})
-"""Stored frames of version 2 lack `monotonic_s`, `counters`, `gauges`, `name` and `data`."""
+PROTOCOL_VERSION = 4
+READABLE_VERSIONS = frozenset({2, 3, PROTOCOL_VERSION})
+"""Stored frames of version 3 lack `requests`; those of version 2 also lack `monotonic_s`,
+`counters`, `gauges`, `name` and `data`."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Hello:
     monotonic_s: float | None = None
     processes: tuple[DriverProcess, ...] = ()
     """All, if the load is shared by several; `pid` is then that of the first."""
+    requests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Operation: the requests that it is made of, if they have figures of their own."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,20 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestTick:
+    """One request of an operation during one tick.
+
+    `resent` counts those that were sent once more, by what was wrong with the connection.
+    `service` holds those that ended well, as the histograms of operations.
+    """
+
+    count: int
+    errors: Mapping[str, int]
+    resent: Mapping[str, int]
+    service: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class OperationTick:
     """One operation during one tick. Histograms are HdrHistogram V2, base64, in nanoseconds."""
 
@@ -90,6 +107,8 @@ class OperationTick:
     retries: Mapping[str, int]
     response: str | None
     service: str | None
+    requests: Mapping[str, RequestTick] = field(default_factory=dict)
+    """By name; one without events in the tick is left out."""
 
 
 _IDLE = OperationTick(0, 0, errors={}, retries={}, response=None, service=None)
@@ -137,11 +156,20 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class RequestTotal:
+    """A request of an operation over the whole run, as the driver counted it."""
+
+    count: int
+    errors: int
+
+
+@dataclass(frozen=True)
 class OperationTotal:
     """An operation over the whole run, as the driver counted it."""
 
     count: int
     errors: int
+    requests: Mapping[str, RequestTotal] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -226,6 +254,10 @@ def _hello(value: Mapping[str, Any]) -> Hello:
             DriverProcess(int(each["pid"]), int(each["threads"]), int(each["nofile"]))
             for each in value.get("processes", ())
         ),
+        requests={
+            str(operation): tuple(str(name) for name in names)
+            for operation, names in (value.get("requests") or {}).items()
+        },
     )
 
 
@@ -291,8 +323,21 @@ def _operation(value: Mapping[str, Any]) -> OperationTick:
         retries=_counts(value, "retries"),
         response=_histogram(value, "response"),
         service=_histogram(value, "service"),
+        requests={
+            sys.intern(name): _request(line) for name, line in (value.get("requests") or {}).items()
+        }
+        or _IDLE.requests,
     )
     return _IDLE if told == _IDLE else told
+
+
+def _request(value: Mapping[str, Any]) -> RequestTick:
+    return RequestTick(
+        count=int(value["count"]),
+        errors=_counts(value, "errors"),
+        resent=_counts(value, "resent"),
+        service=_histogram(value, "service"),
+    )
 
 
 def _end(value: Mapping[str, Any]) -> End:
@@ -304,7 +349,14 @@ def _end(value: Mapping[str, Any]) -> End:
         reason=reason,
         error=None if value.get("error") is None else str(value["error"]),
         operations={
-            name: OperationTotal(int(total["count"]), _sum(total.get("errors", 0)))
+            name: OperationTotal(
+                int(total["count"]),
+                _sum(total.get("errors", 0)),
+                {
+                    request: RequestTotal(int(made["count"]), _sum(made.get("errors", 0)))
+                    for request, made in (total.get("requests") or {}).items()
+                },
+            )
             for name, total in (value.get("operations") or {}).items()
         },
         cpu_user_s=float(value.get("cpu_user_s", 0.0)),

@@ -249,6 +249,10 @@ def _log_latency(log: LatencyLog, tick: Tick) -> None:
         if operation.service:
             tag = log_tag(tick.phase, name, "service")
             log.append(tag, tick.from_s, tick.to_s, operation.service)
+        for request, made in operation.requests.items():
+            if made.service:
+                tag = log_tag(tick.phase, name, "service", request)
+                log.append(tag, tick.from_s, tick.to_s, made.service)
 
 
 def _make_new(results: Path, name: str) -> Path:

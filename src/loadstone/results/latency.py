@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Literal, TextIO
+from urllib.parse import quote
 
 import numpy as np
 from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLengthException
@@ -240,7 +241,8 @@ class LatencyLog:
             f"#[Histogram log format version {LOG_FORMAT_VERSION}]\n"
             f"#[StartTime: {start_unix_s:.3f} (seconds since epoch)]\n"
             f"#[BaseTime: {start_unix_s:.3f} (seconds since epoch)]\n"
-            "#[Tags: phase/operation/response or service; values in ns, Interval_Max in ms]\n"
+            "#[Tags: phase/operation/response or service, phase/operation/request/service; "
+            "values in ns, Interval_Max in ms]\n"
             '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
         )
 
@@ -263,6 +265,21 @@ class LatencyLog:
         self._stream.flush()
 
 
-def log_tag(phase: str, operation: str, time: Literal["response", "service"]) -> str:
-    """Name a line, e.g. ``measure/new-order/response``; a tag holds no comma and no blank."""
-    return "/".join(re.sub(r"[\s,/]+", "-", part) for part in (phase, operation, time))
+def log_tag(
+    phase: str,
+    operation: str,
+    time: Literal["response", "service"],
+    request: str | None = None,
+) -> str:
+    """Name a line, e.g. ``measure/new-order/response``; a tag holds no comma and no blank.
+
+    A request has the name of its operation before its own: ``measure/list/list-page/service``.
+    What is not ASCII is percent-encoded.
+    """
+    names = (phase, operation, time) if request is None else (phase, operation, request, time)
+    return "/".join(_tag_part(name) for name in names)
+
+
+def _tag_part(name: str) -> str:
+    joined = re.sub(r"[\s,/]+", "-", name)
+    return re.sub(r"[^!-~]+", lambda found: quote(found.group(), errors="replace"), joined)

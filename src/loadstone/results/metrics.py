@@ -8,6 +8,7 @@ from loadstone.results.record import (
     MeasuredPhaseRecord,
     MetricValue,
     OperationSummary,
+    RequestSummary,
     TrialResult,
 )
 
@@ -36,6 +37,40 @@ def figures_of(
         own.extend(value for value in _latencies(operation) if value.name not in known)
     own.extend(_of_phase(phase.name, metric) for phase in phases for metric in phase.metrics)
     return own
+
+
+def request_metrics(result: TrialResult) -> list[MetricValue]:
+    """Figures of the requests that a trial's operations are made of, for tables of all figures.
+
+    They are not among its metrics: nothing is compared by them.
+    """
+    return [
+        value
+        for operation in result.operations
+        for request in operation.requests
+        for value in _of_request(f"{operation.name}/{request.name}", request)
+    ]
+
+
+def _of_request(name: str, request: RequestSummary) -> list[MetricValue]:
+    figures: list[tuple[str, float | None, str, bool | None]] = [
+        ("count", float(request.count), "requests", None),
+        ("rate", request.rate_per_s, "requests/s", True),
+        ("errors", float(sum(request.errors.values())), "requests", False),
+        *((f"errors {kind}", float(n), "requests", False) for kind, n in request.errors.items()),
+        ("resent", float(sum(request.resent.values())), "requests", False),
+        *((f"resent {kind}", float(n), "requests", False) for kind, n in request.resent.items()),
+    ]
+    if request.service is not None:
+        times = (("mean", "mean_s"), *_PERCENTILES[:3], ("max", "max_s"))
+        figures += [
+            (short, getattr(request.service, field) * 1000, "ms", False) for short, field in times
+        ]
+    return [
+        MetricValue(name=f"{name} {what}", value=value, unit=unit, higher_is_better=better)
+        for what, value, unit, better in figures
+        if value is not None
+    ]
 
 
 def _of_phase(phase: str, metric: MetricValue) -> MetricValue:

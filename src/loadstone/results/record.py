@@ -64,6 +64,19 @@ class LatencySummary(Record):
     max_s: float
 
 
+class RequestSummary(Record):
+    """A request that an operation is made of, during the measured phase."""
+
+    name: str
+    count: int = Field(description="Those that ended well.")
+    errors: dict[str, int] = Field(default={}, description="By class.")
+    resent: dict[str, int] = Field(
+        default={}, description="Sent once more, by what was wrong with the connection."
+    )
+    rate_per_s: float | None = Field(default=None, description="Of those that ended well.")
+    service: LatencySummary | None = None
+
+
 class OperationSummary(Record):
     """One operation during the measured phase."""
 
@@ -74,6 +87,9 @@ class OperationSummary(Record):
     retries: dict[str, int] = {}
     response: LatencySummary | None = None
     service: LatencySummary | None = None
+    requests: list[RequestSummary] = Field(
+        default=[], description="That it is made of, if they have figures of their own."
+    )
 
 
 class Wait(Record):
@@ -146,6 +162,12 @@ class PhaseTiming(Record):
     to_s: float
     drained: int = 0
     discarded: int = 0
+    count: int = Field(
+        default=0, description="Operations of it that ended well; 0 in older results."
+    )
+    errors: dict[str, int] = Field(
+        default={}, description="Operations of it that failed, by class; empty in older results."
+    )
 
 
 class StepTime(Record):

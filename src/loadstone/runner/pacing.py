@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadstone.runner.clock import to_ns
-from loadstone.runner.plan import Pacing, RefusalError, Think, Waits
+from loadstone.runner.plan import Pacing, RefusalError, Waits
+from loadstone.runner.think import left_s, think_s
 
 _GOLDEN = 0.618_033_988_749_894_9
 """Fractional part of the golden ratio: its multiples, modulo 1, lie evenly however many there are
@@ -57,17 +58,14 @@ class Pace:
         return None if every_s is None else to_ns(every_s)
 
     def gap_ns(self, previous: str | None, following: str, draw: random.Random) -> int:
-        """Nanoseconds from the end of `previous` (if any) to the intended start of `following`."""
-        think_s = 0.0 if previous is None else _think_s(self._waits[previous].think, draw)
-        return to_ns(think_s + self._waits[following].keying_s)
+        """Nanoseconds from the end of `previous` to the intended start of `following`.
 
-
-def _think_s(think: Think, draw: random.Random) -> float:
-    if think.distribution == "none":
-        return 0.0
-    if think.distribution == "constant":
-        return think.mean_s
-    return think.mean_s * min(draw.expovariate(1.0), think.cap)
+        A user who begins with `following` finds its waits under way: what is left of them is drawn.
+        """
+        waits = self._waits[following]
+        if previous is None:
+            return to_ns(left_s(waits, draw))
+        return to_ns(think_s(self._waits[previous].think, draw) + waits.keying_s)
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,21 @@ class Retry(Strict):
 class Think(Strict):
     """A think time."""
 
-    distribution: Literal["none", "constant", "negative-exponential"] = "none"
+    distribution: Literal["none", "constant", "uniform", "negative-exponential"] = "none"
     mean_s: Wait = 0.0
     cap: float = Field(default=10.0, ge=1.0, le=1000.0)
     """Longest wait, in means."""
+    from_s: Wait = 0.0
+    """Shortest and longest uniform one."""
+    to_s: Wait = 0.0
+
+    @model_validator(mode="after")
+    def _range(self) -> Think:
+        if self.distribution != "uniform" and (self.from_s or self.to_s):
+            raise ValueError("from_s and to_s belong to a uniform think time")
+        if self.to_s < self.from_s:
+            raise ValueError("a uniform think time needs to_s of at least from_s")
+        return self
 
 
 class Waits(Strict):

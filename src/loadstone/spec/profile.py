@@ -17,6 +17,7 @@ from loadstone.limits import (
     SHORTEST_PHASE_S,
 )
 from loadstone.spec.base import Spec
+from loadstone.spec.think_time import ThinkRange, range_as_text
 from loadstone.units import Duration
 
 
@@ -59,10 +60,10 @@ class ProfileSpec(Spec):
     queue: int = Field(
         default=10_000, ge=1, le=MOST_QUEUED, description="Open: due operations that may wait."
     )
-    think_time: Literal["none", "specified"] | Duration = Field(
+    think_time: Literal["none", "specified"] | ThinkRange | Duration = Field(
         default="none",
         description="`none`, `specified` (keying and think times of the workload's origin), "
-        "or the mean of a negative-exponential think time.",
+        "the mean of a negative-exponential think time, or the ends of a uniform one (`1s to 3s`).",
     )
     warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
     ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
@@ -71,6 +72,11 @@ class ProfileSpec(Spec):
         default=[],
         description="Several measured phases, one after the other, each with its own figures. "
         "Default: one of `measure` at the whole load.",
+    )
+    drain: Duration = Field(
+        default=0.0,
+        description="Closed: how long it takes until all users have left after the measured phase, "
+        "one after the other; what they do then is not part of the figures.",
     )
     backlog: Literal["drain", "discard"] = Field(
         default="drain", description="Open: what happens to a backlog at a change of phase."
@@ -105,7 +111,12 @@ class ProfileSpec(Spec):
             raise ValueError(f"between 1 and {MOST_PROCESSES}, or auto; given {value}")
         return value
 
-    @field_validator("warm_up", "ramp")
+    @field_validator("think_time", mode="before")
+    @classmethod
+    def _range_in_one_form(cls, value: object) -> object:
+        return range_as_text(value)
+
+    @field_validator("warm_up", "ramp", "drain")
     @classmethod
     def _none_or_long_enough(cls, value: float) -> float:
         if 0 < value < SHORTEST_PHASE_S:
@@ -161,6 +172,8 @@ class ProfileSpec(Spec):
             raise ValueError("an open load needs rate_per_s")
         if self.load == "open" and self.think_time != "none":
             raise ValueError("think times belong to closed users: an open load has a rate")
+        if self.load == "open" and self.drain:
+            raise ValueError("drain belongs to closed users: an open load has none that leave")
         if self.load == "closed" and self.rate_per_s is not None:
             raise ValueError("rate_per_s belongs to an open load: write load: open")
         return self

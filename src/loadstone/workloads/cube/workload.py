@@ -97,6 +97,7 @@ class PlanningCube(SteppedWorkload):
             "sessions",
             "queue",
             "backlog",
+            "drain",
             "warm_up",
             "ramp",
             "phases",

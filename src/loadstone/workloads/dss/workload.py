@@ -70,6 +70,7 @@ class DecisionSupport(SteppedWorkload):
             "arrival",
             "sessions",
             "queue",
+            "drain",
             "think_time",
             "backlog",
             "warm_up",

@@ -69,7 +69,7 @@ class Storage(Workload[Target]):
     judges_generator = True
     decides: ClassVar[frozenset[str]] = frozenset(
         {
-            *("load", "users", "rate_per_s", "arrival", "sessions", "queue", "backlog"),
+            *("load", "users", "rate_per_s", "arrival", "sessions", "queue", "backlog", "drain"),
             *("think_time", "warm_up", "ramp", "measure", "phases", "delay"),
             *("threads", "processes"),
         }
