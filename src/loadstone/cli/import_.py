@@ -1,23 +1,25 @@
-"""`loadstone import`: makes results and references of what other programs measured."""
+"""`loadstone import`: makes results, references and scenarios of what other programs wrote."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from pathlib import Path
+from typing import Annotated
 
-from cyclopts import App, Group
+from cyclopts import App, Group, Parameter
 
 from loadstone.cli.console import say
-from loadstone.cli.options import Output
+from loadstone.cli.options import Flag, Folder, Output, Words
 from loadstone.errors import WrongInputError
 
 command = App(
     name="import",
-    help="Make a result, or a reference, of what another program measured.\n\n"
+    help="Make a result, a reference or a scenario of what another program wrote.\n\n"
     "* `loadstone import essbase-log cycle.log`\n"
     "* `loadstone import crystaldiskmark CDM.txt`\n"
-    "* `loadstone import fio-json result.json`",
+    "* `loadstone import fio-json result.json`\n"
+    "* `loadstone import har recording.har --output scenario.yaml`",
     help_format="markdown",
     group_commands=Group("Commands"),
 )
@@ -133,6 +135,43 @@ def fio_json(
             advice="give what fio wrote with --output-format=json, whole",
         )
     keep(read_fio(found.document, found.notes), file, name, system, output)
+
+
+@command.command
+def har(
+    file: Path,
+    /,
+    *,
+    output: Annotated[Path, Folder],
+    host: Annotated[tuple[str, ...], Parameter(metavar="NAME"), Words] = (),
+    keep_static: Annotated[bool, Parameter(), Flag] = False,
+    think_gap: str = "1s",
+    json: Annotated[bool, Parameter(), Flag] = False,
+) -> None:
+    """Make a scenario of the workload http of a browser's recording (HAR).
+
+    Record with the network tool of a browser, from the log-in to the log-out. Tokens and ids are
+    extracted from the answers before them, the password becomes a reference, and the user's name a
+    column of a file of people beside the scenario. No cookie of the recording is sent: those of
+    the answers are. What is left out is listed with the reason.
+
+    Args:
+        file: What the browser exported, with or without sensitive data, of at most 512 MB.
+        output: The scenario, a new file; that of its users, NAME-people.csv, lies beside it.
+        host: Another host that may be asked, as `api.example` or `api.example:8443`; may be
+            repeated. Without it only the host of the first page is asked.
+        keep_static: Static files are a transaction `first-visit`; else they are left out.
+        think_gap: A pause that is longer ends a transaction.
+        json: Print one JSON document on standard output and nothing else there.
+    """
+    from loadstone.cli.recording import read_gap_s, tell
+    from loadstone.workloads.http.har.importing import import_har
+
+    gap_s = read_gap_s(think_gap)
+    tell(
+        import_har(file, output, hosts=host, keep_static=keep_static, gap_s=gap_s),
+        as_json=json,
+    )
 
 
 def _name_of(log: Path) -> str:

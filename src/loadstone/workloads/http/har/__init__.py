@@ -1,0 +1,1 @@
+"""A browser's recording (HAR) becomes a scenario."""
