@@ -159,6 +159,8 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("seed", ("seed",)),
 )
 """Option of the short form: the field it sets."""
+_WEB = ("http", "https")
+"""Schemes of one engine."""
 
 
 def lay_over(draft: Draft, short: ShortForm) -> None:
@@ -172,7 +174,9 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
         if value is not None:
             draft.put(path, value, "--" + option.replace("_", "-"))
     if short.on is not None:
-        _put_storage(draft, short.on)
+        _put_place(draft, short.on)
+    if short.on is not None or short.server is not None:
+        _forget_url(draft)
     if short.rate is not None:
         _put_rate(draft, short.rate)
     if short.baseline is not None:
@@ -191,15 +195,25 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
         draft.put(("workload", "parameters", *name.split(".", 1)), level, "--param")
 
 
-def _put_storage(draft: Draft, place: str) -> None:
-    """Storage as the system under test: what a place is, its name says or the file system."""
+def _put_place(draft: Draft, place: str) -> None:
+    """A place as the system under test: what it is, its name says or the file system.
+
+    A web application, or storage.
+    """
     scheme, is_address, _ = place.partition("://")
     if is_address:
-        engine, field = scheme, "server"
+        engine, field = "http" if scheme in _WEB else scheme, "server"
     else:
         engine, field = "device" if FilePath(place).is_block_device() else "folder", "data"
     draft.put(("target", "engine"), engine, "--on")
     draft.put(("target", field), place, "--on")
+
+
+def _forget_url(draft: Draft) -> None:
+    """The other name of `server`: an option that gives an address takes its place, too."""
+    target = draft.data.get("target")
+    if isinstance(target, dict):
+        target.pop("url", None)
 
 
 def _put_baseline(draft: Draft, text: str) -> None:

@@ -140,6 +140,18 @@ target:
     factor=("profile.users", "4, 8"),
 )
 
+_HTTP = TargetText(
+    section="""
+target:
+  engine: http
+  url: http://127.0.0.1:8080    # of the web application: put yours here
+  # ca: ca.pem                  # certificates by which it is trusted, if not those of the system
+  # reset: ./reset.sh           # puts it into its start state before each trial
+""",
+    ladder="",
+    factor=("target.url", "http://127.0.0.1:8080, http://127.0.0.1:8081"),
+)
+
 _TEXTS = {
     "postgresql": _POSTGRESQL,
     "mariadb": _MARIADB,
@@ -148,6 +160,7 @@ _TEXTS = {
     "chdb": _CHDB,
     "spark": _SPARK,
     "device": _DEVICE,
+    "http": _HTTP,
 }
 
 

@@ -59,7 +59,7 @@ VERBS = (
     ("show", RESULTS, "Show a result on the terminal."),
     ("report", RESULTS, "Write the report of a result as one HTML file."),
     ("export", RESULTS, "Export the figures of a result as CSV or Parquet."),
-    ("import", RESULTS, "Make a result of what another program measured."),
+    ("import", RESULTS, "Make a result or a scenario of what another program wrote."),
     ("reindex", RESULTS, "Rebuild the index of results from their folders."),
     ("cube", HOUSEKEEPING, "Write the files of the planning cube, or check and change them."),
     ("doctor", HOUSEKEEPING, "Look at this host and at a server, and advise; change nothing."),

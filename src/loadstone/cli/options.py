@@ -89,8 +89,9 @@ class ShortForm:
     data: Annotated[str | None, Parameter(group=TARGET)] = None
     """Folder for the data of a server that Loadstone starts."""
     on: Annotated[str | None, Parameter(group=TARGET, metavar="PLACE")] = None
-    """The storage itself is the system under test: a folder, a device as `/dev/sdb`, or an
-    address as `nbd://host/export`, `nfs://host/export`, `iscsi://host/name/1`."""
+    """Storage itself, or a web application, is the system under test: a folder, a device as
+    `/dev/sdb`, or an address as `nbd://host/export`, `nfs://host/export`, `iscsi://host/name/1`,
+    `https://app.example`."""
     set: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
     """A setting of the server for all trials, as `shared_buffers=1GB`; may be repeated."""
     host: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()

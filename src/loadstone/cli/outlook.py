@@ -33,6 +33,7 @@ from loadstone.factors.base import Parts
 from loadstone.factors.host import HostFactor, present
 from loadstone.factors.in_force import in_force, parts_of, unsafe_in
 from loadstone.factors.registry import apply_changes, base_parts, factor_kind
+from loadstone.load.resources import Resources
 from loadstone.results.record import SkippedRung
 from loadstone.spec.base import Level
 from loadstone.spec.design import LadderDesign, looks_in
@@ -145,6 +146,8 @@ class Outlook:
     """What a trial takes beside its load, as measured earlier; None: that is not known yet."""
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
+    resources: Resources | None
+    """What the connections of a web load take of this machine; None of other loads."""
     growth_bytes: int | None
     """About; of what the trial that writes most adds to the database, if it is known."""
     free_bytes: int
@@ -197,6 +200,7 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         duration_s=duration_s,
         around=around,
         data_bytes=_data_bytes(experiment, variants),
+        resources=_resources(experiment),
         growth_bytes=most_growth_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
         soak_s=rules_of(experiment).soak_s if experiment.design.kind == "search" else None,
@@ -363,6 +367,13 @@ def _data_bytes(experiment: Experiment, variants: list[Variant]) -> int | None:
             return None
         sizes[repr(sorted(workload.data_key().items()))] = size
     return sum(sizes.values())
+
+
+def _resources(experiment: Experiment) -> Resources | None:
+    """Of the load that has most connections."""
+    from loadstone.experiments.preflight.web import most_resources
+
+    return most_resources(experiment)
 
 
 def _existing(folder: Path) -> Path:

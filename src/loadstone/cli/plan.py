@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,6 +26,7 @@ from loadstone.cli.draft import Draft, begin
 from loadstone.cli.durations import about, whole_s
 from loadstone.cli.earlier import Around
 from loadstone.cli.execute import check
+from loadstone.cli.needs import needs_said
 from loadstone.cli.options import (
     DEFAULT_RESULTS,
     EXPERIMENT,
@@ -157,6 +158,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "duration_s": outlook.duration_s,
         "around": _around_document(outlook.around),
         "data_bytes": outlook.data_bytes,
+        "resources": asdict(outlook.resources) if outlook.resources else None,
         "growth_bytes": outlook.growth_bytes,
         "free_bytes": outlook.free_bytes,
         "soak_s": outlook.soak_s,
@@ -241,13 +243,8 @@ def _print_cost(outlook: Outlook) -> None:
     if outlook.trials_at_least < count:
         trials += f" at most, {outlook.trials_at_least} at least"
     console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
-    if outlook.matrix is not None:
-        console.print(_matrix(outlook.matrix, outlook.experiment.repeats))
-    if outlook.baseline is not None:
-        console.print(_baseline(outlook.baseline))
-    console.print(_around(outlook.around))
-    if outlook.soak_s is not None:
-        console.print(_soak(outlook.soak_s))
+    for line in _lines(outlook):
+        console.print(line)
     if outlook.data_bytes:
         console.print(
             f"About {format_size(2 * outlook.data_bytes)} of disk for the data and its snapshot, "
@@ -270,6 +267,19 @@ def _print_cost(outlook: Outlook) -> None:
             console.print(line, markup=False)
     if any(line.unsafe for line in [*outlook.factors, *outlook.settings]):
         console.print("Running it needs --allow-unsafe: acknowledged commits can be lost.")
+
+
+def _lines(outlook: Outlook) -> Iterator[str]:
+    """What the experiment takes besides its time and its space."""
+    if outlook.matrix is not None:
+        yield _matrix(outlook.matrix, outlook.experiment.repeats)
+    if outlook.baseline is not None:
+        yield _baseline(outlook.baseline)
+    yield _around(outlook.around)
+    if outlook.soak_s is not None:
+        yield _soak(outlook.soak_s)
+    if outlook.resources is not None:
+        yield needs_said(outlook.resources)
 
 
 def _beside(experiment: Experiment) -> str:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+from ruamel.yaml.nodes import Node
 
 from loadstone.errors import WrongInputError
 from loadstone.experiments.secret_fields import secret_problems
@@ -26,8 +26,10 @@ from loadstone.spec.base import Level
 from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION, Experiment
 from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
+from loadstone.spec.yaml_lines import line_of
 from loadstone.text import read_text
 from loadstone.units import format_percent
+from loadstone.workloads.http.places import place_files
 
 LARGEST_FILE_BYTES = 1_000_000
 
@@ -47,7 +49,7 @@ class FileSource:
 
     def position(self, path: Path) -> int:
         """The line, from 1."""
-        return _line(self.root, path)
+        return line_of(self.root, path)
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,14 @@ def parse_experiment(text: str, name: str) -> Written:
 
 
 def read_fields(path: FilePath) -> tuple[dict[str, Any], FileSource]:
-    """Reads the fields of a file without judging them.
+    """Reads the fields of a file without judging them; paths that it names are relative to it.
 
     Raises:
         WrongInputError: If it cannot be read, or is no mapping of fields.
     """
-    return parse_fields(read_text(path, at_most_bytes=LARGEST_FILE_BYTES), str(path))
+    data, source = parse_fields(read_text(path, at_most_bytes=LARGEST_FILE_BYTES), str(path))
+    place_files(data, path.parent)
+    return data, source
 
 
 def parse_fields(text: str, name: str) -> tuple[dict[str, Any], FileSource]:
@@ -218,23 +222,6 @@ def _what(said: str | None) -> str:
     """What the reader of YAML says, without what it quotes: values may be passwords."""
     first = (said or "").strip().partition("\n")[0].partition(" with value ")[0] or "is not YAML"
     return _QUOTED.sub(lambda found: HIDDEN if shown(found[2]) == HIDDEN else found[0], first)
-
-
-def _line(root: Node | None, path: Path) -> int:
-    """The line of a field, from 1."""
-    here, line = root, 1
-    for part in path:
-        if isinstance(here, MappingNode):
-            entry = next((pair for pair in here.value if pair[0].value == part), None)
-            if entry is None:
-                return line
-            line, here = entry[0].start_mark.line + 1, entry[1]
-        elif isinstance(here, SequenceNode) and isinstance(part, int) and part < len(here.value):
-            here = here.value[part]
-            line = here.start_mark.line + 1
-        else:
-            return line
-    return line
 
 
 def _version_problems(data: Mapping[str, Any]) -> list[Problem]:

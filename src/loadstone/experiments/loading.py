@@ -18,6 +18,7 @@ from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.driver_group import Generator, generator
 from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
+from loadstone.load.resources import fitted
 from loadstone.load.totals import MEASURE
 from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.host import HostProbe
@@ -87,7 +88,7 @@ def running_load(
     """
     plan, workload, target = outcome.plan, outcome.workload, lab.target
     profile = workload.loaded(profile)
-    connection = target.connection()
+    connection = fitted(workload.connected(target.connection()), workload.sessions(profile))
     program = workload.program(connection)
     context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
     driver_plan = run_plan(
@@ -111,6 +112,7 @@ def running_load(
             profile.processes, driver_plan, connection, program, processors=_pinned(profile)
         ),
         password=connection.password,
+        secrets=connection.secrets,
         cpus=profile.cpus,
         program=program,
     )

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.load.health import BREAKAGES, generator_notices
+from loadstone.load.health import BREAKAGES, OWN_ERRORS, generator_notices, own_errors
+from loadstone.load.littles_law import law_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.machine import drift_record
@@ -259,8 +260,14 @@ def _notices(
         for check in outcome.checks
         if not check.passed
     ]
-    if measured.errors and outcome.plan.level is None and not outcome.workload.is_stepwise:
-        found.append(_failed_operations(outcome, measured.errors, measured.count))
+    if _is_plain(outcome):
+        workload = outcome.workload
+        profile = workload.loaded(outcome.plan.profile)
+        ticks = outcome.load.log.measured_ticks()
+        found += law_notices(profile, workload.pacing(), measured, ticks, workload.hurried())
+    failed = measured.errors - own_errors(measured)
+    if failed and outcome.plan.level is None and not outcome.workload.is_stepwise:
+        found.append(_failed_operations(outcome, failed, measured.count))
     if moved is not None and moved.disturbed:
         found.append(
             Notice(
@@ -301,9 +308,17 @@ def _robbed(stolen_percent: float) -> Notice:
     )
 
 
+def _is_plain(outcome: TrialOutcome) -> bool:
+    """Whether its users did the same all the time: one phase, no steps, no outage, no search."""
+    load, workload = outcome.load, outcome.workload
+    one = len(load.log.measured_phases()) == 1
+    return one and outcome.plan.level is None and not (load.outages or workload.is_stepwise)
+
+
 def _failed_operations(outcome: TrialOutcome, errors: int, count: int) -> Notice:
     share = errors / (errors + count)
-    names = sorted({name for each in outcome.load.log.operations() for name in each.errors})
+    told = {name for each in outcome.load.log.operations() for name in each.errors}
+    names = sorted(told - OWN_ERRORS.keys())
     classes = ", ".join(
         f"{each}: {BREAKAGES[each]}" if each in BREAKAGES else each for each in names
     )

@@ -8,6 +8,8 @@ from typing import Any
 from loadstone.secret import HELD, holds_secret, names_secret
 from loadstone.spec.problems import Path, Problem
 
+_SCENARIO = ("workload", "parameters", "scenario")
+"""Its model judges it, and repeats nothing of it: it names passwords without holding them."""
 _BY_NAME = "is the name of a password, which would be written into the results"
 
 
@@ -23,6 +25,8 @@ def secret_problems(data: Any) -> list[Problem]:
 
 
 def _within(data: Any, path: Path, seen: set[int]) -> Iterator[Problem]:
+    if path == _SCENARIO:
+        return
     if isinstance(data, str) and holds_secret(data):
         yield Problem(path, HELD)
     elif isinstance(data, str) and path[-1:] == ("factor",) and names_secret(data):

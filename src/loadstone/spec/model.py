@@ -21,8 +21,10 @@ class WorkloadSpec(Spec):
     """Which workload, with which parameters."""
 
     name: str = Field(description="Name of a workload: `loadstone list workloads`.")
-    parameters: dict[str, Level | dict[str, Level] | list[Level]] = Field(
-        default_factory=dict, description="Its parameters; the rest have defaults."
+    parameters: dict[str, Level | dict[str, Any] | list[Any]] = Field(
+        default_factory=dict,
+        description="Its parameters; the rest have defaults. What stands within one, the workload "
+        "judges itself.",
     )
 
 

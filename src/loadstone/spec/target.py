@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -58,15 +60,27 @@ def default_server(engine: str) -> str:
     return "local" if engine in _INSTALLED else "embedded"
 
 
+def _with_url(schema: dict[str, Any]) -> None:
+    """The schema knows the other name of `server`, too."""
+    schema["properties"]["url"] = {
+        "title": "Url",
+        "type": "string",
+        "description": "Another name of `server`: the address of a web application "
+        "(`https://app.example`).",
+    }
+
+
 class TargetSpec(Spec):
     """The system under test."""
+
+    model_config = ConfigDict(json_schema_extra=_with_url)
 
     engine: str = Field(description="Name of an engine: `loadstone list targets`.")
     server: str = Field(
         default_factory=lambda known: default_server(known.get("engine", "")),
         description="`embedded`, `local`, `local:MAJOR`, or an address "
-        "(`postgresql://user@host:port/db`, `spark://host:port`). Default: `embedded`; `local` for "
-        "mariadb.",
+        "(`postgresql://user@host:port/db`, `spark://host:port`, `https://app.example`). Default: "
+        "`embedded`; `local` for mariadb.",
     )
     password: str | None = Field(
         default=None, description="Where the password is: `env:NAME` or `file:PATH`, never itself."
@@ -79,6 +93,26 @@ class TargetSpec(Spec):
     )
     storage: StorageSpec = StorageSpec()
     process: ProcessSpec = ProcessSpec()
+    ca: str | None = Field(
+        default=None,
+        description="Of a web application: file of the certificates (PEM) by which it is trusted, "
+        "instead of those of the system.",
+    )
+    reset: str | list[str] | None = Field(
+        default=None,
+        description="Of a web application: the command that puts it into its start state before "
+        "each trial, for the shell, or as a list of words. What it writes to its standard output "
+        "tells one state from another; a failure ends the trial.",
+    )
+    reset_timeout_s: int = Field(
+        default=300, ge=1, le=86_400, description="Seconds that `reset` may take."
+    )
+    sources: list[str] = Field(
+        default=[],
+        description="Of a web application: addresses of this machine that connections come from, "
+        "where the ports of one are not enough. Default: the system's choice; at a loopback "
+        "address as many as are needed.",
+    )
     others: dict[str, TargetSpec] = Field(
         default_factory=dict,
         description="Further systems by name, as levels of the factor `target.engine`. A level "
@@ -109,6 +143,17 @@ class TargetSpec(Spec):
         """The same target with further settings."""
         return self.model_copy(update={"settings": {**self.settings, **settings}})
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_address(cls, value: object) -> object:
+        """`url` is the other name of `server`, which people have for a web application."""
+        if not isinstance(value, Mapping) or "url" not in value:
+            return value
+        if "server" in value and value["server"] != value["url"]:
+            raise ValueError("url and server both name the address: write one of the two")
+        rest = {name: given for name, given in value.items() if name != "url"}
+        return {**rest, "server": value["url"]}
+
     @field_validator("others")
     @classmethod
     def _flat(cls, value: dict[str, TargetSpec]) -> dict[str, TargetSpec]:
@@ -122,4 +167,21 @@ class TargetSpec(Spec):
     def _reference(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("env:", "file:")):
             raise ValueError("a password is a reference: write env:NAME or file:PATH")
+        return value
+
+    @field_validator("reset")
+    @classmethod
+    def _some_command(cls, value: str | list[str] | None) -> str | list[str] | None:
+        if value is not None and (not value or not value[0].strip()):
+            raise ValueError("is empty: write a command, or leave it out")
+        return value
+
+    @field_validator("sources")
+    @classmethod
+    def _addresses(cls, value: list[str]) -> list[str]:
+        for each in value:
+            try:
+                ip_address(each)
+            except ValueError:
+                raise ValueError("each is an IP address of this machine: 192.0.2.7") from None
         return value

@@ -83,19 +83,30 @@ def check_parts(parts: Iterable[str], known: Iterable[str], form: str) -> None:
 def password(reference: str | None) -> str | None:
     """The password that `env:NAME` or `file:PATH` refers to.
 
-    A reference that leads nowhere is not quoted: it may be the password itself.
-
     Raises:
         WrongInputError: If there is none.
     """
-    if reference is None:
-        return None
+    return None if reference is None else referred(reference, "the password")
+
+
+def referred(reference: str, what: str) -> str:
+    """What `env:NAME` or `file:PATH` refers to.
+
+    A reference that leads nowhere is not quoted: it may be the secret itself.
+
+    Args:
+        reference: Of one of the two forms.
+        what: Should be there, for messages: `the password`.
+
+    Raises:
+        WrongInputError: If there is nothing.
+    """
     kind, _, place = reference.partition(":")
     if kind == "env":
         found = os.environ.get(place)
         if found is None:
             raise WrongInputError(
-                "the environment variable that should hold the password is not set",
+                f"the environment variable that should hold {what} is not set",
                 advice="set it, and name it: env:NAME",
             )
         return found
@@ -104,6 +115,6 @@ def password(reference: str | None) -> str | None:
     except (OSError, RuntimeError, NotTextError) as error:  # RuntimeError: no home
         reason = error.strerror if isinstance(error, OSError) else error
         raise WrongInputError(
-            f"the file that should hold the password cannot be read: {reason}",
+            f"the file that should hold {what} cannot be read: {reason}",
             advice="name one that this user may read, of text: file:PATH",
         ) from None

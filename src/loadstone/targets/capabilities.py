@@ -9,6 +9,7 @@ SYNCS = ("fsync", "fdatasync", "dsync")
 """What may follow, or be said of, each write: not every transport of the generator has them."""
 SECOND_PLACE = "second-place"
 FOLDERS = "folders"
+WEB = "web"
 
 CAPABILITIES = {
     "sql": "it answers SQL",
@@ -30,6 +31,7 @@ CAPABILITIES = {
     "for them by NBD, iSCSI or NFS, where this would do nothing",
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",
+    WEB: "it answers HTTP at an address",
 }
 """Each with what it means."""
 

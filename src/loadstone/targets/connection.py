@@ -13,8 +13,6 @@ from loadstone.protocol.programs import DRIVER, Program
 class Connection(ABC):
     """What a plan says of it, and what each session of it costs the generator."""
 
-    files: ClassVar[int] = 1
-    """That each session keeps open: sockets, most of them."""
     program: Program
     """What makes load through it, unless the workload says otherwise."""
     host: str
@@ -24,6 +22,16 @@ class Connection(ABC):
     """Handed over in the generator's environment only."""
     divisible: ClassVar[bool] = True
     """Several processes may have sessions of it at a time."""
+
+    @property
+    def files(self) -> int:
+        """That each session keeps open: sockets, most of them."""
+        return 1
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """Variable of the generator's environment: the secret that is handed over in it only."""
+        return {}
 
     @abstractmethod
     def plan(self) -> dict[str, Any]:

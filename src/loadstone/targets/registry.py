@@ -21,6 +21,7 @@ TARGETS: Registered[type[Target]] = Registered(
         "nbd": "loadstone.targets.network_storage:Nbd",
         "iscsi": "loadstone.targets.network_storage:Iscsi",
         "nfs": "loadstone.targets.network_storage:Nfs",
+        "http": "loadstone.targets.http:Http",
         "none": "loadstone.targets.none:NoTarget",
     },
     group="loadstone.targets",

@@ -244,6 +244,10 @@ class Workload(ABC, Generic[T]):
             "parameters": self.parameters.model_dump(mode="json"),
         }
 
+    def connected(self, connection: Connection) -> Connection:
+        """The target's connection as its load uses it: with secrets of its own, say."""
+        return connection
+
     def program(self, connection: Connection) -> Program:
         """What makes its load: the one that the target's connection names."""
         return connection.program
@@ -258,6 +262,10 @@ class Workload(ABC, Generic[T]):
             By name, what tells version and place; it raises a LoadstoneError if there is none.
         """
         return {}
+
+    def hurried(self) -> frozenset[str]:
+        """Operations that a closed user follows at once when they end well, whatever its waits."""
+        return frozenset()
 
     # -- figures -------------------------------------------------------------------------------
     def observe(self, target: T) -> dict[str, float]:

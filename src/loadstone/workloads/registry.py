@@ -18,6 +18,7 @@ WORKLOADS: Registered[type[AnyWorkload]] = Registered(
         "cube": "loadstone.workloads.cube.workload:PlanningCube",
         "storage": "loadstone.workloads.storage.workload:Storage",
         "noop": "loadstone.workloads.noop:Noop",
+        "http": "loadstone.workloads.http.workload:WebScenario",
     },
     group="loadstone.workloads",
     unfit=unfit_class(Workload, named_by="name"),

@@ -33,7 +33,7 @@ from loadstone.spec.design import (
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
-from loadstone.targets.capabilities import SECOND_PLACE, explained
+from loadstone.targets.capabilities import SECOND_PLACE, WEB, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)
 """Designs that name no factors: theirs follow from the design, if that is right."""
@@ -67,6 +67,8 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
         problems += outage_problems(experiment)
     if not problems:
         problems += _detect_problems(experiment)
+    if not problems:
+        problems += _web_problems(experiment)
     return [
         *problems,
         *_metric_problems(experiment),
@@ -267,6 +269,17 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
         message = f"several metrics are judged where levels are compared: name one for a {kind}"
         problems.append(Problem(("metric",), message))
     return problems
+
+
+def _web_problems(experiment: Experiment) -> list[Problem]:
+    """A load that this machine cannot make, or the driver does not understand."""
+    from loadstone.workloads.registry import kind_of
+
+    if WEB not in kind_of(experiment.workload).requires:
+        return []
+    from loadstone.experiments.preflight.web import web_problems
+
+    return web_problems(experiment)
 
 
 def _detect_problems(experiment: Experiment) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""What the systems under test name of this machine: passwords and folders."""
+"""What the systems under test name of this machine, and what only some of them have."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.spec.problems import Path, Problem
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
+from loadstone.targets.capabilities import WEB
+
+_OF_WEB = ("ca", "reset", "reset_timeout_s", "sources")
+"""Fields of web applications."""
 
 
 def system_problems(target: TargetSpec) -> list[Problem]:
-    """References that lead nowhere, of all systems under test."""
+    """References that lead nowhere and fields of others, of all systems under test."""
     systems: dict[Path, TargetSpec] = {("target",): target}
     systems |= {("target", "others", name): other for name, other in target.others.items()}
     return [problem for path, spec in systems.items() for problem in _problems(path, spec)]
@@ -31,6 +35,13 @@ def _problems(path: Path, spec: TargetSpec) -> Iterator[Problem]:
         except LoadstoneError as error:
             advice = f" ({error.advice})" if error.advice else ""
             yield Problem((*path, field), f"{error.message}{advice}")
+    if WEB not in target_for(spec).capabilities:
+        for field in _OF_WEB:
+            if getattr(spec, field) != TargetSpec.model_fields[field].get_default():
+                yield Problem(
+                    (*path, field),
+                    f"is for web applications, and {spec.engine} is none: leave it out",
+                )
 
 
 def _can_be_folder(data: str | None) -> None:
