@@ -42,6 +42,7 @@ from loadstone.report.reading import (
     read_experiment,
 )
 from loadstone.report.reference import published_reports, reference_report
+from loadstone.report.requests import request_rows
 from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
@@ -128,6 +129,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         published=published_reports(experiment.workload.name),
         beside=beside,
         steps=steps,
+        requests=request_rows(folder),
         search=search,
         scale=scale,
         baseline=baseline_report(folder, metric),

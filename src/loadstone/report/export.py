@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from loadstone.errors import WrongInputError
 from loadstone.report.model.document import ReportDocument
 from loadstone.results.files import whole_file
-from loadstone.results.metrics import all_metrics
+from loadstone.results.metrics import all_metrics, request_metrics
 from loadstone.results.record import DurabilityRecord, MetricValue
 
 SCHEMA = pa.schema(
@@ -33,7 +33,7 @@ SCHEMA = pa.schema(
 
 
 def rows(document: ReportDocument) -> list[dict[str, Any]]:
-    """One row per trial and metric, trials of every status."""
+    """One row per trial and metric, trials of every status; requests are among the metrics."""
     return [
         {
             "experiment": document.name,
@@ -48,7 +48,11 @@ def rows(document: ReportDocument) -> list[dict[str, Any]]:
             "unsafe": "; ".join(trial.result.unsafe),
         }
         for trial in document.trials
-        for metric in [*all_metrics(trial.result), *_of_crash(trial.result.durability)]
+        for metric in [
+            *all_metrics(trial.result),
+            *request_metrics(trial.result),
+            *_of_crash(trial.result.durability),
+        ]
     ]
 
 

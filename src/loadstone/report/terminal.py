@@ -13,6 +13,7 @@ from loadstone.report.terminal_baselines import baseline_tables
 from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list
 from loadstone.report.terminal_matrix import matrix_tables
+from loadstone.report.terminal_requests import request_tables
 from loadstone.report.terminal_scale import scale_tables
 from loadstone.report.terminal_search import search_tables
 from loadstone.report.terminal_trial import trial_tables
@@ -55,6 +56,8 @@ def report_parts(
         parts += trial_tables(document, in_full=in_full)
     if document.steps is not None and document.steps.moved:
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
+    if len(document.variants) > 1 and document.search is None:
+        parts += request_tables(document)
     parts += baseline_tables(document)
     parts += beside_tables(document)
     if document.notices:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from loadstone.report.headline import figure_of
 from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.trials import MemoryReport
+from loadstone.report.terminal_requests import phase_table, request_table
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.terminal_steps import step_table
+from loadstone.report.terminal_table import figure_table
 from loadstone.report.text import interval, milliseconds, number
 from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
 from loadstone.units import format_duration, format_size
@@ -42,6 +43,8 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
         parts += [Text(""), _phases(shown, document.metric)]
     if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
+    parts += request_table(shown)
+    parts += phase_table(shown)
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]
     parts += stall_table(shown.trial, report.stalls)
@@ -56,23 +59,12 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     return parts
 
 
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(
-        box=None, pad_edge=False, padding=(0, 1), header_style="dim", title=title,
-        title_justify="left", title_style="bold",
-    )  # fmt: skip
-    table.add_column(first, overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", overflow="fold")
-    return table
-
-
 def _metrics(document: ReportDocument) -> RenderableType:
     """The workload's own metrics; percentiles and steps have tables of their own."""
     last = document.trials[-1].result
     counted = any(trial.result.status is Status.VALID for trial in document.trials)
     title = "Figures" if counted else f"Figures of {last.trial}, which is {last.status.value}"
-    table = _table(title, "metric", "median" if counted else "value", "interval")
+    table = figure_table(title, "metric", "median" if counted else "value", "interval")
     table.add_column("unit", overflow="fold")
     own = {metric.name for trial in document.trials for metric in trial.result.metrics}
     steps = {step.metric for step in document.steps.steps} if document.steps else set()
@@ -90,7 +82,7 @@ def _metrics(document: ReportDocument) -> RenderableType:
 
 
 def _trials(results: Sequence[TrialResult], metric: str) -> RenderableType:
-    table = _table("Trials", "trial", metric.replace("_", " "))
+    table = figure_table("Trials", "trial", metric.replace("_", " "))
     table.add_column("status")
     for result in results[:_MOST_TRIALS]:
         value = result.metric(metric)
@@ -105,7 +97,7 @@ def _trials(results: Sequence[TrialResult], metric: str) -> RenderableType:
 
 def _phases(result: TrialResult, metric: str) -> RenderableType:
     """The measured phases of a trial that has several."""
-    table = _table(
+    table = figure_table(
         f"Measured phases, {result.trial}",
         "phase", "length", metric.replace("_", " "), "p50 ms", "p95 ms", "p99 ms",
     )  # fmt: skip
@@ -118,7 +110,7 @@ def _phases(result: TrialResult, metric: str) -> RenderableType:
 
 
 def _operations(result: TrialResult) -> RenderableType:
-    table = _table(
+    table = figure_table(
         f"Response time in ms, {result.trial}",
         "operation", "count", "p50", "p95", "p99", "p99.9", "max", "errors", "retries",
     )  # fmt: skip
@@ -139,7 +131,7 @@ def _bad(operation: OperationSummary) -> list[str]:
 
 
 def _waits(waits: Sequence[Wait]) -> RenderableType:
-    table = _table("Top waits of active sessions", "wait", "share", "samples")
+    table = figure_table("Top waits of active sessions", "wait", "share", "samples")
     for wait in sorted(waits, key=lambda wait: -wait.samples)[:_MOST_WAITS]:
         known = wait.kind in ("", wait.event)
         name = wait.event if known else f"{wait.kind}: {wait.event}"

@@ -9,6 +9,7 @@ from pydantic import Field
 from loadstone.report.model.baselines import BaselineReport
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.published import BesideReport, PublishedReport, ReferenceReport
+from loadstone.report.model.requests import RequestRow
 from loadstone.report.model.searching import ScaleReport, SearchReport
 from loadstone.report.model.steps import StepsReport
 from loadstone.report.model.trials import TrialReport
@@ -55,6 +56,9 @@ class ReportDocument(Record):
         default=[], description="What `loadstone import` keeps of other programs."
     )
     steps: StepsReport | None = None
+    requests: list[RequestRow] = Field(
+        default=[], description="What operations are made of, if that has figures of its own."
+    )
     search: SearchReport | None = None
     scale: ScaleReport | None = None
     baseline: BaselineReport | None = Field(

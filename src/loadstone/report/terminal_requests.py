@@ -1,0 +1,130 @@
+"""The requests that operations are made of, and what phases that are not measured did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from loadstone.load.totals import MEASURE
+from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.requests import RequestFigures, RequestRow
+from loadstone.report.terminal_table import figure_table
+from loadstone.report.terminal_wide import WideColumn, WidePart, WideTables
+from loadstone.report.text import milliseconds, number
+from loadstone.results.record import PhaseTiming, RequestSummary, TrialResult
+from loadstone.units import format_duration
+
+_DRAIN = "drain"
+
+
+def request_table(result: TrialResult) -> list[RenderableType]:
+    """Every request of a trial with its rate, its times and its errors; nothing if it has none."""
+    rows = [(each.name, request) for each in result.operations for request in each.requests]
+    if not rows:
+        return []
+    table = figure_table(
+        f"Requests, service time in ms, {result.trial}",
+        "request", "count", "per s", "mean", "p50", "p95", "p99", "max",
+    )  # fmt: skip
+    for operation, request in rows:
+        rate = "" if request.rate_per_s is None else number(request.rate_per_s)
+        name = Text(f"{operation} / {request.name}")
+        if said := _bad(request.errors, request.resent):
+            name.append(f"\n  {said}", style="yellow")
+        table.add_row(name, f"{request.count:,}", rate, *_times(request))
+    return [Text(""), table]
+
+
+def phase_table(result: TrialResult) -> list[RenderableType]:
+    """What a trial did beside its measured phases, where users left or operations failed."""
+    told = [each for each in result.phases if _is_told(each)]
+    if not told:
+        return []
+    table = figure_table(
+        f"Phases that are not measured, {result.trial}", "phase", "length", "operations", "errors"
+    )
+    for phase in told:
+        name = Text(phase.name)
+        if phase.errors:
+            name.append(f"\n  errors: {classes_said(phase.errors)}", style="yellow")
+        length = format_duration(round(phase.to_s - phase.from_s, 1))
+        table.add_row(name, length, f"{phase.count:,}", f"{sum(phase.errors.values()):,}")
+    return [Text(""), table]
+
+
+def request_tables(document: ReportDocument) -> list[RenderableType]:
+    """The requests of several variants: a part for each variant, all with the same rows."""
+    rows = document.requests
+    if not rows:
+        return []
+    known = {each.variant for row in rows for each in row.figures}
+    parts = [
+        WidePart(variant.name, [_column(rows, variant.name, *column) for column in _COLUMNS])
+        for variant in document.variants
+        if variant.name in known
+    ]
+    names = [f"{row.operation} / {row.request}" for row in rows]
+    failed = [
+        f"{row.operation} / {row.request}, {each.variant}: {said}"
+        for row in rows
+        for each in row.figures
+        if (said := _bad(each.errors, each.resent))
+    ]
+    told: list[RenderableType] = [Text("\n".join(failed), style="yellow"), Text("")]
+    return [
+        Text("Requests: service time in ms, medians of the trials", style="bold"),
+        WideTables(names, parts, first="request"),
+        Text(""),
+        *(told if failed else []),
+    ]
+
+
+def classes_said(counts: Mapping[str, int]) -> str:
+    """Counts by class, the most frequent first: `status_500 12, reset 3`."""
+    ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{name} {count:,}" for name, count in ranked)
+
+
+def _is_told(phase: PhaseTiming) -> bool:
+    return phase.kind != MEASURE and (phase.kind == _DRAIN or bool(phase.errors))
+
+
+def _bad(errors: Mapping[str, int], resent: Mapping[str, int]) -> str:
+    said = [
+        f"{what}: {classes_said(counts)}"
+        for what, counts in (("errors", errors), ("sent once more", resent))
+        if counts
+    ]
+    return "; ".join(said)
+
+
+def _times(request: RequestSummary) -> list[str]:
+    at = request.service
+    if at is None:
+        return [""] * 5
+    return [milliseconds(v) for v in (at.mean_s, at.p50_s, at.p95_s, at.p99_s, at.max_s)]
+
+
+_COLUMNS: Sequence[tuple[str, Callable[[RequestFigures], float | None]]] = (
+    ("per s", lambda each: each.rate_per_s),
+    ("p50", lambda each: each.p50_ms),
+    ("p95", lambda each: each.p95_ms),
+    ("p99", lambda each: each.p99_ms),
+    ("errors", lambda each: float(sum(each.errors.values()))),
+)
+
+
+def _column(
+    rows: Sequence[RequestRow],
+    variant: str,
+    heading: str,
+    value: Callable[[RequestFigures], float | None],
+) -> WideColumn:
+    cells = []
+    for row in rows:
+        own = next((each for each in row.figures if each.variant == variant), None)
+        found = None if own is None else value(own)
+        cells.append(Text("-", style="dim") if found is None else Text(number(found)))
+    return WideColumn(heading, cells)
