@@ -66,6 +66,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_disk_full.py",
         "e2e/test_storage_killed.py",
     ),
+    "http": ("integration/test_http_*.py",),
     "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
     "outside": ("integration/test_outside.py",),
     "cli": ("integration/test_cli_*.py", "integration/test_doctor_*.py"),
@@ -79,7 +80,7 @@ COMMANDS = {
     "web": (ROOT / "web", ("npm", "run", "--silent", "test")),
 }
 """Part: what it runs beside its Python tests, and where."""
-EXAMPLES_OF = ("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage")
+EXAMPLES_OF = ("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage", "http")
 
 
 def part_of_file(path: Path) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 def noop_plan() -> dict[str, Any]:
     """A plan that has all it must have, for two users over a second."""
     return {
-        "version": 3,
+        "version": 4,
         "workload": {"name": "any"},
         "connection": {"protocol": "duckdb", "database": "a.db"},
         "phases": [
@@ -30,7 +30,7 @@ def archive_plan(
     """A short run with many switches: a segment is full after half a second."""
     users = 2 + 1 + stations
     return {
-        "version": 3,
+        "version": 4,
         "seed": 5,
         "tick_s": 0.5,
         "workload": {

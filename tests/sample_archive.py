@@ -43,7 +43,7 @@ def frames() -> list[dict[str, Any]]:
     """All frames, as the driver writes them; the same at every call."""
     rng = np.random.default_rng(4)
     hello = {
-        "frame": "hello", "t_s": 0.0, "version": 3, "driver": "0.1.0", "pid": 4711, "threads": 1,
+        "frame": "hello", "t_s": 0.0, "version": 4, "driver": "0.1.0", "pid": 4711, "threads": 1,
         "workload": "archive", "operations": ["insert", "minute", "visible"], "unix_time_s": 1.79e9,
         "monotonic_s": 100.0, "nofile": 65536, "clock_resolution_ns": 1,
     }  # fmt: skip

@@ -20,6 +20,7 @@ from loadstone.report.model.baselines import (
     RankedTest,
 )
 from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.requests import RequestFigures, RequestRow
 from loadstone.report.model.searching import (
     CurvePoint,
     LevelReport,
@@ -31,7 +32,13 @@ from loadstone.report.model.searching import (
 from loadstone.report.model.trials import Mark
 from loadstone.report.model.variants import Figure, MetricInfo
 from loadstone.report.reading import RecordedTrial
-from loadstone.results.record import LevelReason, WorstFigure
+from loadstone.results.record import (
+    LatencySummary,
+    LevelReason,
+    PhaseTiming,
+    RequestSummary,
+    WorstFigure,
+)
 
 FOUND = 142_000.0
 CAPACITY = 146_500.0
@@ -166,6 +173,69 @@ def predicted(base: ReportDocument) -> ReportDocument:
         databases=[system], fewest_placements=5,
     )  # fmt: skip
     return base.model_copy(update={"baseline": baseline})
+
+
+REQUESTS = {"new-order": ["order form with a long name", "price list"], "payment": ["receipt"]}
+FAILED = {"status_500": 12, "connect_refused": 3}
+
+
+def requested(base: ReportDocument) -> ReportDocument:
+    """Operations that are made of requests, some of which fail, and users who leave.
+
+    Args:
+        base: Its first operations become those of the requests; its last variant has none.
+    """
+    rows = [
+        RequestRow(
+            operation=operation,
+            request=request,
+            figures=[
+                RequestFigures(
+                    variant=variant.name, trials=6, count=12_345, rate_per_s=617.25,
+                    errors=FAILED if at == 1 else {}, resent={"closed": 4} if at == 1 else {},
+                    mean_ms=4.1 + at, p50_ms=3.2 + at, p95_ms=11.0, p99_ms=1234.5, max_ms=2000.0,
+                )
+                for at, variant in enumerate(base.variants[:-1])
+            ],
+        )
+        for operation, requests in REQUESTS.items()
+        for request in requests
+    ]  # fmt: skip
+    trials = [
+        trial.model_copy(
+            update={
+                "result": trial.result.model_copy(
+                    update={
+                        "operations": [
+                            each.model_copy(update={"requests": _made(REQUESTS.get(each.name, []))})
+                            for each in trial.result.operations
+                        ],
+                        "phases": [*trial.result.phases, LEAVING],
+                    }
+                )
+            }
+        )
+        for trial in base.trials
+    ]
+    return base.model_copy(update={"requests": rows, "trials": trials})
+
+
+LEAVING = PhaseTiming(
+    name="drain", kind="drain", from_s=25.25, to_s=85.25, count=1234, errors={"status_503": 7}
+)
+
+
+def _made(names: list[str]) -> list[RequestSummary]:
+    at = LatencySummary(
+        count=400, mean_s=0.004, p50_s=0.003, p90_s=0.009, p95_s=0.011, p99_s=0.02, p999_s=0.1,
+        max_s=0.2,
+    )  # fmt: skip
+    return [
+        RequestSummary(
+            name=name, count=400, rate_per_s=20.0, service=at, errors=FAILED, resent={"closed": 4}
+        )
+        for name in names
+    ]
 
 
 def unfitted(base: ReportDocument) -> ReportDocument:

@@ -50,7 +50,7 @@ def hello(threads: int = 2) -> dict[str, Any]:
     return {
         "frame": "hello",
         "t_s": 0.0,
-        "version": 3,
+        "version": 4,
         "driver": "0.1.0",
         "pid": 1,
         "threads": threads,

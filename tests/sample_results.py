@@ -206,7 +206,7 @@ def _frames(
 ) -> list[dict[str, Any]]:
     frames: list[dict[str, Any]] = [
         {
-            "frame": "hello", "t_s": 0.0, "version": 3, "driver": "0.1.0", "pid": 4711,
+            "frame": "hello", "t_s": 0.0, "version": 4, "driver": "0.1.0", "pid": 4711,
             "threads": 1, "workload": "oltp", "operations": list(MIX), "unix_time_s": 1.79e9,
             "nofile": 65536, "clock_resolution_ns": 1,
         }

@@ -1,15 +1,17 @@
 """The examples run as they stand; here with one repeat, one crash and a short measurement each.
 
 The long ladders are run on less data and without their crashes, which the examples of crashes show.
-`make test` runs three of them; tests/unit/test_cli.py plans all.
+`make test` runs a few of them; tests/unit/test_cli.py plans all.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ PARTS = {
     "crash": "crash",
     "cube": "cube",
     "dss": "dss",
+    "http": "http",
     "maximus": "oltp",
     "noop": "driver",
     "oltp": "oltp",
@@ -45,8 +48,11 @@ PARTS = {
     "storage": "storage",
 }
 """How the name of an example begins: the part of `make test-long` that runs it."""
-QUICK = {"noop-open", "oltp-ladder", "oltp-sqlite"}
-"""What `make test` runs of them: the demo, and two that cost little."""
+QUICK = {"http-pages", "noop-open", "oltp-ladder", "oltp-sqlite"}
+"""What `make test` runs of them: the demo, and three that cost little."""
+SHOP = ROOT / "examples" / "http" / "shop.py"
+SHOP_AT = "http://127.0.0.1:8080"
+"""Where the examples of web applications have it."""
 
 
 def examples() -> Iterator[Any]:
@@ -71,10 +77,14 @@ def test_example_runs(session: Session, path: Path, pytestconfig: pytest.Config)
     if path.stem.startswith("search"):
         text = low(path.stem, coarse(text))
     text = re.sub(r"(?m)^    scale: [\d.]+\b.*$", "    scale: 0.01", text)
-    shortened.write_text(without_extra_trials(text))
     crash_once = ("--crashes", "1") if re.search(r"(?m)^ *crashes:", text) else ()
     short = ("--repeats", "1", *crash_once, *short_of(text))
-    with host_to_itself() if changes_the_host(path) else nullcontext():
+    with ExitStack() as around:
+        if changes_the_host(path):
+            around.enter_context(host_to_itself())
+        if SHOP_AT in text:
+            text = at_shop(text, around.enter_context(shop()))
+        shortened.write_text(without_extra_trials(text))
         ended = session.run("run", str(shortened), *short, "--allow-unsafe", "--json")
     if ended.returncode == ExitCode.REFUSED and "this machine cannot run it" in ended.stderr:
         do_without(ended.stderr)
@@ -94,6 +104,23 @@ def test_example_runs(session: Session, path: Path, pytestconfig: pytest.Config)
             assert crash["lost"] == 0
             assert crash["conditions_failed"] == []
     session.assert_nothing_left()
+
+
+@contextmanager
+def shop() -> Iterator[str]:
+    """The application that comes with the examples, at a port of its own: its address."""
+    command = [sys.executable, str(SHOP), "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def at_shop(text: str, url: str) -> str:
+    """The same experiment on that application, with the people of the example."""
+    return text.replace(SHOP_AT, url).replace("people: http/", f"people: {SHOP.parent}/")
 
 
 def short_of(text: str) -> tuple[str, ...]:

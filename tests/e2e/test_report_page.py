@@ -195,12 +195,14 @@ def test_document_cannot_run_script(
 
 EXECUTION = "Execution time of stations, operators, attendants over time"
 OUTAGE = "outage: paused"
+TIMES = "\u00d7"
 PLANTED = {
     "search": sample_documents.searched,
     "scale": sample_documents.scaled,
     "scale without a fit": sample_documents.unfitted,
     "archive": sample_documents.archived,
     "baseline": sample_documents.predicted,
+    "requests": sample_documents.requested,
 }
 
 
@@ -287,6 +289,26 @@ def test_baseline_and_database_stand_side_by_side_with_their_ranks(planted: Open
     assert "+1.00" in agreement.first.inner_text()
     assert "shown to agree less" in agreement.nth(1).inner_text()
     assert "no order" in agreement.nth(2).inner_text()
+    assert planted.said == []
+
+
+@pytest.mark.parametrize("planted", [("requests", DESKTOP)], indirect=True)
+def test_requests_stand_side_by_side_and_below_the_operations_of_a_trial(planted: Opened) -> None:
+    page = planted.page
+    section = page.locator("section", has=page.locator("#requests"))
+    table = section.get_by_role("region", name="Requests of the variants")
+    assert table.locator("thead tr").first.locator("th").count() == 1 + 4
+    assert table.locator("tbody tr").count() == 3
+    first = table.locator("tbody tr").first.inner_text()
+    assert "order form with a long name" in first
+    assert f"12 {TIMES} status_500" in first
+    assert f"sent once more: 4 {TIMES} closed" in first
+    trial = page.get_by_role("region", name="Requests of the trial")
+    assert trial.locator("tbody tr").count() == 3
+    assert f"12 {TIMES} status_500, 3 {TIMES} connect_refused" in trial.inner_text()
+    phases = page.get_by_role("region", name="Phases that are not measured").inner_text()
+    assert "1,234" in phases
+    assert f"7 {TIMES} status_503" in phases
     assert planted.said == []
 
 

@@ -128,6 +128,8 @@ def test_reports_and_exports_have_the_figures_of_the_results(name: str, said: Sa
         for trial, result in results.items():
             for check in result["checks"]:
                 assert check.pop("claim") == "", "nothing was declared then"
+            for operation in result["operations"]:
+                assert operation.pop("requests") == [], "no operation was made of any"
             for field in FIGURES:
                 assert result[field] == before[trial][field], f"{trial}: {field}"
     assert right(said, "show", str(folder)).strip().startswith(name)

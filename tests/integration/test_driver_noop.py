@@ -18,6 +18,7 @@ from hdrh.log import HistogramLogReader
 from sample_trials import plan_of
 
 from loadstone.load.driver import Driver, DriverFailedError, Failure
+from loadstone.load.driver_group import generator
 from loadstone.load.health import achieved_share
 from loadstone.load.interrupted import finish_interrupted
 from loadstone.load.profiles import run_plan
@@ -47,6 +48,30 @@ def run(plan: dict[str, Any]) -> LoadLog:
     with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:
         driver.wait(timeout_s=120)
     return log
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_users_leave_after_the_measured_phase_and_count_in_no_figure(processes: int) -> None:
+    log = LoadLog()
+    plan = plan_for(users=30, think_time="10ms to 50ms", warm_up="0s", drain="1s")
+    with generator(plan, lambda frame: log.add(parse_frame(frame)), processes=processes) as load:
+        load.wait(timeout_s=120)
+    measure, drain = log.phases()
+    assert (measure.kind, drain.kind) == ("measure", "drain")
+    assert drain.count > 0
+    assert log.overall().count == measure.count + drain.count
+    assert log.measured().count == measure.count
+    assert [tick.users for tick in log.ticks if not tick.late][-1] == 0
+    assert log.end is not None
+    assert log.end.reason == "completed"
+
+
+def test_users_who_begin_together_do_not_act_together() -> None:
+    """With a first wait of nothing all of them would act at once, and again after each wait."""
+    log = run(plan_for(users=400, think_time="1s to 1s", warm_up="0s", measure="3s"))
+    first, *_ = log.measured_ticks()
+    share = sum(each.count for each in first.operations.values()) / log.measured().count
+    assert share == pytest.approx(first.duration_s / log.measured().duration_s, rel=0.3)
 
 
 def test_a_closed_run_is_added_up() -> None:

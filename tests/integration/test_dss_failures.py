@@ -14,7 +14,7 @@ from machine import need
 from runner_process import Runner
 from stepped import skip_without
 
-from loadstone.protocol.frames import Event
+from loadstone.protocol.frames import PROTOCOL_VERSION, Event
 from loadstone.protocol.steps import ANSWERS, StepRun, steps_of
 from loadstone.spec.target import StorageSpec, TargetSpec, default_server
 from loadstone.targets.database import Database
@@ -55,7 +55,7 @@ def steps_made(target: Database, folder: Path, *statements: str, limit_s: float)
     parameters |= {"rounds": [[{"name": "power", "steps": steps}]]}
     target.make_way()
     plan = {
-        "version": 3,
+        "version": PROTOCOL_VERSION,
         "workload": {"name": "dss", "parameters": parameters},
         "connection": target.connection().plan(),
         "phases": [{"name": "measure", "kind": "measure", "duration_s": 60.0, "load": load}],

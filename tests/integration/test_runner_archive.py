@@ -295,7 +295,7 @@ OPEN = {"model": "open", "rate_per_s": {"from": 9, "to": 9}, "sessions": 1}
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("version", 4),
+        ("version", PROTOCOL_VERSION + 1),
         ("workload.name", "oltp"),
         ("workload.parameters.path", "staged"),
         ("workload.parameters.events", "/nowhere/at/all"),

@@ -63,7 +63,7 @@ def reported(*arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("start", "measure", "precision", "tries"),
     [
-        pytest.param(250, "1500ms", 20, 2 * (1 + 3), id="coarse"),
+        pytest.param(195, "1500ms", 50, 2 * (2 + 1), id="coarse"),
         pytest.param(100, "4s", 2, 2 * (4 + 6), id="fine", marks=LONG),
     ],
 )
@@ -82,7 +82,8 @@ def test_a_planted_capacity_is_found_in_a_stated_number_of_trials(
         assert (search["level"] or 0) <= CAPACITY * (1 + precision / 100)
         return
     assert search["status"] == "found"
-    assert search["level"] == pytest.approx(CAPACITY, rel=precision / 100)
+    # However coarse the ascent is: a confirmation holds 5 % below the level, and fails 5 % above.
+    assert search["level"] == pytest.approx(CAPACITY, rel=min(precision, 10) / 100)
     assert search["low"] <= search["level"] < search["high"]
     assert search["first_failure"]["level"] == search["high"]
     assert search["first_failure"]["reason"]

@@ -60,7 +60,7 @@ class Run:
         self.log = LoadLog()
         users = {"model": "closed", "users": {"from": 1, "to": 1}}
         self.plan = {
-            "version": 3,
+            "version": 4,
             "seed": 7,
             "workload": {"name": "storage", "role": "run", "parameters": parameters},
             "connection": {"protocol": "files", "folder": str(folder)},

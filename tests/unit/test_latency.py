@@ -158,3 +158,16 @@ def test_a_line_is_complete_before_the_next_tick() -> None:
 
 def test_tags_have_no_comma_and_no_blank() -> None:
     assert log_tag("steady, part 1", "new order", "service") == "steady-part-1/new-order/service"
+
+
+def test_the_tag_of_a_request_has_its_operation_before_it() -> None:
+    assert log_tag("measure", "list", "service", "list page") == "measure/list/list-page/service"
+    assert log_tag("measure", "list", "service", "/items, 2") == "measure/list/-items-2/service"
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_whatever_the_names_a_tag_is_ascii(operation: str, request: str) -> None:
+    tag = log_tag("80 %", operation, "service", request)
+    assert tag.isascii()
+    assert not set(tag) & set(" ,\t\n")
+    assert tag.count("/") == 3

@@ -18,19 +18,19 @@ from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits
 from loadstone.load.locate import check_driver, find_driver
 from loadstone.protocol.programs import DRIVER, Program
 
-PLAN = {"version": 3, "connection": {"protocol": "none"}}
+PLAN = {"version": 4, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)
 
 PRELUDE = """\
 import json, os, signal, sys, time
 if sys.argv[1:] == ["--version"]:
-    print("loadstone-driver 9.9.9 (protocol 3)")
+    print("loadstone-driver 9.9.9 (protocol 4)")
     sys.exit(0)
 plan = json.loads(sys.stdin.readline())
 def say(frame, **fields):
     print(json.dumps({"frame": frame, "t_s": 0.5, **fields}), flush=True)
 def hello():
-    say("hello", version=3, driver="9.9.9", pid=os.getpid(), threads=1, workload="noop",
+    say("hello", version=4, driver="9.9.9", pid=os.getpid(), threads=1, workload="noop",
         operations=["noop"], unix_time_s=time.time(), nofile=1024, clock_resolution_ns=1)
 def end(reason="completed", **fields):
     say("end", reason=reason, operations={}, cpu_user_s=0, cpu_system_s=0, max_rss_bytes=1,
@@ -93,6 +93,27 @@ def test_the_password_is_in_the_environment_and_nowhere_else(tmp_path: Path) -> 
         driver.wait(timeout_s=60)
     assert frames[1]["detail"] == "s3cret"
     assert "s3cret" not in repr(vars(driver).get("_plan"))
+
+
+def test_secrets_of_the_workload_are_in_the_environment_too(tmp_path: Path) -> None:
+    body = """
+    hello()
+    say("event", kind="users", detail=os.environ["LOADSTONE_SECRET_0"])
+    say("event", kind="users", detail=str("s3cret" in json.dumps([plan, sys.argv])))
+    end()
+    """
+    frames: list[dict[str, Any]] = []
+    driver = Driver(
+        PLAN,
+        frames.append,
+        secrets={"LOADSTONE_SECRET_0": "s3cret"},
+        program=by(program(tmp_path, body)),
+        limits=QUICK,
+    )
+    with driver:
+        driver.wait(timeout_s=60)
+    assert [frame["detail"] for frame in frames[1:3]] == ["s3cret", "False"]
+    assert "LOADSTONE_SECRET_0" not in os.environ
 
 
 def test_without_a_password_none_is_named(tmp_path: Path) -> None:

@@ -101,6 +101,27 @@ def test_all_begin_at_one_moment(tmp_path: Path) -> None:
     assert frames[-1]["frame"] == "end"
 
 
+def test_every_process_is_given_the_secrets(tmp_path: Path) -> None:
+    body = """
+    hello(); begun()
+    say("event", kind="users", detail=os.environ["LOADSTONE_SECRET_0"])
+    end()
+    """
+    frames: list[dict[str, Any]] = []
+    group = DriverGroup(
+        PLAN,
+        frames.append,
+        processes=2,
+        secrets={"LOADSTONE_SECRET_0": "s3cret"},
+        program=by(program(tmp_path, body)),
+        limits=QUICK,
+    )
+    with group:
+        group.wait(timeout_s=60)
+    said = [frame["detail"] for frame in frames if frame.get("kind") == "users"]
+    assert said == ["s3cret", "s3cret"]
+
+
 def test_control_lines_reach_all(tmp_path: Path) -> None:
     body = """
     hello(); begun()

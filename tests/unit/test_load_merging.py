@@ -189,6 +189,57 @@ def test_a_process_that_skipped_a_tick_keeps_its_levels_and_its_counts() -> None
     assert {each.users for each in ticks_of(out) if not each.late} == {8}
 
 
+def with_requests(number: int) -> Frames:
+    """A stream whose processes make a request of a new order each, the others one more of it."""
+    frames = stream(number)
+    frames[0] = {**frames[0], "requests": {"new-order": ["page", "style"]}}
+    for frame in frames:
+        if frame["frame"] == "tick":
+            service = frame["operations"]["new-order"]["service"]
+            page = {"count": 3, "errors": {"status_500": number}, "resent": {"reset": 1}}
+            frame["operations"]["new-order"]["requests"] = {
+                "page": {**page, "service": service},
+                **({"style": {"count": 1, "errors": {}, "resent": {}}} if number else {}),
+            }
+    total = frames[-1]["operations"]["new-order"]
+    total["requests"] = {"page": {"count": 15, "errors": {"status_500": 5 * number}}}
+    return frames
+
+
+def test_requests_of_all_processes_are_added_by_name() -> None:
+    streams = [with_requests(number) for number in range(3)]
+    out = merged(streams, [0, 1, 2] * 20)
+    assert out[0]["requests"] == {"new-order": ["page", "style"]}
+    log = LoadLog.of(parse_frame(each) for each in out)
+    apart = LoadLog.of(
+        frame
+        for frames in streams
+        for each in frames
+        if isinstance(frame := parse_frame(each), Tick)
+    )
+    whole = log.overall().operations["new-order"]
+    expected = apart.overall().operations["new-order"]
+    assert list(whole.requests) == ["page", "style"]
+    for name, request in whole.requests.items():
+        ours, theirs = request.summary(10.0), expected.requests[name].summary(10.0)
+        assert ours == theirs
+    page = whole.requests["page"]
+    assert (page.count, page.errors, page.resent) == (54, {"status_500": 18}, {"reset": 18})
+    assert out[-1]["operations"]["new-order"]["requests"] == {
+        "page": {"count": 45, "errors": {"status_500": 15}}
+    }
+
+
+def test_an_operation_without_requests_has_none_after_merging() -> None:
+    out = merged([stream(number) for number in range(2)], [0, 1] * 20)
+    assert all(
+        "requests" not in operation
+        for each in out
+        if each["frame"] in ("tick", "end")
+        for operation in each["operations"].values()
+    )
+
+
 def test_the_end_is_that_of_all() -> None:
     last = merged([stream(number) for number in range(3)])[-1]
     assert last["operations"]["new-order"] == {"count": 45, "errors": {"40001": 3}}

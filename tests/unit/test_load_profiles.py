@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from loadstone.load.profiles import load_plan, pacing_of, phases_of, run_plan
+from loadstone.runner.plan import parse_plan
 from loadstone.spec.profile import ProfileSpec
-from loadstone.targets.connection import InProcessConnection, ServerConnection
+from loadstone.targets.connection import InProcessConnection, NoConnection, ServerConnection
 from loadstone.workloads.base import LoadRequest
 
 SPECIFIED = {
@@ -57,6 +59,82 @@ def test_an_open_ramp_rises_from_a_low_rate(rate: float, low: float) -> None:
         "queue": 10_000,
     }
     assert measure["backlog"] == "discard"
+
+
+def test_users_leave_after_the_last_measured_phase() -> None:
+    given = profile(users=8, warm_up="0", drain="90s")
+    assert phases_of(given)[-1] == {
+        "name": "drain",
+        "kind": "drain",
+        "duration_s": 90.0,
+        "backlog": "drain",
+        "load": {"model": "closed", "users": {"from": 8, "to": 0}},
+    }
+    parts = [{"name": "half", "share": 0.5}, {"name": "idle", "share": 0.0}]
+    assert phases_of(profile(users=8, drain="90s", phases=parts[:1]))[-1]["load"]["users"] == {
+        "from": 4,
+        "to": 0,
+    }
+    assert phases_of(profile(users=8, drain="90s", phases=parts))[-1]["name"] == "idle"
+    assert phases_of(profile(users=8))[-1]["kind"] == "measure"
+
+
+def test_only_users_can_leave() -> None:
+    with pytest.raises(ValidationError, match="drain belongs to closed users"):
+        profile(load="open", rate_per_s=5.0, drain="10s")
+    with pytest.raises(ValidationError, match="too short"):
+        profile(drain="0.1ms")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("1s to 3s", "1s to 3s"),
+        ("  500ms   to  1min 30s ", "500ms to 1min 30s"),
+        ("0 to 2s", "0 to 2s"),
+        ({"distribution": "uniform", "from": "1s", "to": "3s"}, "1s to 3s"),
+        ({"distribution": "uniform", "from": 0, "to": "3s"}, "0 to 3s"),
+    ],
+)
+def test_a_uniform_think_time_is_kept_as_a_text(given: object, kept: str) -> None:
+    read = profile(think_time=given)
+    assert read.think_time == kept
+    assert ProfileSpec.model_validate_json(read.model_dump_json()) == read
+    assert read.model_copy(update={"think_time": kept}) == read
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("3s to 1s", "ends before it begins"),
+        ("0 to 0", "write none"),
+        ("1s to soon", "'soon' is not a duration"),
+        ("1 to 3", "'1' is not a duration"),
+        ("1s to 2s to 3s", "is no range"),
+        ("1s to 4000d", "the longest wait"),
+        ("1s - 3s", "a range such as 1s to 3s"),
+        ({"distribution": "uniform", "from": "1s"}, "has the fields distribution, from, to"),
+        ({"distribution": "constant", "mean": "1s"}, "should be uniform"),
+        ({}, "should be uniform"),
+    ],
+)
+def test_a_range_that_is_none_is_refused_with_a_reason(given: object, words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        profile(think_time=given)
+
+
+def test_uniform_think_times_are_those_of_the_plan() -> None:
+    think = {"distribution": "uniform", "from_s": 0.5, "to_s": 3.0}
+    found = pacing_of(profile(think_time="500ms to 3s"), SPECIFIED)
+    assert found == {"default": {"keying_s": 0.0, "think": think}}
+
+
+def test_the_runner_takes_users_that_think_and_leave() -> None:
+    given = profile(users=4, think_time="1s to 3s", drain="5s")
+    plan = run_plan(given, {"name": "archive"}, SPECIFIED, NoConnection(), 7)
+    read = parse_plan(json.dumps(plan))
+    assert read.pacing.default.think.to_s == 3.0
+    assert (read.phases[-1].kind, read.phases[-1].users.end) == ("drain", 0)
 
 
 def test_think_times() -> None:

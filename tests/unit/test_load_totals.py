@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from properties import SLOW
 from sample_frames import FRAMES, Operation, encoded, tick
 
-from loadstone.load.health import generator_notices
-from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, add_up
+from loadstone.load.health import (
+    generator_notices,
+    generator_trouble,
+    own_errors,
+    system_errors,
+)
+from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, RequestTotals, add_up
 from loadstone.protocol.frames import Tick, parse_frame
 from loadstone.results.record import GeneratorHealth
 from loadstone.spec.profile import ProfileSpec
@@ -58,6 +63,71 @@ def test_counts_are_those_of_the_operations(operations: list[Operation]) -> None
     assert totals.count + totals.errors == len(operations)
     response = totals.response()
     assert (response.count if response else 0) == totals.count
+
+
+def made(times_ns: list[int], failed: int = 0, resent: int = 0) -> dict[str, Any]:
+    """A request of a tick."""
+    service = encoded(times_ns)
+    return {
+        "count": len(times_ns),
+        "errors": {"status_500": failed} if failed else {},
+        "resent": {"reset": resent} if resent else {},
+        **({"service": service} if service else {}),
+    }
+
+
+def with_requests(at: int, **requests: dict[str, Any]) -> Tick:
+    value = tick([("list", 10**6, 10, None)], at)
+    value["operations"]["list"]["requests"] = requests
+    return parsed(value)
+
+
+TIMES = st.lists(st.integers(1, 10**10), max_size=12)
+
+
+@SLOW
+@given(st.lists(st.tuples(TIMES, st.integers(0, 3), st.integers(0, 3)), max_size=6))
+def test_requests_are_the_same_however_a_run_is_cut(
+    parts: list[tuple[list[int], int, int]],
+) -> None:
+    split = add_up(
+        [with_requests(at, page=made(*part)) for at, part in enumerate(parts)],
+        ["list"],
+        {"list": ["page", "style"]},
+    )
+    times = [time for part, _, _ in parts for time in part]
+    failed, resent = (sum(part[place] for part in parts) for place in (1, 2))
+    whole = add_up([with_requests(0, page=made(times, failed, resent))], ["list"])
+    found = split.operations["list"].summary(4.0).requests
+    assert [request.name for request in found] == ["page", "style"]
+    assert found[0] == whole.operations["list"].summary(4.0).requests[0]
+    assert found[0].rate_per_s == len(times) / 4.0
+    assert (found[1].count, found[1].errors, found[1].service) == (0, {}, None)
+
+
+def test_the_record_of_an_operation_has_its_requests_with_their_rates() -> None:
+    frames = [dict(value) for value in FRAMES]
+    frames[0]["requests"] = {"new-order": ["page", "style"]}
+    for place in (5, 6):
+        operations = {name: dict(each) for name, each in frames[place]["operations"].items()}
+        operations["new-order"]["requests"] = {"page": made([10**6, 3 * 10**6], failed=1)}
+        frames[place]["operations"] = operations
+    new_order, payment = LoadLog.of(parse_frame(value) for value in frames).operations()
+    page, style = new_order.requests
+    assert (page.name, page.count, page.errors, page.rate_per_s) == (
+        "page", 4, {"status_500": 2}, 2.0,
+    )  # fmt: skip
+    assert page.service is not None
+    assert page.service.mean_s == pytest.approx(0.002, rel=1e-3)
+    assert (style.count, style.rate_per_s, payment.requests) == (0, 0.0, [])
+
+
+def test_every_phase_has_the_counts_of_its_operations() -> None:
+    log = LoadLog.of(parse_frame(value) for value in FRAMES)
+    assert [(phase.name, phase.count, phase.errors) for phase in log.phases()] == [
+        ("warm-up", 1, {}),
+        ("measure", 5, {"40001": 1}),
+    ]
 
 
 def test_the_measured_phase_has_its_own_length_and_its_late_operations() -> None:
@@ -183,6 +253,36 @@ def test_lag_is_held_against_the_median_response(
     lag_s: float, p50_ns: int, expected: list[tuple[str, str]]
 ) -> None:
     assert codes(health(lag_p99_s=lag_s), OPEN, load(p50_ns=p50_ns)) == expected
+
+
+@pytest.mark.parametrize(
+    ("of_operation", "of_request", "said"),
+    [
+        ({}, {}, None),
+        ({"status_500": 3}, {"connect_refused": 3}, None),
+        ({"no_ports": 1}, {}, "no port left for another connection (no_ports, 1 time)"),
+        ({"no_ports": 2}, {"no_ports": 5}, "(no_ports, 5 times)"),
+        ({}, {"too_many_files": 4}, "open no more files (too_many_files, 4 times)"),
+    ],
+)
+def test_a_generator_without_ports_or_files_makes_the_trial_invalid(
+    of_operation: dict[str, int], of_request: dict[str, int], said: str | None
+) -> None:
+    requests = {"page": RequestTotals("page", 10, errors=of_request)}
+    operation = OperationTotals("list", 10, errors=of_operation, requests=requests)
+    failed = LoadTotals(operations={"list": operation}, to_s=1.0)
+    found = generator_notices(health(), CLOSED, failed)
+    assert [(each.code, each.severity) for each in found] == (
+        [] if said is None else [("generator-exhausted", "error")]
+    )
+    assert said is None or said in found[0].message
+    assert generator_trouble(found) == found
+
+
+def test_what_failed_for_want_of_ports_is_not_the_systems() -> None:
+    errors = {"no_ports": 2, "status_500": 3, "too_many_files": 1}
+    failed = LoadTotals(operations={"list": OperationTotals("list", 10, errors=errors)})
+    assert (failed.errors, own_errors(failed), system_errors(errors)) == (6, 3, 3)
 
 
 def test_dropped_arrivals_make_an_open_trial_invalid() -> None:

@@ -89,6 +89,7 @@ CHECKPOINTS = {
     "nbd": {},
     "iscsi": {},
     "nfs": {},
+    "http": {},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""

@@ -23,6 +23,7 @@ from loadstone.results.files import write_atomically
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import FRAMES_FILE, read_frames
 from loadstone.results.lines import LineWriter, read_lines
+from loadstone.results.plain_lines import damaged_lines
 from loadstone.results.record import Status
 from loadstone.results.sample import Sample
 from loadstone.results.samples import SAMPLES_LINES, read_samples
@@ -64,6 +65,26 @@ def test_a_trial_runs_and_ends(tmp_path: Path) -> None:
         "result.json",
         "samples.parquet",
     ]
+
+
+def test_times_of_requests_are_in_the_standard_log(tmp_path: Path) -> None:
+    told = FRAMES[5]
+    operations = {name: dict(operation) for name, operation in told["operations"].items()}
+    service = operations["new-order"]["service"]
+    operations["new-order"]["requests"] = {
+        "list page": {"count": 3, "errors": {}, "resent": {}, "service": service},
+        "naïve, page": {"count": 0, "errors": {"status_500": 1}, "resent": {}},
+    }
+    with ExperimentFolder.create(tmp_path, "demo").trial(plan_of()) as trial:
+        trial.write_frame(FRAMES[0])
+        trial.write_frame({**told, "operations": operations})
+    lines = (trial.path / "latency.hlog").read_text(encoding="ascii").splitlines()
+    assert [line.partition(",")[0] for line in lines if line.startswith("Tag=")] == [
+        "Tag=measure/new-order/response",
+        "Tag=measure/new-order/service",
+        "Tag=measure/new-order/list-page/service",
+    ]
+    assert damaged_lines(trial.path) == {}
 
 
 def test_a_trial_is_never_overwritten(tmp_path: Path) -> None:

@@ -99,6 +99,17 @@ def test_a_phase_ends_when_its_users_have_no_more_work() -> None:
     assert end_of(frames).operations["work"].count == 2
 
 
+def test_users_leave_in_a_drain_and_the_run_ends() -> None:
+    plan = changed(plan_of(), "phases[0].load.users", {"from": 3, "to": 3})
+    users = {"model": "closed", "users": {"from": 3, "to": 0}}
+    plan["phases"].append({"name": "drain", "kind": "drain", "duration_s": 0.3, "load": users})
+    frames = run(plan, Script())
+    assert end_of(frames).reason == "completed"
+    told = [tick.users for tick in ticks_of(frames) if tick.phase == "drain" and not tick.late]
+    assert told == sorted(told, reverse=True)
+    assert told[-1] == 0
+
+
 def test_preparing_fails_with_its_first_operation() -> None:
     plan = changed(plan_of(), "phases[0].kind", "prepare")
     end = end_of(run(plan, Script(DONE, FailureError("duckdb_io", "disk"))))

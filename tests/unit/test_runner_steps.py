@@ -124,7 +124,7 @@ def plan_of(
     users = len(rounds[0])
     parameters = {"rounds": rounds, "time_limit_s": time_limit_s, "folder": str(folder)}
     return {
-        "version": 3,
+        "version": 4,
         "workload": {"name": "dss", "parameters": parameters},
         "connection": {"protocol": "duckdb", "database": "a.db"},
         "phases": [

@@ -166,6 +166,13 @@ def test_errors_are_a_share_of_what_ended():
     assert not verdict(whole, "errors = 0", level=10.0).holds
 
 
+def test_errors_of_the_generator_itself_are_not_the_systems():
+    operations: list[Operation] = [("op", MS, 1, None)] * 9 + [("op", MS, 1, "no_ports")]
+    of = [parse_frame(tick(operations, second)) for second in range(10)]
+    whole = LoadInterval([each for each in of if isinstance(each, Tick)], 0.0, 10.0)
+    assert verdict(whole, "errors = 0", "errors < 0.1 %", level=10.0).holds
+
+
 def test_what_was_dropped_is_lost():
     of = ticks([5.0] * 10, dropped=[0] * 9 + [1])
     assert not verdict(interval(of), "loss = 0").holds
