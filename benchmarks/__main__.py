@@ -17,6 +17,8 @@ from benchmarks import (
     driver_loop,
     engines,
     event_archive,
+    http_cost,
+    http_memory,
     order_entry,
     planning_cube,
     point_select,
@@ -48,6 +50,8 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "cube": planning_cube.measure,
     "catalogue": catalogue.measure,
     "storage": storage.measure,
+    "http": http_cost.measure,
+    "http-memory": http_memory.measure,
     "verdicts": verdicts.measure,
 }
 
