@@ -63,7 +63,7 @@ def reported(*arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("start", "measure", "precision", "tries"),
     [
-        pytest.param(195, "1500ms", 50, 2 * (2 + 1), id="coarse"),
+        pytest.param(195, "1500ms", 50, 2 * (2 + 1), id="coarse", marks=LONG),
         pytest.param(100, "4s", 2, 2 * (4 + 6), id="fine", marks=LONG),
     ],
 )
