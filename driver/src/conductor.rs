@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -18,6 +19,7 @@ use crate::recorder::Recorder;
 use crate::schedule::{Arrivals, UserRamp, share};
 use crate::session::Workload;
 use crate::timer::Timer;
+use crate::traces::Tracer;
 use crate::users::Shared;
 use crate::worker::Equipment;
 
@@ -47,7 +49,17 @@ impl<W: Workload> Conductor<W> {
         let requests = equipment.workload.requests().len();
         let shared = Shared {
             board: Board::default(),
-            recorders: PhaseRecorders::new(operations, requests, equipment.outbox.clone()),
+            recorders: PhaseRecorders::new(
+                operations,
+                requests,
+                Tracer::new(
+                    operations,
+                    Arc::clone(&equipment.kinds),
+                    equipment.seed,
+                    equipment.index,
+                ),
+                equipment.outbox.clone(),
+            ),
             clock: ThreadClock::new(equipment.epoch, timer),
             pace: equipment.pace.clone(),
             manner: equipment.manner,
@@ -330,11 +342,17 @@ impl<W: Workload> Conductor<W> {
     }
 
     fn collect(&mut self, spare: Recorder) {
+        // At the end of the run only: until then each must beat those that are kept.
+        let traces = match self.shared.board.duty() {
+            Duty::Leave => self.shared.recorders.take_traces(),
+            _ => Vec::new(),
+        };
         let collected = Collected {
             recorders: self.shared.recorders.take(spare),
             users: self.shared.board.users() as u64,
             in_flight: self.shared.recorders.in_flight(),
             queued: self.shared.board.queued() as u64,
+            traces,
         };
         let _ = self.equipment.collected.send(collected);
     }

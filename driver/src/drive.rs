@@ -9,7 +9,7 @@ use crate::race::unless;
 use crate::random::Random;
 use crate::recorder::Times;
 use crate::retry::{BackOff, Retry};
-use crate::session::{Failure, OperationId, Outcome, RequestEnd, Session, WorkloadEvent};
+use crate::session::{Failure, Haste, OperationId, Outcome, RequestEnd, Session, WorkloadEvent};
 
 /// A user whose operations end without ever waiting gives way to others after this time.
 const SLICE_NS: u64 = 50_000;
@@ -48,9 +48,9 @@ pub enum Readiness {
 
 /// When operations are due.
 pub trait Schedule {
-    /// Waits until `operation` is due; `None` when there is no more to do for this user. One that
-    /// `hurries` is due when the last of a closed user has ended.
-    fn due(&mut self, operation: OperationId, hurries: bool) -> impl Future<Output = Option<Due>>;
+    /// Waits until `operation` is due; `None` when there is no more to do for this user. `haste` is of
+    /// account where it is due because a closed user is ready for it.
+    fn due(&mut self, operation: OperationId, haste: Haste) -> impl Future<Output = Option<Due>>;
 
     /// Takes note that `operation` ended at `at_ns`.
     fn done(&mut self, operation: OperationId, at_ns: u64);
@@ -67,8 +67,15 @@ pub trait Record {
     fn request_ended(&self, due: &Due, end: &RequestEnd);
     /// An attempt failed and the operation is tried again.
     fn retried(&self, due: &Due, operation: OperationId, failure: &Failure);
-    /// An operation ended, after all its attempts.
-    fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome);
+    /// An operation ended, after all its attempts; `requests` are those of the last one.
+    fn ended(
+        &self,
+        due: &Due,
+        operation: OperationId,
+        times: Times,
+        outcome: &Outcome,
+        requests: Vec<RequestEnd>,
+    );
     /// A session had an event of the workload's own.
     fn workload_event(&self, workload_event: WorkloadEvent);
     /// The connection of `user` is lost.
@@ -150,8 +157,8 @@ pub async fn drive<S: Session>(
             return;
         }
         let operation = user.choose();
-        let hurries = user.session.hurries();
-        let Some(Some(due)) = unless(stop.wait(), schedule.due(operation, hurries)).await else {
+        let haste = user.session.haste();
+        let Some(Some(due)) = unless(stop.wait(), schedule.due(operation, haste)).await else {
             return;
         };
         user.chosen = None;
@@ -216,7 +223,7 @@ async fn make<S: Session>(
 ) -> Made {
     let sent_ns = clock.now_ns();
     recorder.begun(due, sent_ns);
-    let (outcome, mut waited) = {
+    let ((outcome, requests), mut waited) = {
         let retry = &manner.retry;
         let persistence = pin!(persist(user, operation, due, recorder, clock, stop, retry));
         noting_waits(persistence).await
@@ -232,7 +239,7 @@ async fn make<S: Session>(
         sent_ns,
         done_ns,
     };
-    recorder.ended(due, operation, times, &outcome);
+    recorder.ended(due, operation, times, &outcome, requests);
     for workload_event in user.session.workload_events() {
         recorder.workload_event(workload_event);
     }
@@ -244,7 +251,8 @@ async fn make<S: Session>(
     }
 }
 
-/// Attempts `operation` until it ends well, fails for good or was tried often enough.
+/// Attempts `operation` until it ends well, fails for good or was tried often enough. Gives the outcome and the
+/// requests of the last attempt.
 async fn persist<S: Session>(
     user: &mut User<S>,
     operation: OperationId,
@@ -253,18 +261,20 @@ async fn persist<S: Session>(
     clock: &impl Clock,
     stop: &impl Stop,
     retry: &Retry,
-) -> Outcome {
+) -> (Outcome, Vec<RequestEnd>) {
     let mut failures = 0;
     loop {
         let outcome = user.session.execute(operation).await;
-        for end in user.session.requests() {
-            recorder.request_ended(due, &end);
+        let requests = user.session.requests();
+        for end in &requests {
+            recorder.request_ended(due, end);
         }
         match outcome {
             Outcome::Failed(failure)
                 if failure.class.is_retryable() && failures + 1 < retry.max_attempts =>
             {
                 failures += 1;
+                drop(requests);
                 recorder.retried(due, operation, &failure);
                 let pause_ns = retry.pause_ns(failures, &mut user.random);
                 if pause_ns > 0 {
@@ -272,7 +282,7 @@ async fn persist<S: Session>(
                     unless(stop.wait_for_last(), over).await;
                 }
             }
-            outcome => return outcome,
+            outcome => return (outcome, requests),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What the driver tells: one JSON object a line on standard output.
 
+mod traces;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -15,6 +17,8 @@ use crate::names::Names;
 use crate::plan::PhaseKind;
 use crate::recorder::{Classes, Recorder, RequestTally, Tally};
 use crate::session::OperationId;
+
+pub use self::traces::{Row, Traced, Traces};
 
 /// A frame.
 #[derive(Debug, Serialize)]
@@ -229,6 +233,8 @@ pub struct End<'a> {
     pub engine_cpu_s: Option<f64>,
     pub max_rss_bytes: u64,
     pub facts: BTreeMap<&'static str, f64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub traces: BTreeMap<&'a str, Traces<'a>>,
 }
 
 /// An operation over the whole run.

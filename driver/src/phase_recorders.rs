@@ -9,6 +9,7 @@ use crate::control::{DriverEvent, DriverEventKind, Message};
 use crate::drive::{Due, Readiness, Record};
 use crate::recorder::{Recorder, Times};
 use crate::session::{ErrorClass, Failure, OperationId, Outcome, RequestEnd, WorkloadEvent};
+use crate::traces::{Ended, Kept, Tracer};
 
 /// Position of a phase in the plan.
 pub type PhaseIndex = usize;
@@ -24,6 +25,8 @@ pub struct Collected {
     pub in_flight: u64,
     /// Arrivals that wait for a session.
     pub queued: u64,
+    /// Whole operations, by [`OperationId`]; none before the end of the run.
+    pub traces: Vec<Kept>,
 }
 
 /// The recorders of one thread.
@@ -38,13 +41,19 @@ pub struct PhaseRecorders {
     known: RefCell<BTreeSet<ErrorClass>>,
     /// The phase in which the operation was due that failed last.
     failed: Cell<Option<PhaseIndex>>,
+    tracer: RefCell<Tracer>,
     outbox: Sender<Message>,
 }
 
 impl PhaseRecorders {
-    /// Empty recorders for `operations` operations and `requests` requests below them; events go to
-    /// `outbox`.
-    pub fn new(operations: usize, requests: usize, outbox: Sender<Message>) -> Self {
+    /// Empty recorders for `operations` operations and `requests` requests below them; `tracer` keeps whole
+    /// operations, and events go to `outbox`.
+    pub fn new(
+        operations: usize,
+        requests: usize,
+        tracer: Tracer,
+        outbox: Sender<Message>,
+    ) -> Self {
         Self {
             operations,
             requests,
@@ -54,6 +63,7 @@ impl PhaseRecorders {
             in_flight: Cell::new(0),
             known: RefCell::default(),
             failed: Cell::new(None),
+            tracer: RefCell::new(tracer),
             outbox,
         }
     }
@@ -76,6 +86,11 @@ impl PhaseRecorders {
         let mut recorders = vec![(self.phase.get(), self.current.replace(spare))];
         recorders.append(&mut self.late.borrow_mut());
         recorders
+    }
+
+    /// Takes the whole operations that were kept, by [`OperationId`].
+    pub fn take_traces(&self) -> Vec<Kept> {
+        self.tracer.borrow_mut().take()
     }
 
     /// Operations begun and not ended.
@@ -150,13 +165,31 @@ impl Record for PhaseRecorders {
         });
     }
 
-    fn ended(&self, due: &Due, operation: OperationId, times: Times, outcome: &Outcome) {
+    fn ended(
+        &self,
+        due: &Due,
+        operation: OperationId,
+        times: Times,
+        outcome: &Outcome,
+        requests: Vec<RequestEnd>,
+    ) {
         self.in_flight.set(self.in_flight.get() - 1);
+        let was_work = !matches!(outcome, Outcome::Exhausted | Outcome::Idle);
         self.with(due.phase, |recorder| {
-            let was_work = !matches!(outcome, Outcome::Exhausted | Outcome::Idle);
             recorder.due += u64::from(due.closed && was_work);
             recorder.ended(operation, times, outcome);
         });
+        if was_work {
+            let ended = Ended {
+                phase: due.phase,
+                times: times.as_counted(outcome),
+                error: match outcome {
+                    Outcome::Failed(failure) => Some(&failure.class),
+                    _ => None,
+                },
+            };
+            self.tracer.borrow_mut().ended(operation, &ended, requests);
+        }
         if let Outcome::Failed(failure) = outcome {
             self.tell_first(failure);
             if self.failed.replace(Some(due.phase)) != Some(due.phase) {

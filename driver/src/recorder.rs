@@ -44,6 +44,31 @@ pub struct Times {
     pub done_ns: u64,
 }
 
+impl Times {
+    /// From when it was due to when it was done.
+    pub fn response_ns(&self) -> u64 {
+        self.done_ns.saturating_sub(self.intended_ns)
+    }
+
+    /// As they count: an operation may say that it was due and begun at another moment.
+    #[must_use]
+    pub fn as_counted(self, outcome: &Outcome) -> Self {
+        match *outcome {
+            Outcome::DoneSince { from_ns } => Self {
+                intended_ns: from_ns,
+                sent_ns: from_ns,
+                ..self
+            },
+            Outcome::DoneLate { from_ns } => Self {
+                intended_ns: from_ns.min(self.intended_ns),
+                sent_ns: from_ns.min(self.sent_ns),
+                ..self
+            },
+            _ => self,
+        }
+    }
+}
+
 /// What is known of one operation.
 #[derive(Debug, Clone)]
 pub struct Tally {
@@ -194,24 +219,9 @@ impl Recorder {
             Outcome::RolledBack => tally.rolled_back += 1,
             Outcome::Done | Outcome::DoneSince { .. } | Outcome::DoneLate { .. } => {}
         }
-        let times = match *outcome {
-            Outcome::DoneSince { from_ns } => Times {
-                intended_ns: from_ns,
-                sent_ns: from_ns,
-                ..times
-            },
-            Outcome::DoneLate { from_ns } => Times {
-                intended_ns: from_ns.min(times.intended_ns),
-                sent_ns: from_ns.min(times.sent_ns),
-                ..times
-            },
-            _ => times,
-        };
+        let times = times.as_counted(outcome);
         tally.count += 1;
-        record(
-            &mut tally.response,
-            times.done_ns.saturating_sub(times.intended_ns),
-        );
+        record(&mut tally.response, times.response_ns());
         record(
             &mut tally.service,
             times.done_ns.saturating_sub(times.sent_ns),

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::clock::{Epoch, resolution_ns, to_ns, to_s};
 use crate::control::{DriverEvent, DriverEventKind, Leftovers};
 use crate::frames::{
-    Count, End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, by_name,
+    Count, End, Event, Frame, FrameWriter, Hello, Operations, Tick, Total, Traces, by_name,
 };
 use crate::names::Names;
 use crate::orders::Order;
@@ -18,6 +18,7 @@ use crate::plan::{PROTOCOL_VERSION, Plan};
 use crate::process::{self, Usage};
 use crate::recorder::{Classes, Recorder, add};
 use crate::session::{OperationId, Workload, WorkloadEvent};
+use crate::traces::Kept;
 use crate::worker::Worker;
 
 /// Events of one kind that are reported between two ticks; the rest is counted.
@@ -120,6 +121,8 @@ pub struct Reporter<'a, W: Write> {
     spares: Vec<Recorder>,
     totals: Vec<Ended>,
     request_totals: Vec<Ended>,
+    /// Whole operations, by [`OperationId`].
+    traces: Vec<Kept>,
     known: BTreeSet<DriverEventKind>,
     reported: BTreeMap<DriverEventKind, u64>,
 }
@@ -138,6 +141,7 @@ impl<'a, W: Write> Reporter<'a, W> {
             plan,
             totals: vec![Ended::default(); names.operations.len()],
             request_totals: vec![Ended::default(); names.requests.len()],
+            traces: vec![Kept::default(); names.operations.len()],
             names,
             epoch,
             collection,
@@ -367,6 +371,9 @@ impl<'a, W: Write> Reporter<'a, W> {
             gauges.users += collected.users;
             gauges.in_flight += collected.in_flight;
             gauges.queued += collected.queued;
+            for (kept, part) in self.traces.iter_mut().zip(collected.traces) {
+                kept.merge(part);
+            }
             for (phase, mut recorder) in collected.recorders {
                 if let Some(earlier) = self.pending.get_mut(&phase) {
                     earlier.merge(&recorder);
@@ -460,7 +467,14 @@ impl<'a, W: Write> Reporter<'a, W> {
             let requests = requests_below(names, operation, request_totals);
             (names.operations[operation], Total { all, requests })
         });
+        let kept = self.traces.iter().enumerate();
+        let traces = kept.filter(|(_, kept)| !kept.is_empty());
+        let traces = traces.map(|(operation, kept)| {
+            let told = Traces::new(kept, names, &self.plan.phases);
+            (names.operations[operation], told)
+        });
         let frame = Frame::End(End {
+            traces: traces.collect(),
             t_s: self.now_s(),
             reason,
             error,

@@ -4,6 +4,8 @@ use std::future::Future;
 
 use serde_json::{Map, Value};
 
+use crate::leg::Leg;
+
 /// Position of an operation in [`Workload::operations`].
 pub type OperationId = usize;
 
@@ -96,6 +98,19 @@ pub struct RequestEnd {
     pub outcome: Result<(), ErrorClass>,
     /// Why it was sent a second time, if it was.
     pub resent: Option<ErrorClass>,
+    /// How it went by.
+    pub course: Course,
+}
+
+/// How a request below an operation went by.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Course {
+    /// The step of the operation that it belongs to, from 1.
+    pub step: u32,
+    /// Its number among the requests that the step makes at the same time, from 1; `None` if it is alone.
+    pub lane: Option<u32>,
+    /// What was sent, in order; none if it failed before.
+    pub legs: Vec<Leg>,
 }
 
 /// An event of the workload's own.
@@ -107,6 +122,21 @@ pub struct WorkloadEvent {
     pub data: Map<String, Value>,
 }
 
+/// When a closed user does what it has chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Haste {
+    /// When its waits are over.
+    #[default]
+    Usual,
+    /// As soon as the last operation has ended, whatever its waits are.
+    AtOnce,
+    /// When its waits are over, and not before this time has passed since the last operation ended.
+    HoldsOff {
+        /// Nanoseconds.
+        ns: u64,
+    },
+}
+
 /// One user's conversation with the target. Futures are not `Send`: a session stays on its thread.
 pub trait Session {
     /// Draws what this user does next, with its inputs, which are kept for [`Session::execute`]
@@ -116,10 +146,9 @@ pub trait Session {
     /// Makes one attempt of the chosen operation.
     fn execute(&mut self, operation: OperationId) -> impl Future<Output = Outcome>;
 
-    /// Whether what was chosen is due as soon as the last operation has ended, whatever the waits of a
-    /// closed user are.
-    fn hurries(&self) -> bool {
-        false
+    /// When a closed user does what was chosen.
+    fn haste(&self) -> Haste {
+        Haste::Usual
     }
 
     /// The requests of the last attempt, in any order; asked after each attempt, also a failed one.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::clock::MockClock;
-use crate::session::ErrorClass;
+use crate::session::{Course, ErrorClass, Haste};
 
 const SERVICE_NS: u64 = 100;
 
@@ -44,6 +44,7 @@ impl Session for Scripted {
             done_ns,
             outcome: Ok(()),
             resent: None,
+            course: Course::default(),
         }]
     }
 
@@ -71,7 +72,7 @@ impl Session for Scripted {
 struct Timetable(VecDeque<u64>, MockClock);
 
 impl Schedule for Timetable {
-    async fn due(&mut self, _operation: OperationId, _hurries: bool) -> Option<Due> {
+    async fn due(&mut self, _operation: OperationId, _haste: Haste) -> Option<Due> {
         let at_ns = self.0.pop_front()?;
         self.1.sleep_until(at_ns).await;
         Some(Due {
@@ -93,6 +94,8 @@ struct Notes {
     ended: RefCell<Vec<(Times, Outcome)>>,
     /// When requests were done.
     requests_ns: RefCell<Vec<u64>>,
+    /// When those of the last attempt of each operation were done.
+    last_ns: RefCell<Vec<Vec<u64>>>,
     retries: Cell<u32>,
     lost: Cell<u32>,
     not_restored: Cell<u32>,
@@ -111,8 +114,17 @@ impl Record for Notes {
     fn retried(&self, _due: &Due, _operation: OperationId, _failure: &Failure) {
         count(&self.retries);
     }
-    fn ended(&self, _due: &Due, _operation: OperationId, times: Times, outcome: &Outcome) {
+    fn ended(
+        &self,
+        _due: &Due,
+        _operation: OperationId,
+        times: Times,
+        outcome: &Outcome,
+        requests: Vec<RequestEnd>,
+    ) {
         self.ended.borrow_mut().push((times, outcome.clone()));
+        let done_ns = requests.iter().map(|end| end.done_ns);
+        self.last_ns.borrow_mut().push(done_ns.collect());
     }
     fn workload_event(&self, workload_event: WorkloadEvent) {
         self.workload_events.borrow_mut().push(workload_event.name);
@@ -458,7 +470,7 @@ fn a_session_without_work_ends_the_loop() {
 }
 
 #[test]
-fn the_requests_of_each_attempt_are_recorded() {
+fn the_requests_of_each_attempt_are_recorded_and_those_of_the_last_kept_together() {
     let outcomes = vec![
         Outcome::Failed(failure("40001")),
         Outcome::Done,
@@ -467,7 +479,12 @@ fn the_requests_of_each_attempt_are_recorded() {
     let played = play(&[0, 1_000], outcomes, 0, u64::MAX);
     let requests_ns = played.notes.requests_ns.borrow();
     assert_eq!(*requests_ns, [100, 200, 1_100]);
-    assert_eq!(played.notes.ended.borrow().len(), 2);
+    let last_ns = played.notes.last_ns.borrow();
+    assert_eq!(
+        *last_ns,
+        [[200], [1_100]],
+        "of each operation those of its last attempt"
+    );
 }
 
 #[test]

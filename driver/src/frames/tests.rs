@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::session::{ErrorClass, RequestEnd, RequestName};
+use crate::session::{Course, ErrorClass, RequestEnd, RequestName};
 
 fn names(requests: Vec<RequestName>) -> Names {
     Names {
@@ -35,6 +35,7 @@ fn end(outcome: Result<(), ErrorClass>, resent: Option<ErrorClass>) -> RequestEn
         done_ns: 3_000,
         outcome,
         resent,
+        course: Course::default(),
     }
 }
 

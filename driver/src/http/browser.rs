@@ -20,6 +20,7 @@ use super::cookies::Jar;
 use super::fault::{Class, Fault};
 use super::network::deadline::within;
 use super::site::{Site, add};
+use crate::leg::{Cause, Connection, Part, Stopwatch};
 use crate::timer::Timer;
 
 pub use self::request::{Fetched, Method, Notes, Request};
@@ -109,32 +110,46 @@ impl Browser {
         notes: &mut Notes,
     ) -> Result<Answer, Fault> {
         let timer = Timer::current();
-        let now_ns = timer.now_ns();
-        let whole_at_ns = now_ns.saturating_add(site.network.timeouts().whole_ns);
-        self.lanes.close_extras(now_ns, site.idle_close_ns);
+        let begun_ns = timer.now_ns();
+        let mut watch = Stopwatch::start(hop.cause, begun_ns);
+        let whole_at_ns = begun_ns.saturating_add(site.network.timeouts().whole_ns);
+        self.lanes.close_extras(begun_ns, site.idle_close_ns);
         let lease = within(whole_at_ns, self.lanes.lease(origin, site.connections)).await;
-        let mut lease = lease.ok_or_else(|| too_long(site))?;
+        let Some(mut lease) = lease else {
+            notes.add(watch.stop(timer.now_ns()));
+            return Err(too_long(site));
+        };
+        // Clocks are read where there was a wait.
+        let leased_ns = if lease.waited() {
+            timer.now_ns()
+        } else {
+            begun_ns
+        };
+        watch.turn(Part::Send, leased_ns);
         let mut attempt = Attempt {
             site,
             hop,
             origin,
             whole_at_ns,
             notes,
+            watch,
         };
         let mut reply = self.attempt(&mut lease, &mut attempt).await;
         if let Err(broken) = &reply
             && broken.is_unanswered
             && lease.has_served()
         {
-            attempt.notes.resent = Some(broken.fault.class);
+            attempt.send_again(broken.fault.class, timer.now_ns());
             add(&site.counters.resent, 1);
             lease.begin_afresh();
             reply = self.attempt(&mut lease, &mut attempt).await;
         }
+        let done_ns = timer.now_ns();
+        attempt.notes.add(attempt.watch.stop(done_ns));
         let Reply { answer, keeps } = reply.map_err(|broken| broken.fault)?;
         self.keep_cookies(&hop.url, &answer);
         if keeps {
-            lease.give_back(timer.now_ns());
+            lease.give_back(done_ns);
         }
         Ok(answer)
     }
@@ -150,13 +165,17 @@ impl Browser {
         let wire = match lease.wire() {
             Some(wire) => {
                 add(&site.counters.connections_reused, 1);
+                attempt.watch.leg.connection = Some(Connection::Reused);
                 wire
             }
             None => {
                 // Boxed: it is rare, and large beside a request that only waits.
-                let opening = Box::pin(site.network.connect(origin, self.user));
+                let watch = &mut attempt.watch;
+                let opening = Box::pin(site.network.connect(origin, self.user, watch));
                 let opened = within(attempt.whole_at_ns, opening).await;
                 let opened = opened.unwrap_or_else(|| Err(too_long(site)))?;
+                watch.turn(Part::Send, Timer::current().now_ns());
+                watch.leg.connection = Some(Connection::New);
                 attempt.notes.connections_opened += 1;
                 lease.use_fresh(opened, &site.counters)
             }
@@ -164,7 +183,8 @@ impl Browser {
         let cookies = self.jar.borrow().header(&hop.url, now_unix_s());
         let outgoing = Outgoing::new(hop, &origin.host_header(), cookies.as_deref())?;
         let is_head = hop.method == Method::Head;
-        exchange(wire, outgoing, is_head, site, attempt.whole_at_ns).await
+        let watch = &mut attempt.watch;
+        exchange(wire, outgoing, is_head, site, attempt.whole_at_ns, watch).await
     }
 
     fn keep_cookies(&self, url: &Url, answer: &Answer) {
@@ -174,7 +194,7 @@ impl Browser {
     }
 }
 
-/// What stays the same when a request is sent a second time.
+/// A request that is sent once, or a second time.
 struct Attempt<'a, 'h> {
     site: &'a Site,
     hop: &'a Hop<'h>,
@@ -182,10 +202,22 @@ struct Attempt<'a, 'h> {
     origin: usize,
     whole_at_ns: u64,
     notes: &'a mut Notes,
+    watch: Stopwatch,
+}
+
+impl Attempt<'_, '_> {
+    /// Begins to send it a second time: its connection ended in the way of `class`.
+    fn send_again(&mut self, class: Class, now_ns: u64) {
+        let fresh = Stopwatch::start(Cause::Again, now_ns);
+        let mut broken = std::mem::replace(&mut self.watch, fresh).stop(now_ns);
+        broken.broken = Some(class.name());
+        self.notes.add(broken);
+        self.notes.resent = Some(class);
+    }
 }
 
 /// Seconds since 1970, as cookies expire by the calendar.
-fn now_unix_s() -> i64 {
+pub(crate) fn now_unix_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs().cast_signed())
 }

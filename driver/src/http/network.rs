@@ -21,6 +21,7 @@ use super::sources::Sources;
 use super::trust;
 use super::wire::{Wire, tls_error};
 use crate::clock::to_s;
+use crate::leg::{Part, Stopwatch};
 use crate::timer::Timer;
 
 /// What the plan says of the network.
@@ -104,17 +105,26 @@ impl Network {
     /// Opens a connection for `user`; the thread must have a [`Timer`].
     ///
     /// Users are spread over the addresses of the name: user n begins with address n modulo their count, and
-    /// goes on to the next one where it is refused or there is no way.
+    /// goes on to the next one where it is refused or there is no way. `watch` is told each step as it begins.
     ///
     /// # Errors
     /// With the class of the step that failed; of several addresses, what the last one said.
-    pub async fn connect(&self, origin: &Origin, user: u32) -> Result<Wire, Fault> {
+    pub async fn connect(
+        &self,
+        origin: &Origin,
+        user: u32,
+        watch: &mut Stopwatch,
+    ) -> Result<Wire, Fault> {
+        let timer = Timer::current();
+        watch.turn(Part::Resolve, timer.now_ns());
         let addresses = self.resolve(origin).await?;
+        watch.turn(Part::Connect, timer.now_ns());
         let late = (Class::ConnectTimeout, self.timeouts.connect_ns, "connect");
         let stream = in_time(origin, late, self.dial(origin, &addresses, user)).await?;
         if !origin.tls {
             return Ok(Wire::Plain(stream));
         }
+        watch.turn(Part::Tls, timer.now_ns());
         let late = (Class::TlsTimeout, self.timeouts.tls_ns, "tls");
         in_time(origin, late, self.secure(origin, stream)).await
     }
@@ -134,7 +144,7 @@ impl Network {
     }
 
     async fn resolve(&self, origin: &Origin) -> Result<Addresses, Fault> {
-        let late = (Class::Resolve, self.timeouts.resolve_ns, "resolve");
+        let late = (Class::ResolveTimeout, self.timeouts.resolve_ns, "resolve");
         let look_up = async {
             let found = self.resolver.addresses(&origin.host).await;
             found.map_err(|error| {
@@ -216,8 +226,11 @@ impl Network {
         match connector.connect(origin.server_name()?, stream).await {
             Ok(stream) => Ok(Wire::Tls(Box::new(stream))),
             Err(error) => {
-                let class = tls_error(&error).map_or(Class::Tls, trust::class_of);
-                Err(failed(origin, class, &format!("TLS: {error}")))
+                let (class, words) = match tls_error(&error) {
+                    Some(error) => (trust::class_of(error), trust::words_of(error)),
+                    None => (Class::Tls, error.to_string()),
+                };
+                Err(failed(origin, class, &format!("TLS: {words}")))
             }
         }
     }
@@ -266,7 +279,32 @@ fn place(origin: &Origin) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::mpsc::channel;
+
+    use futures_util::future::join_all;
+    use tokio::task::LocalSet;
+
     use super::*;
+    use crate::clock::Epoch;
+    use crate::leg::Cause;
+
+    /// Runs what needs a timer, and ends its runtime.
+    fn on_a_runtime<T>(work: impl AsyncFnOnce() -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .expect("a runtime");
+        LocalSet::new().block_on(&runtime, async {
+            let _timer = Timer::start(Epoch::start()).expect("a timer");
+            work().await
+        })
+    }
+
+    async fn open(network: &Network, origin: &Origin, user: u32) -> Result<Wire, Fault> {
+        let mut watch = Stopwatch::start(Cause::Asked, 0);
+        network.connect(origin, user, &mut watch).await
+    }
 
     fn origin(host: &str) -> Origin {
         Origin {
@@ -293,6 +331,53 @@ mod tests {
             network.shares(),
             expected.map(|(to, count)| (to.to_owned(), count))
         );
+    }
+
+    /// As where no name server answers. Who wants the name gives up after its time, one after the other and
+    /// together; the look-up is still one, and holds nobody up, nor the end of the runtime. What it finds in
+    /// the end serves who comes then.
+    #[test]
+    fn a_look_up_that_hangs_is_given_up_and_goes_on_alone() {
+        let plan = NetworkPlan {
+            resolve_every_ns: 60_000_000_000,
+            timeouts: Timeouts {
+                resolve_ns: 20_000_000,
+                connect_ns: 20_000_000_000,
+                ..Timeouts::default()
+            },
+            ..NetworkPlan::default()
+        };
+        let mut network = Network::new(plan).expect("a network");
+        let (release, hang) = channel();
+        let (begun, hang) = (Arc::<AtomicU32>::default(), Mutex::new(hang));
+        let count = Arc::clone(&begun);
+        network.resolver = Resolver::with(60_000_000_000, move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+            hang.lock().expect("one look-up").recv().expect("an end");
+            Ok(vec![IpAddr::from([127, 0, 0, 1])])
+        });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut origin = origin("app.test");
+        origin.port = listener.local_addr().expect("its address").port();
+        on_a_runtime(async || {
+            for users in [1, 1, 200] {
+                let all = (0..users).map(|user| open(&network, &origin, user));
+                for made in join_all(all).await {
+                    let fault = made.expect_err("no address yet");
+                    assert_eq!(fault.class, Class::ResolveTimeout);
+                    let words = format!(
+                        "app.test:{}: took longer than 0.02 s (timeouts_s.resolve)",
+                        origin.port
+                    );
+                    assert_eq!(fault.message, words);
+                }
+            }
+        });
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
+        release.send(()).expect("it still hangs");
+        network.timeouts.resolve_ns = 20_000_000_000;
+        on_a_runtime(async || open(&network, &origin, 0).await.expect("a connection"));
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::Failure;
+use crate::session::{Course, Failure};
 
 const OPERATIONS: usize = 3;
 const REQUESTS: usize = 4;
@@ -47,6 +47,7 @@ fn any_request() -> impl Strategy<Value = RequestEnd> {
             done_ns: 1_000 + service_ns,
             outcome: error.map_or(Ok(()), Err),
             resent,
+            course: Course::default(),
         },
     )
 }
@@ -261,6 +262,7 @@ fn a_request_that_was_sent_again_is_counted_as_such_and_by_how_it_ended() {
         done_ns: 1_000,
         outcome: Ok(()),
         resent: Some(class_of("closed")),
+        course: Course::default(),
     };
     recorder.request_ended(&end);
     recorder.request_ended(&RequestEnd {

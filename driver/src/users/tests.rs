@@ -71,7 +71,7 @@ fn closed_due(
         pace,
         waits,
     }
-    .due(0, false))
+    .due(0, Haste::Usual))
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_free_user_is_handed_arrivals_and_a_busy_one_takes_what_waits() {
         board: &board,
         offered: false,
     };
-    assert_eq!(now(open.due(0, false)), Poll::Pending);
+    assert_eq!(now(open.due(0, Haste::Usual)), Poll::Pending);
     board.hand(Arrival {
         at_ns: 10,
         noticed_ns: 12,
@@ -245,7 +245,7 @@ fn a_free_user_is_handed_arrivals_and_a_busy_one_takes_what_waits() {
         readiness: Readiness::Free,
         closed: false,
     };
-    assert_eq!(now(open.due(0, false)), Poll::Ready(Some(first)));
+    assert_eq!(now(open.due(0, Haste::Usual)), Poll::Ready(Some(first)));
     let readiness = Readiness::Busy { lag_ns: Some(5) };
     let second = Due {
         phase: 3,
@@ -253,8 +253,8 @@ fn a_free_user_is_handed_arrivals_and_a_busy_one_takes_what_waits() {
         readiness,
         closed: false,
     };
-    assert_eq!(now(open.due(0, false)), Poll::Ready(Some(second)));
-    assert_eq!(now(open.due(0, false)), Poll::Pending);
+    assert_eq!(now(open.due(0, Haste::Usual)), Poll::Ready(Some(second)));
+    assert_eq!(now(open.due(0, Haste::Usual)), Poll::Pending);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn what_was_handed_before_a_new_notice_is_done() {
         board: &board,
         offered: false,
     };
-    let mut due = pin!(open.due(0, false));
+    let mut due = pin!(open.due(0, Haste::Usual));
     let mut context = Context::from_waker(Waker::noop());
     assert!(due.as_mut().poll(&mut context).is_pending());
     board.hand(Arrival {
@@ -358,10 +358,59 @@ fn what_hurries_is_due_when_the_last_has_ended() {
         pace: &pace,
         waits: &mut waits,
     };
-    let Poll::Ready(Some(due)) = now(schedule.due(0, true)) else {
+    let Poll::Ready(Some(due)) = now(schedule.due(0, Haste::AtOnce)) else {
         panic!("an operation")
     };
     assert_eq!((due.at_ns, due.readiness), (700, Readiness::Unpaced));
+}
+
+/// When an operation is due that holds off for five seconds after the last one, which ended at 2 s.
+fn held_off(pace: &Pace, free: Option<(OperationId, u64)>) -> (f64, Readiness) {
+    let (clock, board) = (MockClock::default(), board(Duty::Closed, 1, u64::MAX));
+    let mut waits = waits();
+    (waits.free, waits.begun_ns) = (free, free.map(|_| SECOND_NS));
+    clock.advance(3 * SECOND_NS);
+    let mut schedule = Closed {
+        slot: 0,
+        board: &board,
+        clock: &clock,
+        pace,
+        waits: &mut waits,
+    };
+    let haste = Haste::HoldsOff { ns: 5 * SECOND_NS };
+    let Poll::Ready(Some(due)) = now(schedule.due(0, haste)) else {
+        panic!("an operation")
+    };
+    assert_eq!(
+        clock.now_ns().max(3 * SECOND_NS),
+        due.at_ns.max(3 * SECOND_NS)
+    );
+    (to_s(due.at_ns), due.readiness)
+}
+
+#[test]
+fn who_holds_off_waits_at_least_so_long_after_the_last_operation() {
+    let last = Some((0, 2 * SECOND_NS));
+    let think = |mean_s| pace(0.0, Think::Constant { mean_s });
+    for (pace, at_s) in [
+        (pace(0.0, Think::None), 7.0),
+        (think(1.0), 7.0),
+        (think(9.0), 11.0),
+    ] {
+        assert_eq!(held_off(&pace, last), (at_s, Readiness::Free));
+    }
+    let grid = Pacing {
+        default: plan::Waits {
+            every_s: Some(1.0),
+            ..plan::Waits::default()
+        },
+        ..Pacing::default()
+    };
+    let grid = Pace::new(&grid, &["only"]).expect("a pace");
+    assert_eq!(held_off(&grid, last), (7.0, Readiness::Free));
+    // Without an operation behind it there is nothing to hold off from.
+    let at_once = held_off(&pace(0.0, Think::None), None);
+    assert_eq!(at_once, (3.0, Readiness::Unpaced));
 }
 
 proptest! {

@@ -4,6 +4,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::ReadBuf;
@@ -16,6 +17,7 @@ use crate::http::network::deadline::Deadline;
 use crate::http::pool::with_read_buffer;
 use crate::http::site::{Counters, Site, add};
 use crate::http::wire::{Wire, lost, tls_error};
+use crate::leg::{Part, Stopwatch};
 use crate::timer::Timer;
 
 const NEVER_NS: u64 = u64::MAX;
@@ -63,8 +65,11 @@ pub async fn exchange(
     is_head: bool,
     site: &Site,
     whole_at_ns: u64,
+    watch: &mut Stopwatch,
 ) -> Result<Reply, Broken> {
     let mut exchange = Exchange {
+        timer: Timer::current(),
+        watch,
         wire,
         sending: Sending::Going(outgoing),
         reader: AnswerReader::new(is_head, &site.limits),
@@ -78,7 +83,9 @@ pub async fn exchange(
         first_byte_at_ns: NEVER_NS,
         whole_at_ns,
     };
-    let is_clean = poll_fn(|context| exchange.poll(context)).await?;
+    let ended = poll_fn(|context| exchange.poll(context)).await;
+    exchange.note();
+    let is_clean = ended?;
     let answer = exchange.reader.finish();
     Ok(Reply {
         keeps: is_clean && answer.reusable,
@@ -87,6 +94,8 @@ pub async fn exchange(
 }
 
 struct Exchange<'e> {
+    timer: Rc<Timer>,
+    watch: &'e mut Stopwatch,
     wire: &'e mut Wire,
     sending: Sending<'e>,
     reader: AnswerReader,
@@ -115,7 +124,7 @@ impl Exchange<'_> {
     /// Ready when the answer is whole; whether nothing is left to send and nothing came after it.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
         match self.poll_send(context) {
-            Poll::Ready(Ok(())) => self.sending = Sending::Done,
+            Poll::Ready(Ok(())) => self.sent(),
             Poll::Ready(Err(error)) => self.sending = Sending::Failed(error),
             Poll::Pending => {}
         }
@@ -123,6 +132,25 @@ impl Exchange<'_> {
             Poll::Pending => self.poll_limits(context).map(|fault| Err(fault.into())),
             outcome => outcome,
         }
+    }
+
+    /// The request is sent whole.
+    fn sent(&mut self) {
+        self.sending = Sending::Done;
+        if !self.reader.has_begun() {
+            let now_ns = self.timer.now_ns();
+            self.watch.turn(Part::Wait, now_ns);
+            let first_byte_ns = self.site.network.timeouts().first_byte_ns;
+            self.first_byte_at_ns = now_ns.saturating_add(first_byte_ns);
+        }
+    }
+
+    /// Tells the stopwatch what was sent and what came.
+    fn note(&mut self) {
+        let leg = &mut self.watch.leg;
+        leg.status = self.reader.status();
+        leg.sent_bytes = self.traffic.sent as u64;
+        leg.received_bytes = self.traffic.received as u64;
     }
 
     /// Pending also when there is nothing to send any more.
@@ -161,12 +189,18 @@ impl Exchange<'_> {
 
     fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Read>> {
         let (wire, reader) = (&mut *self.wire, &mut self.reader);
+        let (watch, timer) = (&mut *self.watch, &self.timer);
         with_read_buffer(|buffer| {
             let mut room = ReadBuf::new(buffer);
             ready!(wire.poll_read(context, &mut room))?;
             Poll::Ready(Ok(match room.filled() {
                 [] => Read::Ended,
-                bytes => Read::Bytes(bytes.len(), reader.feed(bytes)),
+                bytes => {
+                    if !reader.has_begun() {
+                        watch.turn(Part::Receive, timer.now_ns());
+                    }
+                    Read::Bytes(bytes.len(), reader.feed(bytes))
+                }
             }))
         })
     }
@@ -195,23 +229,17 @@ impl Exchange<'_> {
     }
 
     fn poll_limits(&mut self, context: &mut Context<'_>) -> Poll<Fault> {
-        let first_byte_ns = self.site.network.timeouts().first_byte_ns;
-        let waits = matches!(self.sending, Sending::Done) && !self.reader.has_begun();
-        if waits && self.first_byte_at_ns == NEVER_NS {
-            let now_ns = Timer::current().now_ns();
-            self.first_byte_at_ns = now_ns.saturating_add(first_byte_ns);
-        }
-        let first_at_ns = if waits {
-            self.first_byte_at_ns
-        } else {
+        let first_at_ns = if self.reader.has_begun() {
             NEVER_NS
+        } else {
+            self.first_byte_at_ns
         };
         let at_ns = first_at_ns.min(self.whole_at_ns);
         ready!(self.deadline.poll(at_ns, context));
         if self.whole_at_ns <= first_at_ns {
             return Poll::Ready(too_long(self.site));
         }
-        let seconds = to_s(first_byte_ns);
+        let seconds = to_s(self.site.network.timeouts().first_byte_ns);
         let words = format!("no byte of the answer came in {seconds} s (timeouts_s.first_byte)");
         Poll::Ready(Fault::new(Class::FirstByteTimeout, words))
     }

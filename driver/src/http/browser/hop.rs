@@ -6,9 +6,12 @@ use url::Url;
 
 use super::request::{Method, Request};
 use crate::http::fault::{Class, Fault};
+use crate::leg::Cause;
 
 /// A request to one address.
 pub struct Hop<'r> {
+    /// Why it is made.
+    pub cause: Cause,
     pub method: Method,
     pub url: Cow<'r, Url>,
     /// Those that were given with the request.
@@ -31,6 +34,7 @@ impl<'r> Hop<'r> {
     pub fn first(request: &'r Request<'r>) -> Self {
         let body = request.body.as_ref();
         Self {
+            cause: Cause::Asked,
             method: request.method,
             url: Cow::Borrowed(request.url),
             headers: request.headers,
@@ -59,6 +63,7 @@ impl<'r> Hop<'r> {
         }
         self.is_elsewhere |= url.origin() != self.url.origin();
         self.url = Cow::Owned(url);
+        self.cause = Cause::Redirect;
         if !matches!(status, 307 | 308) {
             self.lost_body |= self.body.take().is_some();
             if self.method != Method::Head {

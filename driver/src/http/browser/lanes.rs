@@ -41,10 +41,17 @@ impl Lanes {
     /// The right to one connection to `origin`, of which there are at most `most`: with the one that was used
     /// last and is still quiet, if there is one. Waits while all are in use.
     pub async fn lease(&self, origin: usize, most: usize) -> Lease<'_> {
-        let connection = poll_fn(|context| self.poll_lease(origin, most, context)).await;
+        let mut waited = false;
+        let connection = poll_fn(|context| {
+            let poll = self.poll_lease(origin, most, context);
+            waited |= poll.is_pending();
+            poll
+        })
+        .await;
         Lease {
             lanes: self,
             origin,
+            waited,
             has_served: connection.is_some(),
             connection,
             is_returned: false,
@@ -137,12 +144,18 @@ impl Lanes {
 pub struct Lease<'l> {
     lanes: &'l Lanes,
     origin: usize,
+    waited: bool,
     connection: Option<Connection>,
     has_served: bool,
     is_returned: bool,
 }
 
 impl Lease<'_> {
+    /// Whether all connections were in use at first.
+    pub fn waited(&self) -> bool {
+        self.waited
+    }
+
     /// Whether it is for a connection that has served before.
     pub fn has_served(&self) -> bool {
         self.has_served

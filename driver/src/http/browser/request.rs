@@ -7,6 +7,7 @@ use url::Url;
 
 use crate::http::answer::Answer;
 use crate::http::fault::Class;
+use crate::leg::Leg;
 
 /// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,10 +97,28 @@ impl Debug for Fetched {
 }
 
 /// What else happened while something was fetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Notes {
     /// Why the request was sent a second time, if it was.
     pub resent: Option<Class>,
     /// Connections that were opened for it.
     pub connections_opened: u32,
+    /// What was sent, in order.
+    pub legs: Vec<Leg>,
+}
+
+impl Notes {
+    /// When the first sending was begun and the last one over; `None` if nothing was sent.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let (first, last) = (self.legs.first()?, self.legs.last()?);
+        Some((first.begun_ns, last.done_ns()))
+    }
+
+    /// Notes what was sent. Nearly all requests are sent once: memory is taken for one.
+    pub(super) fn add(&mut self, leg: Leg) {
+        if self.legs.is_empty() {
+            self.legs.reserve_exact(1);
+        }
+        self.legs.push(leg);
+    }
 }

@@ -2,12 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use super::*;
 use crate::recorder::Recorder;
 use crate::retry::{BackOff, Retry};
 use crate::session::{Failure, Outcome};
+use crate::traces::Tracer;
 
 const OPERATIONS: [&str; 2] = ["work", "log-out"];
 const WORK: OperationId = 0;
@@ -99,9 +101,10 @@ impl Visit {
             ..Pacing::default()
         };
         let (base_ns, cap_ns) = (0, 0);
+        let tracer = Tracer::new(OPERATIONS.len(), Arc::new([]), 1, 0);
         let shared = Rc::new(Shared {
             board: Board::default(),
-            recorders: PhaseRecorders::new(OPERATIONS.len(), 0, channel().0),
+            recorders: PhaseRecorders::new(OPERATIONS.len(), 0, tracer, channel().0),
             clock: HandClock::default(),
             pace: Pace::new(&pacing, &OPERATIONS).expect("a pace"),
             manner: Manner {
