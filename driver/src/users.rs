@@ -11,7 +11,7 @@ use crate::drive::{Due, Manner, Readiness, Schedule, Stop, User, drive, say_fare
 use crate::pacing::{Grid, Pace};
 use crate::phase_recorders::{PhaseIndex, PhaseRecorders};
 use crate::random::Random;
-use crate::session::{OperationId, Session};
+use crate::session::{Haste, OperationId, Session};
 
 /// What the users of a thread share.
 #[derive(Debug)]
@@ -168,24 +168,38 @@ impl<C: Clock> Closed<'_, C> {
     }
 
     /// When `operation` is due, and whether that is after a wait.
-    fn plan(&mut self, operation: OperationId) -> (u64, bool) {
-        *self.waits.due.get_or_insert_with(|| {
-            if let Some(period_ns) = self.pace.period_ns(operation) {
-                let grid = Grid::new(period_ns, self.board.origin_ns(), self.waits.user);
-                // What was missed while the last operation ran is made up for once.
-                let last_ns = self.waits.begun_ns.unwrap_or_else(|| self.clock.now_ns());
-                return (grid.after_ns(last_ns), true);
+    fn plan(&mut self, operation: OperationId, haste: Haste) -> (u64, bool) {
+        if let Some(planned) = self.waits.due {
+            return planned;
+        }
+        let usual = self.usual(operation);
+        let planned = match (haste, self.waits.free) {
+            (Haste::HoldsOff { ns }, Some((_, free_ns))) if free_ns + ns > usual.0 => {
+                (free_ns + ns, true)
             }
-            let random = &mut self.waits.random;
-            let (from_ns, gap_ns) = match self.waits.free {
-                Some((previous, at_ns)) => (at_ns, self.pace.gap_ns(previous, operation, random)),
-                None => (
-                    self.clock.now_ns(),
-                    self.pace.residual_ns(operation, random),
-                ),
-            };
-            (from_ns + gap_ns, gap_ns > 0)
-        })
+            _ => usual,
+        };
+        self.waits.due = Some(planned);
+        planned
+    }
+
+    /// When `operation` is due by its waits, and whether there are any.
+    fn usual(&mut self, operation: OperationId) -> (u64, bool) {
+        if let Some(period_ns) = self.pace.period_ns(operation) {
+            let grid = Grid::new(period_ns, self.board.origin_ns(), self.waits.user);
+            // What was missed while the last operation ran is made up for once.
+            let last_ns = self.waits.begun_ns.unwrap_or_else(|| self.clock.now_ns());
+            return (grid.after_ns(last_ns), true);
+        }
+        let random = &mut self.waits.random;
+        let (from_ns, gap_ns) = match self.waits.free {
+            Some((previous, at_ns)) => (at_ns, self.pace.gap_ns(previous, operation, random)),
+            None => (
+                self.clock.now_ns(),
+                self.pace.residual_ns(operation, random),
+            ),
+        };
+        (from_ns + gap_ns, gap_ns > 0)
     }
 
     /// Waits until `at_ns`, or until the user is dismissed.
@@ -203,19 +217,20 @@ impl<C: Clock> Closed<'_, C> {
 }
 
 impl<C: Clock> Schedule for Closed<'_, C> {
-    async fn due(&mut self, operation: OperationId, hurries: bool) -> Option<Due> {
+    async fn due(&mut self, operation: OperationId, haste: Haste) -> Option<Due> {
+        let is_paced = self.pace.is_paced() || haste != Haste::Usual;
         loop {
             if !self.join().await || self.board.duty() != Duty::Closed {
                 return None;
             }
-            if hurries || !self.pace.is_paced() {
+            if haste == Haste::AtOnce || !is_paced {
                 let free = self.waits.free.map(|(_, ns)| ns);
                 let now_ns = self.clock.now_ns();
                 self.waits.begun_ns = Some(now_ns);
                 let at_ns = free.unwrap_or(now_ns);
                 return self.admit(at_ns, Readiness::Unpaced);
             }
-            let (at_ns, waits) = self.plan(operation);
+            let (at_ns, waits) = self.plan(operation, haste);
             let readiness = if !waits {
                 Readiness::Unpaced
             } else if self.clock.now_ns() <= at_ns {
@@ -250,7 +265,7 @@ struct Open<'a> {
 }
 
 impl Schedule for Open<'_> {
-    async fn due(&mut self, _operation: OperationId, _hurries: bool) -> Option<Due> {
+    async fn due(&mut self, _operation: OperationId, _haste: Haste) -> Option<Due> {
         let phase = self.board.phase();
         poll_fn(|context| {
             if let Some(arrival) = self.board.handed(self.slot) {

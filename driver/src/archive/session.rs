@@ -19,7 +19,7 @@ use crate::acknowledgements::{Acknowledgements, Acknowledger};
 use crate::clock::Epoch;
 use crate::parameters::refuse;
 use crate::plan::Refusal;
-use crate::session::{Failure, OperationId, Outcome, Session, Workload, WorkloadEvent};
+use crate::session::{Failure, Haste, OperationId, Outcome, Session, Workload, WorkloadEvent};
 use crate::timer::Timer;
 
 /// An event that was just acknowledged.
@@ -254,8 +254,11 @@ impl<E: Engine> Session for ArchiveSession<E> {
         kind as OperationId
     }
 
-    fn hurries(&self) -> bool {
-        matches!(&self.part, Part::Station(station) if station.hurries())
+    fn haste(&self) -> Haste {
+        match &self.part {
+            Part::Station(station) if station.hurries() => Haste::AtOnce,
+            _ => Haste::Usual,
+        }
     }
 
     async fn execute(&mut self, operation: OperationId) -> Outcome {

@@ -170,6 +170,11 @@ impl AnswerReader {
         self.has_begun
     }
 
+    /// The status of the answer, once its header has come.
+    pub fn status(&self) -> Option<u16> {
+        (self.status > 0).then_some(self.status)
+    }
+
     /// The answer; to be asked when it is whole.
     pub fn finish(self) -> Answer {
         Answer {

@@ -3,7 +3,7 @@
 //! There is no list of public suffixes here: a `Domain` of one label, as `com`, is ignored together with its
 //! cookie, but one as `co.uk` is taken. A load test names the hosts that it asks, so nobody gains by it.
 
-mod date;
+pub(super) mod date;
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug};

@@ -25,8 +25,10 @@ impl Fault {
 /// The classes of failures, in the order of what happens to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
-    /// The name of the host has no address, or was not resolved in time.
+    /// The name of the host has no address.
     Resolve,
+    /// The name of the host was not looked up in time.
+    ResolveTimeout,
     /// All addresses of the host refused the connection.
     ConnectRefused,
     /// There is no way to the host or its network.
@@ -92,6 +94,7 @@ impl Class {
     pub fn name(self) -> &'static str {
         match self {
             Self::Resolve => "resolve",
+            Self::ResolveTimeout => "resolve_timeout",
             Self::ConnectRefused => "connect_refused",
             Self::Unreachable => "unreachable",
             Self::ConnectTimeout => "connect_timeout",
@@ -135,8 +138,9 @@ impl Display for Class {
 mod tests {
     use super::*;
 
-    const CLASSES: [Class; 30] = [
+    const CLASSES: [Class; 31] = [
         Class::Resolve,
+        Class::ResolveTimeout,
         Class::ConnectRefused,
         Class::Unreachable,
         Class::ConnectTimeout,

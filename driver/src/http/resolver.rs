@@ -1,83 +1,115 @@
 //! Names of hosts and their addresses, looked up by the system and remembered for a while.
+//!
+//! A look-up of the system cannot be given up, and may take minutes where no name server answers. So each has
+//! a thread of its own, which nobody waits for longer than he likes: not a request, and not the driver at its
+//! end. There is at most one for a name, however many users want it.
 
 use std::collections::HashMap;
+use std::fmt::{self, Debug};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::timer::Timer;
+use tokio::sync::watch;
 
 /// The addresses of a host, sorted, each once; at least one.
 pub type Addresses = Arc<[IpAddr]>;
 
+/// What a look-up found. All who waited for it share the error.
+type Found = Result<Addresses, Arc<io::Error>>;
+
+/// Looks a name up, and blocks its thread as long as that takes.
+type LookUp = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
+
 /// The resolver of all threads.
-#[derive(Debug)]
 pub struct Resolver {
-    keep_ns: u64,
+    keep: Duration,
+    look_up: Arc<LookUp>,
     names: Mutex<HashMap<Box<str>, Arc<Name>>>,
 }
 
+impl Debug for Resolver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Resolver")
+            .field("keep", &self.keep)
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
 #[derive(Debug, Default)]
-struct Name {
-    known: Mutex<Option<Known>>,
-    /// Held by the one that looks the name up.
-    turn: tokio::sync::Mutex<()>,
+struct Name(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    known: Option<Known>,
+    /// The look-up that is under way; `None` is in it until it ends.
+    under_way: Option<watch::Receiver<Option<Found>>>,
 }
 
 #[derive(Debug)]
 struct Known {
     addresses: Addresses,
-    until_ns: u64,
+    until: Option<Instant>,
+}
+
+/// What is to be done for a name that is not known, or not any more.
+enum Turn {
+    /// To wait for this look-up.
+    Wait(watch::Receiver<Option<Found>>),
+    /// To use what was known before, while another one waits.
+    Use(Addresses),
 }
 
 impl Resolver {
-    /// One that looks a name up again after `keep_ns`.
+    /// One that asks the system, and again after `keep_ns`.
     pub fn new(keep_ns: u64) -> Self {
+        Self::with(keep_ns, by_the_system)
+    }
+
+    /// One that looks names up by `look_up`, and again after `keep_ns`.
+    pub fn with(
+        keep_ns: u64,
+        look_up: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            keep_ns,
+            keep: Duration::from_nanos(keep_ns),
+            look_up: Arc::new(look_up),
             names: Mutex::default(),
         }
     }
 
-    /// The addresses of `host`, a name or an address. The thread must have a [`Timer`].
+    /// The addresses of `host`, a name or an address.
     ///
-    /// One at a time looks a name up. The others use what was known before, or wait if that is nothing.
+    /// The first one to find a name out of date waits for its look-up. The others use what was known before,
+    /// or wait for the same look-up if that is nothing. One that is given up goes on, and serves those who
+    /// come later.
     ///
     /// # Errors
     /// The operating system's, also when the name has no address.
-    pub async fn addresses(&self, host: &str) -> io::Result<Addresses> {
+    pub async fn addresses(&self, host: &str) -> Found {
         if let Ok(address) = host.parse::<IpAddr>() {
             return Ok(Arc::from([address]));
         }
-        let (name, timer) = (self.name(host), Timer::current());
-        if let Some(addresses) = name.fresh(timer.now_ns()) {
+        let name = self.name(host);
+        if let Some(addresses) = name.fresh() {
             return Ok(addresses);
         }
-        let _turn = match (name.turn.try_lock(), name.last()) {
-            (Ok(turn), _) => turn,
-            (Err(_), Some(addresses)) => return Ok(addresses),
-            (Err(_), None) => name.turn.lock().await,
+        let mut look_up = match self.turn(&name, host).map_err(Arc::new)? {
+            Turn::Use(addresses) => return Ok(addresses),
+            Turn::Wait(look_up) => look_up,
         };
-        if let Some(addresses) = name.fresh(timer.now_ns()) {
-            return Ok(addresses);
-        }
-        let found = tokio::net::lookup_host((host, 0)).await?;
-        let addresses = sorted(found.map(|address| address.ip()).collect());
-        if addresses.is_empty() {
-            return Err(io::Error::other("the name has no address"));
-        }
-        name.learn(Arc::clone(&addresses), self.until(timer.now_ns()));
-        Ok(addresses)
+        let ended = look_up.wait_for(Option::is_some).await;
+        let found = ended.ok().and_then(|found| found.clone());
+        found.unwrap_or_else(|| Err(Arc::new(io::Error::other("the look-up has failed"))))
     }
 
     /// Remembers the addresses of a name as if they had just been looked up.
     pub fn learn(&self, host: &str, addresses: Vec<IpAddr>) {
-        let until_ns = self.until(Timer::current().now_ns());
-        self.name(host).learn(sorted(addresses), until_ns);
-    }
-
-    fn until(&self, now_ns: u64) -> u64 {
-        now_ns.saturating_add(self.keep_ns)
+        self.name(host).lock().learn(sorted(addresses), self.keep);
     }
 
     fn name(&self, host: &str) -> Arc<Name> {
@@ -89,25 +121,77 @@ impl Resolver {
         names.insert(host.into(), Arc::clone(&name));
         name
     }
+
+    /// Begins a look-up of `host`, unless one is under way.
+    fn turn(&self, name: &Arc<Name>, host: &str) -> io::Result<Turn> {
+        let mut state = name.lock();
+        if let Some(look_up) = &state.under_way {
+            return Ok(match &state.known {
+                Some(known) => Turn::Use(Arc::clone(&known.addresses)),
+                None => Turn::Wait(look_up.clone()),
+            });
+        }
+        let (sender, receiver) = watch::channel(None);
+        let (look_up, keep) = (Arc::clone(&self.look_up), self.keep);
+        let (name, host) = (Arc::clone(name), host.to_owned());
+        thread::Builder::new()
+            .name("look-up".into())
+            .spawn(move || {
+                let found = look_up(&host).and_then(some).map_err(Arc::new);
+                name.end_look_up(&found, keep);
+                // Nobody may wait for it any more.
+                let _ = sender.send(Some(found));
+            })?;
+        state.under_way = Some(receiver.clone());
+        Ok(Turn::Wait(receiver))
+    }
 }
 
 impl Name {
-    fn fresh(&self, now_ns: u64) -> Option<Addresses> {
-        let known = locked(&self.known);
-        let fresh = known.as_ref().filter(|known| now_ns < known.until_ns);
+    fn lock(&self) -> MutexGuard<'_, State> {
+        locked(&self.0)
+    }
+
+    fn fresh(&self) -> Option<Addresses> {
+        let state = self.lock();
+        let fresh = state.known.as_ref().filter(|known| known.is_fresh());
         fresh.map(|known| Arc::clone(&known.addresses))
     }
 
-    fn last(&self) -> Option<Addresses> {
-        let known = locked(&self.known);
-        known.as_ref().map(|known| Arc::clone(&known.addresses))
+    fn end_look_up(&self, found: &Found, keep: Duration) {
+        let mut state = self.lock();
+        state.under_way = None;
+        if let Ok(addresses) = found {
+            state.learn(Arc::clone(addresses), keep);
+        }
     }
+}
 
-    fn learn(&self, addresses: Addresses, until_ns: u64) {
-        *locked(&self.known) = Some(Known {
+impl State {
+    fn learn(&mut self, addresses: Addresses, keep: Duration) {
+        self.known = Some(Known {
             addresses,
-            until_ns,
+            until: Instant::now().checked_add(keep),
         });
+    }
+}
+
+impl Known {
+    /// Whether it need not be looked up again. What is kept for longer than the clock can tell always is.
+    fn is_fresh(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() < until)
+    }
+}
+
+fn by_the_system(host: &str) -> io::Result<Vec<IpAddr>> {
+    let found = (host, 0).to_socket_addrs()?;
+    Ok(found.map(|address| address.ip()).collect())
+}
+
+fn some(addresses: Vec<IpAddr>) -> io::Result<Addresses> {
+    match &*addresses {
+        [] => Err(io::Error::other("the name has no address")),
+        _ => Ok(sorted(addresses)),
     }
 }
 
@@ -125,28 +209,49 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use std::future::Future;
-    use std::rc::Rc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use tokio::task::{LocalSet, spawn_local};
+    use futures_util::future::{join, join_all};
 
     use super::*;
-    use crate::clock::Epoch;
 
     const HOUR_NS: u64 = 3_600_000_000_000;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
             .build()
             .expect("a runtime");
-        LocalSet::new().block_on(&runtime, async {
-            let _timer = Timer::start(Epoch::start()).expect("a timer");
-            future.await
-        })
+        runtime.block_on(future)
     }
 
     fn address(last: u8) -> IpAddr {
         IpAddr::from([127, 0, 0, last])
+    }
+
+    /// A look-up that ends when it is told what it finds, and how many were begun.
+    fn told(
+        answers: Receiver<io::Result<Vec<IpAddr>>>,
+    ) -> (
+        Arc<AtomicUsize>,
+        impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static,
+    ) {
+        let (count, answers) = (Arc::<AtomicUsize>::default(), Mutex::new(answers));
+        let begun = Arc::clone(&count);
+        let look_up = move |_: &str| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            let answers = locked(&answers);
+            let told = answers.recv();
+            told.unwrap_or_else(|_| Err(io::Error::other("the test is over")))
+        };
+        (count, look_up)
+    }
+
+    /// A resolver that is told what it finds, by whom, and how many look-ups were begun.
+    fn resolver(keep_ns: u64) -> (Resolver, Sender<io::Result<Vec<IpAddr>>>, Arc<AtomicUsize>) {
+        let (sender, answers) = channel();
+        let (begun, look_up) = told(answers);
+        (Resolver::with(keep_ns, look_up), sender, begun)
     }
 
     #[test]
@@ -163,11 +268,13 @@ mod tests {
     #[test]
     fn addresses_are_sorted_and_remembered() {
         block_on(async {
-            let resolver = Resolver::new(HOUR_NS);
-            let given = vec![address(3), address(1), address(3), address(2)];
-            resolver.learn("app.test", given);
-            let found = resolver.addresses("app.test").await.expect("known");
-            assert_eq!(*found, [address(1), address(2), address(3)]);
+            for keep_ns in [HOUR_NS, u64::MAX] {
+                let resolver = Resolver::new(keep_ns);
+                let given = vec![address(3), address(1), address(3), address(2)];
+                resolver.learn("app.test", given);
+                let found = resolver.addresses("app.test").await.expect("known");
+                assert_eq!(*found, [address(1), address(2), address(3)]);
+            }
         });
     }
 
@@ -196,27 +303,59 @@ mod tests {
     }
 
     #[test]
-    fn while_one_looks_up_others_use_what_was_known_or_wait() {
+    fn while_one_waits_for_the_look_up_others_use_what_was_known() {
+        let (resolver, sender, begun) = resolver(0);
+        resolver.learn("app.test", vec![address(1)]);
         block_on(async {
-            let resolver = Rc::new(Resolver::new(0));
-            let old = vec![IpAddr::from([203, 0, 113, 1])];
-            resolver.learn("old.test", old.clone());
-            let name = resolver.name("old.test");
-            let turn = name.turn.lock().await;
-            let found = resolver.addresses("old.test").await.expect("known");
-            assert_eq!(*found, *old);
-            drop(turn);
-
-            let name = resolver.name("localhost");
-            let turn = name.turn.lock().await;
-            let shared = Rc::clone(&resolver);
-            let waiting = spawn_local(async move { shared.addresses("localhost").await });
-            tokio::task::yield_now().await;
-            assert!(!waiting.is_finished());
-            name.learn(sorted(old.clone()), HOUR_NS);
-            drop(turn);
-            let found = waiting.await.expect("no panic").expect("told");
-            assert_eq!(*found, *old, "what the first one found serves all");
+            let first = resolver.addresses("app.test");
+            let others = async {
+                for _ in 0..10 {
+                    let found = resolver.addresses("app.test").await.expect("known");
+                    assert_eq!(*found, [address(1)]);
+                }
+                sender.send(Ok(vec![address(2)])).expect("it is waited for");
+            };
+            let (first, ()) = join(first, others).await;
+            assert_eq!(*first.expect("found"), [address(2)]);
         });
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn all_who_know_nothing_wait_for_the_same_look_up() {
+        let (resolver, sender, begun) = resolver(HOUR_NS);
+        block_on(async {
+            let all = join_all((0..1000).map(|_| resolver.addresses("app.test")));
+            let answer = async { sender.send(Ok(vec![address(2), address(1)])) };
+            let (found, sent) = join(all, answer).await;
+            sent.expect("it is waited for");
+            for found in found {
+                assert_eq!(*found.expect("found"), [address(1), address(2)]);
+            }
+        });
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn an_error_is_that_of_all_who_waited_and_the_next_one_asks_again() {
+        let (resolver, sender, begun) = resolver(HOUR_NS);
+        block_on(async {
+            for answer in [Err(libc::EMFILE), Ok(Vec::new())] {
+                let both = join(
+                    resolver.addresses("app.test"),
+                    resolver.addresses("app.test"),
+                );
+                // Told when both of them wait.
+                let tell = async { sender.send(answer.map_err(io::Error::from_raw_os_error)) };
+                let ((one, two), told) = join(both, tell).await;
+                told.expect("a look-up");
+                let (one, two) = (one.expect_err("none"), two.expect_err("none"));
+                assert_eq!(one.raw_os_error(), two.raw_os_error());
+            }
+            sender.send(Ok(vec![address(1)])).expect("a look-up");
+            let found = resolver.addresses("app.test").await.expect("found");
+            assert_eq!(*found, [address(1)]);
+        });
+        assert_eq!(begun.load(Ordering::SeqCst), 3);
     }
 }

@@ -1,5 +1,7 @@
 //! Whom TLS trusts, and what is told when it does not.
 
+mod verifier;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,9 +11,11 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 
+use self::verifier::{Verifier, is_of_an_authority};
 use super::fault::Class;
 
 /// TLS 1.2 and 1.3 that trusts the authorities in the file `ca` (PEM), or without it those of this machine.
+/// A server may show a certificate of the file as its own.
 ///
 /// Every connection makes a whole handshake: one configuration serves all users, and a session that one of
 /// them began is not resumed by another.
@@ -19,15 +23,22 @@ use super::fault::Class;
 /// # Errors
 /// One line: the file cannot be read or holds no certificate; this machine trusts no authority.
 pub fn client_config(ca: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
-    let roots = match ca {
+    let (roots, named) = match ca {
         Some(path) => roots_of(path)?,
-        None => roots_of_machine()?,
+        None => (roots_of_machine()?, Vec::new()),
     };
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let unusable = |error: &dyn std::error::Error| format!("TLS cannot be used: {error}");
+    let provider = Arc::new(ring::default_provider());
+    let verifier =
+        Verifier::new(roots, named, Arc::clone(&provider)).map_err(|error| unusable(&error))?;
+    let builder = ClientConfig::builder_with_provider(provider);
     let builder = builder
         .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be used: {error}"))?;
-    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+        .map_err(|error| unusable(&error))?;
+    let mut config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
@@ -47,15 +58,27 @@ pub fn class_of(error: &Error) -> Class {
             Class::TlsName
         }
         CertificateError::UnknownIssuer => Class::TlsAuthority,
+        _ if is_of_an_authority(error) => Class::TlsAuthority,
         _ => Class::Tls,
     }
 }
 
-fn roots_of(path: &Path) -> Result<RootCertStore, String> {
+/// What is wrong, in words.
+pub fn words_of(error: &Error) -> String {
+    if is_of_an_authority(error) {
+        return "the server shows a certificate of an authority as its own, which `ca` does not \
+                name"
+            .into();
+    }
+    error.to_string()
+}
+
+/// The authorities of a file, and their certificates as they stand there.
+fn roots_of(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
     let shown = path.display();
     let pem = std::fs::read(path)
         .map_err(|error| format!("cannot read {shown}: {error}; give a file of certificates"))?;
-    let mut roots = RootCertStore::empty();
+    let (mut roots, mut named) = (RootCertStore::empty(), Vec::new());
     for (index, certificate) in CertificateDer::pem_slice_iter(&pem).enumerate() {
         let wrong = |reason: &str| {
             let number = index + 1;
@@ -64,8 +87,9 @@ fn roots_of(path: &Path) -> Result<RootCertStore, String> {
         // What the parser says of PEM may quote the file, which may be a key by mistake.
         let certificate = certificate.map_err(|_| wrong("it is malformed or torn"))?;
         roots
-            .add(certificate)
+            .add(certificate.clone())
             .map_err(|error| wrong(&error.to_string()))?;
+        named.push(certificate);
     }
     if roots.is_empty() {
         return Err(format!(
@@ -73,7 +97,7 @@ fn roots_of(path: &Path) -> Result<RootCertStore, String> {
              give a file of certificates"
         ));
     }
-    Ok(roots)
+    Ok((roots, named))
 }
 
 fn roots_of_machine() -> Result<RootCertStore, String> {
@@ -125,7 +149,7 @@ mod tests {
     fn a_file_may_hold_several_certificates() {
         let (one, two) = (certificate("one.example"), certificate("two.example"));
         let file = File::new("several", &format!("# ours\n{one}\n{two}"));
-        assert_eq!(roots_of(&file.0).expect("certificates").len(), 2);
+        assert_eq!(roots_of(&file.0).expect("certificates").0.len(), 2);
         let config = client_config(Some(&file.0)).expect("a configuration");
         assert_eq!(config.alpn_protocols, [b"http/1.1"]);
     }

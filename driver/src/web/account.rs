@@ -2,38 +2,50 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::visit::Visit;
 use crate::http::Site;
 
 /// Counts of all users.
 #[derive(Debug, Default)]
 pub struct Account {
     logged_in: AtomicU64,
+    shut_out: AtomicU64,
+    /// Requests that were not made, because the browser had a fresh answer.
+    pub from_cache: AtomicU64,
+    /// Requests whose answer was that what the browser has is still the same.
+    pub not_modified: AtomicU64,
 }
 
 impl Account {
-    /// Takes note that a user is logged in now, or is no more.
-    pub fn user_changed(&self, logged_in: bool) {
-        if logged_in {
-            self.logged_in.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.logged_in.fetch_sub(1, Ordering::Relaxed);
-        }
+    /// Takes note of what `change` makes of a user's way.
+    pub fn observe(&self, visit: &mut Visit, change: impl FnOnce(&mut Visit)) {
+        let (was_in, was_out) = (visit.is_logged_in(), visit.is_shut_out());
+        change(visit);
+        moved(&self.logged_in, was_in, visit.is_logged_in());
+        moved(&self.shut_out, was_out, visit.is_shut_out());
     }
 
     /// Users that are logged in.
     pub fn logged_in(&self) -> u64 {
         of(&self.logged_in)
     }
+
+    /// Users whose last log-in has failed.
+    pub fn shut_out(&self) -> u64 {
+        of(&self.shut_out)
+    }
 }
 
 /// What browsers did since the start.
-pub fn counters(site: &Site) -> Vec<(&'static str, u64)> {
+pub fn counters(site: &Site, account: &Account) -> Vec<(&'static str, u64)> {
     let counters = &site.counters;
     [
         ("connections_opened", &counters.connections_opened),
         ("connections_reused", &counters.connections_reused),
         ("resent", &counters.resent),
         ("redirects_followed", &counters.redirects_followed),
+        ("from_cache", &account.from_cache),
+        ("not_modified", &account.not_modified),
         ("bytes_sent", &counters.bytes_sent),
         ("bytes_received", &counters.bytes_received),
     ]
@@ -47,8 +59,8 @@ pub fn connections_open(site: &Site) -> u64 {
 }
 
 /// The counters, and connections by address as `share app.example:443 10.0.0.1`.
-pub fn facts(site: &Site) -> Vec<(&'static str, f64)> {
-    let counters = counters(site).into_iter();
+pub fn facts(site: &Site, account: &Account) -> Vec<(&'static str, f64)> {
+    let counters = counters(site, account).into_iter();
     let counters = counters.map(|(name, count)| (name, count as f64));
     // They are told once, at the end.
     let shares = site.network.shares().into_iter();
@@ -57,6 +69,22 @@ pub fn facts(site: &Site) -> Vec<(&'static str, f64)> {
         (name, connections as f64)
     });
     counters.chain(shares).collect()
+}
+
+/// Counts a user who was among others `before`, or is `after`.
+fn moved(count: &AtomicU64, before: bool, after: bool) {
+    match (before, after) {
+        (false, true) => add_one(count),
+        (true, false) => {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
+        _ => {}
+    }
+}
+
+/// Counts one more.
+pub fn add_one(count: &AtomicU64) {
+    count.fetch_add(1, Ordering::Relaxed);
 }
 
 fn of(count: &AtomicU64) -> u64 {

@@ -79,6 +79,14 @@ impl Address {
         Ok(self)
     }
 
+    /// The whole address, if it is the same for all.
+    pub fn fixed(&self) -> Option<&Url> {
+        match (&self.whole, &self.query) {
+            (Whole::Fixed(url), None) => Some(url),
+            _ => None,
+        }
+    }
+
     /// The extracted values that it has: name and slot.
     pub fn extracted(&self) -> impl Iterator<Item = (&str, usize)> {
         let whole = match &self.whole {

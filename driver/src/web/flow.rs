@@ -5,20 +5,20 @@ use super::program::Transaction;
 use crate::parameters::refuse;
 use crate::plan::Refusal;
 
-/// Looks at the order of extractions and uses of `slots` values: the log-in comes first, then the transactions
-/// of the mix in any order and again and again, then the log-out.
+/// Looks at the order of extractions and uses of `slots` values: the log-in and the first visit come first, as
+/// far as there are any, then the transactions of the mix in any order and again and again, then the log-out.
 ///
 /// # Errors
 /// A [`Refusal`] of the first request whose value cannot be there.
 pub fn check(
-    log_in: Option<&Transaction>,
+    first: [Option<&Transaction>; 2],
     mix: &[Transaction],
     log_out: Option<&Transaction>,
     slots: usize,
 ) -> Result<(), Refusal> {
     let mut known = vec![false; slots];
-    if let Some(log_in) = log_in {
-        follow(log_in, &mut known)?;
+    for transaction in first.into_iter().flatten() {
+        follow(transaction, &mut known)?;
     }
     loop {
         let before = known.clone();

@@ -6,6 +6,7 @@
 mod account;
 mod address;
 mod agenda;
+mod cache;
 mod encoding;
 mod expect;
 mod extract;
@@ -26,10 +27,12 @@ mod template;
 mod testing;
 mod trouble;
 mod value;
+mod visit;
 
 use std::sync::Arc;
 
 use account::Account;
+use cache::Known;
 use program::Program;
 use scenario::Parameters;
 
@@ -46,6 +49,7 @@ struct Shared {
     program: Program,
     site: Site,
     account: Account,
+    known: Known,
 }
 
 /// A web application and what its users do.
@@ -66,6 +70,7 @@ impl Web {
         let site = program.target.site(&plan.connection, &scenario)?;
         Ok(Self {
             shared: Arc::new(Shared {
+                known: Known::new(program.cached.len()),
                 program,
                 site,
                 account: Account::default(),
@@ -90,7 +95,7 @@ impl Workload for Web {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        account::counters(&self.shared.site)
+        account::counters(&self.shared.site, &self.shared.account)
     }
 
     fn gauges(&self) -> Vec<(&'static str, f64)> {
@@ -98,16 +103,18 @@ impl Workload for Web {
             program,
             site,
             account,
+            ..
         } = &*self.shared;
         let mut gauges = vec![("connections_open", account::connections_open(site) as f64)];
         if program.log_in.is_some() {
             gauges.push(("users_logged_in", account.logged_in() as f64));
+            gauges.push(("users_shut_out", account.shut_out() as f64));
         }
         gauges
     }
 
     fn facts(&self) -> Vec<(&'static str, f64)> {
-        account::facts(&self.shared.site)
+        account::facts(&self.shared.site, &self.shared.account)
     }
 }
 

@@ -157,6 +157,8 @@ impl Names {
 fn transactions(scenario: &Scenario) -> impl Iterator<Item = (String, &[StepPlan])> {
     let log_in = scenario.log_in.iter();
     let log_in = log_in.map(|log_in| ("scenario.log_in".to_owned(), &*log_in.steps));
+    let first_visit = scenario.first_visit.iter();
+    let first_visit = first_visit.map(|visit| ("scenario.first_visit".to_owned(), &*visit.steps));
     let log_out = scenario.log_out.iter();
     let log_out = log_out.map(|log_out| ("scenario.log_out".to_owned(), &*log_out.steps));
     let others = scenario.transactions.iter().enumerate();
@@ -164,7 +166,7 @@ fn transactions(scenario: &Scenario) -> impl Iterator<Item = (String, &[StepPlan
         let path = format!("scenario.transactions[{index}]");
         (path, &*transaction.steps)
     });
-    log_in.chain(others).chain(log_out)
+    log_in.chain(first_visit).chain(others).chain(log_out)
 }
 
 /// The requests of a step, with their path below it.

@@ -1,25 +1,29 @@
 //! A scenario as users follow it: read once, and shared by all of them.
 
+use url::Url;
+
 use super::agenda::Agenda;
 use super::flow;
 use super::names::{Names, requests};
 use super::people::People;
-use super::request::Request;
-use super::scenario::{RequestPlan, Scenario, StepPlan, Steps};
+use super::request::{Request, Wrong};
+use super::scenario::{BackOffS, RequestPlan, Scenario, StepPlan};
 use super::target::Target;
 use crate::clock::to_ns;
 use crate::parameters::refuse;
 use crate::plan::limits::LONGEST_S;
 use crate::plan::{Connection, Refusal};
+use crate::retry::BackOff;
 use crate::session::{OperationId, RequestName};
 
 const LOG_IN: &str = "log-in";
+const FIRST_VISIT: &str = "first-visit";
 const LOG_OUT: &str = "log-out";
 
 /// What users do.
 #[derive(Debug)]
 pub struct Program {
-    /// Names of the transactions: log-in, those of the mix, log-out.
+    /// Names of the transactions: log-in, first visit, those of the mix, log-out.
     pub operations: Vec<&'static str>,
     /// Names of the requests.
     pub requests: Vec<RequestName>,
@@ -27,12 +31,18 @@ pub struct Program {
     transactions: Vec<Transaction>,
     /// What a user does first, if anything.
     pub log_in: Option<OperationId>,
+    /// For how long it holds off after a log-in that failed.
+    pub back_off: BackOff,
+    /// What it does once, after its first log-in, if anything.
+    pub first_visit: Option<OperationId>,
     /// What a user does as it leaves, if anything.
     pub log_out: Option<OperationId>,
     /// What it does in between.
     pub agenda: Agenda,
     /// How many values are extracted.
     pub slots: usize,
+    /// The addresses whose answers a browser keeps.
+    pub cached: Vec<Url>,
     /// The users' own values, if there are any.
     pub people: Option<People>,
     /// Where the application is.
@@ -92,8 +102,14 @@ impl Program {
             operations: Vec::new(),
             requests: Vec::new(),
             transactions: Vec::new(),
+            cached: Vec::new(),
         };
-        let log_in = reader.add_optional(LOG_IN, scenario.log_in.as_ref(), "scenario.log_in")?;
+        let log_in = scenario.log_in.as_ref();
+        let back_off = back_off(log_in.map(|log_in| log_in.back_off_s))?;
+        let log_in = log_in.map(|log_in| &*log_in.steps);
+        let log_in = reader.add_optional(LOG_IN, log_in, "scenario.log_in")?;
+        let visit = scenario.first_visit.as_ref().map(|visit| &*visit.steps);
+        let first_visit = reader.add_optional(FIRST_VISIT, visit, "scenario.first_visit")?;
         let first = reader.operations.len();
         for (index, transaction) in scenario.transactions.iter().enumerate() {
             let path = format!("scenario.transactions[{index}]");
@@ -101,17 +117,18 @@ impl Program {
             reader.add(&transaction.name, &transaction.steps, path)?;
         }
         let mix = first..reader.operations.len();
-        let log_out =
-            reader.add_optional(LOG_OUT, scenario.log_out.as_ref(), "scenario.log_out")?;
+        let log_out = scenario.log_out.as_ref().map(|log_out| &*log_out.steps);
+        let log_out = reader.add_optional(LOG_OUT, log_out, "scenario.log_out")?;
         let Reader {
             operations,
             requests,
             transactions,
+            cached,
             ..
         } = reader;
         let slots = names.slots();
         flow::check(
-            log_in.map(|id| &transactions[id]),
+            [log_in, first_visit].map(|id| id.map(|id| &transactions[id])),
             &transactions[mix],
             log_out.map(|id| &transactions[id]),
             slots,
@@ -122,8 +139,11 @@ impl Program {
             requests,
             transactions,
             log_in,
+            back_off,
+            first_visit,
             log_out,
             slots,
+            cached,
             people,
             target,
         })
@@ -143,6 +163,7 @@ struct Reader<'s> {
     operations: Vec<&'static str>,
     requests: Vec<RequestName>,
     transactions: Vec<Transaction>,
+    cached: Vec<Url>,
 }
 
 impl Reader<'_> {
@@ -162,10 +183,10 @@ impl Reader<'_> {
     fn add_optional(
         &mut self,
         name: &str,
-        given: Option<&Steps>,
+        given: Option<&[StepPlan]>,
         path: &str,
     ) -> Result<Option<OperationId>, Refusal> {
-        let Some(Steps { steps }) = given else {
+        let Some(steps) = given else {
             return Ok(None);
         };
         self.add(name, steps, path.to_owned()).map(Some)
@@ -237,9 +258,43 @@ impl Reader<'_> {
         let (id, name) = (self.requests.len(), forever(name));
         self.requests.push(RequestName { operation, name });
         let common = &self.scenario.headers;
-        Request::new(plan, (id, name), common, self.names, self.target)
-            .map_err(|(field, problem)| refuse(&format!("{path}.{field}"), problem))
+        let read = Request::new(plan, (id, name), common, self.names, self.target);
+        let refused = |(field, problem): Wrong| refuse(&format!("{path}.{field}"), problem);
+        let mut request = read.map_err(refused)?;
+        if plan.cache {
+            let url = request.kept_url(plan).map_err(refused)?;
+            request.cached = Some(self.place_of(url));
+        }
+        Ok(request)
     }
+
+    /// The place of an address among those whose answers are kept.
+    fn place_of(&mut self, url: Url) -> usize {
+        let known = self.cached.iter().position(|known| *known == url);
+        known.unwrap_or_else(|| {
+            self.cached.push(url);
+            self.cached.len() - 1
+        })
+    }
+}
+
+fn back_off(given: Option<BackOffS>) -> Result<BackOff, Refusal> {
+    let BackOffS { first, longest } = given.unwrap_or_default();
+    for (name, value) in [("first", first), ("longest", longest)] {
+        if !(0.0..=LONGEST_S).contains(&value) {
+            let field = format!("scenario.log_in.back_off_s.{name}");
+            let problem = format!("{value} is not between 0 and {LONGEST_S} seconds");
+            return Err(refuse(&field, problem));
+        }
+    }
+    if first > longest {
+        let problem = format!("{first} is more than longest, {longest}");
+        return Err(refuse("scenario.log_in.back_off_s.first", problem));
+    }
+    Ok(BackOff {
+        base_ns: to_ns(first),
+        cap_ns: to_ns(longest),
+    })
 }
 
 fn pause(pause_s: f64, path: &str) -> Result<Step, Refusal> {

@@ -13,11 +13,11 @@ use super::extract::Extraction;
 use super::names::Names;
 use super::people::People;
 use super::person::Person;
-use super::scenario::{BodyPlan, Redirects, RequestPlan, Verb};
+use super::scenario::{BodyPlan, ExpectPlan, Redirects, RequestPlan, Verb};
 use super::target::Target;
 use super::template::{Builder, Template};
 use super::trouble::{self, Trouble};
-use crate::http::{self, Method};
+use crate::http::{self, Method, Validators};
 use crate::session::RequestId;
 
 /// Headers that follow from the body.
@@ -38,6 +38,8 @@ pub struct Request {
     pub expectation: Expectation,
     /// What is taken from its answers.
     pub extractions: Box<[Extraction]>,
+    /// The place of its address among those whose answers a browser keeps, if it is one.
+    pub cached: Option<usize>,
     method: Method,
     address: Address,
     headers: Box<[(Box<str>, Template)]>,
@@ -81,12 +83,41 @@ impl Request {
             name,
             expectation,
             extractions: extractions(plan, names)?,
+            cached: None,
             method: method(plan.method),
             address,
             headers: headers.into(),
             body,
             follow: plan.redirects == Redirects::Follow,
         })
+    }
+
+    /// Its address, if a browser may keep its answers.
+    ///
+    /// # Errors
+    /// That it may not, or that its answers are looked at: a browser that has one gets none.
+    pub fn kept_url(&self, plan: &RequestPlan) -> Result<Url, Wrong> {
+        let wrong = |problem: &str| Err(("cache".to_owned(), problem.to_owned()));
+        if self.method != Method::Get || self.body.is_some() {
+            return wrong("is for a GET without a body; leave it out");
+        }
+        let ExpectPlan {
+            text,
+            no_text,
+            json,
+            header,
+            ..
+        } = &plan.expect;
+        let looks = !(text.is_empty() && no_text.is_empty() && json.is_empty());
+        if looks || !header.is_empty() || !self.extractions.is_empty() {
+            return wrong(
+                "leaves no answer to look at; leave out extract, and of expect all but status",
+            );
+        }
+        match self.address.fixed() {
+            Some(url) => Ok(url.clone()),
+            None => wrong("is for an address that is always the same; this one has values in it"),
+        }
     }
 
     /// The extracted values that it needs: name and slot.
@@ -156,6 +187,23 @@ impl Debug for Prepared<'_> {
 }
 
 impl Prepared<'_> {
+    /// Asks for the answer only if it has changed since the browser got the one with these validators.
+    pub fn ask_for_change(&mut self, since: &Validators) {
+        let Validators {
+            etag,
+            last_modified,
+        } = since;
+        for (name, value) in [
+            ("If-None-Match", etag),
+            ("If-Modified-Since", last_modified),
+        ] {
+            if let Some(value) = value {
+                let value = Cow::Owned(value.to_string());
+                self.headers.push((Cow::Borrowed(name), value));
+            }
+        }
+    }
+
     /// As a browser makes it.
     pub fn request(&self) -> http::Request<'_> {
         let body = self.body.as_ref();

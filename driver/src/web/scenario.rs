@@ -50,7 +50,9 @@ pub struct Scenario {
     #[serde(default = "sixty")]
     pub resolve_every_s: f64,
     #[serde(default)]
-    pub log_in: Option<Steps>,
+    pub log_in: Option<LogInPlan>,
+    #[serde(default)]
+    pub first_visit: Option<Steps>,
     #[serde(default)]
     pub log_out: Option<Steps>,
     pub transactions: Vec<TransactionPlan>,
@@ -119,11 +121,38 @@ impl Default for LimitsPlan {
     }
 }
 
-/// A log-in or a log-out.
+/// A first visit or a log-out.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Steps {
     pub steps: Vec<StepPlan>,
+}
+
+/// A log-in.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogInPlan {
+    pub steps: Vec<StepPlan>,
+    #[serde(default)]
+    pub back_off_s: BackOffS,
+}
+
+/// Seconds for which a user holds off whose log-in has failed, give or take a half; they double with each that
+/// fails.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BackOffS {
+    pub first: f64,
+    pub longest: f64,
+}
+
+impl Default for BackOffS {
+    fn default() -> Self {
+        Self {
+            first: 1.0,
+            longest: 30.0,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -170,6 +199,9 @@ pub struct RequestPlan {
     /// What is taken from the answer, by the name of the value.
     #[serde(default)]
     pub extract: BTreeMap<String, ExtractPlan>,
+    /// Whether the browser keeps the answer and asks again only when it must.
+    #[serde(default)]
+    pub cache: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

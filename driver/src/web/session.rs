@@ -5,15 +5,22 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::Shared;
+use super::account::add_one;
+use super::cache::{Cache, Lookup};
 use super::page::Page;
 use super::person::Person;
 use super::program::Step;
 use super::request::{Prepared, Request};
 use super::trouble::Trouble;
-use crate::http::{Answer, Browser, Class, Site};
+use super::visit::Visit;
+use crate::http::{Browser, Fetched, Notes, Site, now_unix_s};
 use crate::random::Random;
-use crate::session::{ErrorClass, Failure, OperationId, Outcome, RequestEnd, Session};
+use crate::session::{
+    Course, ErrorClass, Failure, Haste, OperationId, Outcome, RequestEnd, Session,
+};
 use crate::timer::Timer;
+
+const NOT_MODIFIED: u16 = 304;
 
 /// A user. What it needs while a transaction runs is allocated for that time only: most users think.
 #[derive(Debug)]
@@ -21,13 +28,10 @@ pub struct WebSession {
     shared: Arc<Shared>,
     person: Person,
     browser: Browser,
+    cache: Cache,
     /// Those of the last attempt.
     requests: Vec<RequestEnd>,
-    /// Transactions that were chosen in turn.
-    turn: u32,
-    logged_in: bool,
-    /// Whether the last transaction was a log-in that succeeded.
-    hurries: bool,
+    visit: Visit,
 }
 
 impl WebSession {
@@ -36,10 +40,9 @@ impl WebSession {
         Self {
             person: Person::new(user, random, shared.program.slots),
             browser: Browser::new(user),
+            cache: Cache::new(shared.program.cached.len()),
             requests: Vec::new(),
-            turn: 0,
-            logged_in: false,
-            hurries: false,
+            visit: Visit::default(),
             shared,
         }
     }
@@ -47,121 +50,150 @@ impl WebSession {
     /// Makes the steps of a transaction in order, up to the first that fails.
     async fn attempt(&mut self, operation: OperationId) -> Result<(), Failure> {
         let shared = Arc::clone(&self.shared);
-        for step in shared.program.steps(operation) {
+        for (number, step) in (1..).zip(shared.program.steps(operation)) {
             match step {
                 Step::Pause { ns } => {
                     let timer = Timer::current();
                     timer.sleep_until(timer.now_ns() + ns).await;
                 }
-                Step::Request(request) => self.one(&shared, request).await?,
-                Step::Parallel(requests) => self.several(&shared, requests).await?,
+                Step::Request(request) => self.one(&shared, number, request).await?,
+                Step::Parallel(requests) => self.several(&shared, number, requests).await?,
             }
         }
         Ok(())
     }
 
-    async fn one(&mut self, shared: &Shared, request: &Request) -> Result<(), Failure> {
-        let prepared = self.prepare(shared, request);
+    async fn one(&mut self, shared: &Shared, step: u32, request: &Request) -> Result<(), Failure> {
+        let Some(prepared) = self.prepare(shared, request) else {
+            return Ok(());
+        };
         let made = make(&self.browser, &shared.site, prepared).await;
-        self.conclude(request, made)
+        self.conclude(request, (step, None), made)
     }
 
     /// Makes all of the requests, also if one fails. They are written before and read after all of them, in
     /// their order, so that what is drawn does not depend on which answer comes first.
-    async fn several(&mut self, shared: &Shared, requests: &[Request]) -> Result<(), Failure> {
-        let mut all = Vec::with_capacity(requests.len());
+    async fn several(
+        &mut self,
+        shared: &Shared,
+        step: u32,
+        requests: &[Request],
+    ) -> Result<(), Failure> {
+        let (mut asked, mut all) = (Vec::new(), Vec::with_capacity(requests.len()));
         for request in requests {
-            let prepared = self.prepare(shared, request);
-            all.push(prepared);
+            if let Some(prepared) = self.prepare(shared, request) {
+                asked.push(request);
+                all.push(prepared);
+            }
         }
         let making = all
             .into_iter()
             .map(|prepared| make(&self.browser, &shared.site, prepared));
         let made = join_all(making).await;
         let mut first = Ok(());
-        for (request, made) in requests.iter().zip(made) {
-            let ended = self.conclude(request, made);
+        for (lane, (request, made)) in (1..).zip(asked.into_iter().zip(made)) {
+            let ended = self.conclude(request, (step, Some(lane)), made);
             first = first.and(ended);
         }
         first
     }
 
+    /// Writes a request; `None` if the browser has an answer that is fresh.
     fn prepare<'r>(
         &mut self,
         shared: &Shared,
         request: &'r Request,
-    ) -> Result<Prepared<'r>, Trouble> {
-        let program = &shared.program;
-        request.prepare(&program.target, &mut self.person, program.people.as_ref())
+    ) -> Option<Result<Prepared<'r>, Trouble>> {
+        let (program, person) = (&shared.program, &mut self.person);
+        let kept = match request.cached {
+            Some(place) => self.cache.look(place, Timer::current().now_ns()),
+            None => Lookup::Missing,
+        };
+        if kept == Lookup::Fresh {
+            add_one(&shared.account.from_cache);
+            return None;
+        }
+        let mut prepared = request.prepare(&program.target, person, program.people.as_ref());
+        if let (Lookup::Stale(validators), Ok(prepared)) = (kept, &mut prepared) {
+            prepared.ask_for_change(validators);
+        }
+        Some(prepared)
     }
 
     /// Looks at the answer, and notes how the request ended.
-    fn conclude(&mut self, request: &Request, made: Made) -> Result<(), Failure> {
+    fn conclude(
+        &mut self,
+        request: &Request,
+        (step, lane): (u32, Option<u32>),
+        made: Made,
+    ) -> Result<(), Failure> {
+        let Notes { resent, legs, .. } = made.notes;
         let outcome = made
-            .answer
-            .and_then(|answer| self.judge(request, &Page::new(&answer)));
+            .fetched
+            .and_then(|fetched| self.judge(request, &fetched, made.done_ns));
         self.requests.push(RequestEnd {
             request: request.id,
             begun_ns: made.begun_ns,
             done_ns: made.done_ns,
             outcome: outcome.as_ref().copied().map_err(Trouble::class),
-            resent: made.resent.map(|class| ErrorClass(class.name().into())),
+            resent: resent.map(|class| ErrorClass(class.name().into())),
+            course: Course { step, lane, legs },
         });
         outcome.map_err(|trouble| trouble.of(request.name))
     }
 
-    fn judge(&mut self, request: &Request, page: &Page<'_>) -> Result<(), Trouble> {
-        request.expectation.check(page)?;
+    fn judge(&mut self, request: &Request, fetched: &Fetched, at_ns: u64) -> Result<(), Trouble> {
+        let (answer, page) = (&fetched.answer, Page::new(&fetched.answer));
+        if let Some(place) = request.cached {
+            // What a redirect led to is not the answer of this address.
+            if fetched.redirects == 0 {
+                let now = (at_ns, now_unix_s());
+                self.cache.keep(place, answer, now, &self.shared.known);
+            }
+            if answer.status == NOT_MODIFIED {
+                add_one(&self.shared.account.not_modified);
+                return Ok(());
+            }
+        }
+        request.expectation.check(&page)?;
         for extraction in &request.extractions {
-            extraction.take(page, &self.browser, &mut self.person)?;
+            extraction.take(&page, &self.browser, &mut self.person)?;
         }
         Ok(())
     }
 
     /// Takes note of how a transaction ended.
     fn settle(&mut self, operation: OperationId, well: bool) {
-        let (log_in, log_out) = (self.shared.program.log_in, self.shared.program.log_out);
-        if log_in == Some(operation) {
-            self.set_logged_in(well);
-            self.hurries = well;
-        } else if log_out == Some(operation) {
-            // Also if it failed: what the server still knows of the user is not sure.
-            self.set_logged_in(false);
-        }
-    }
-
-    fn set_logged_in(&mut self, logged_in: bool) {
-        if self.logged_in != logged_in {
-            self.logged_in = logged_in;
-            self.shared.account.user_changed(logged_in);
-        }
+        let Shared {
+            program, account, ..
+        } = &*self.shared;
+        let random = self.person.random();
+        account.observe(&mut self.visit, |visit| {
+            visit.ended(program, operation, well, random);
+        });
     }
 }
 
 impl Session for WebSession {
     fn choose(&mut self) -> OperationId {
-        let program = &self.shared.program;
-        match program.log_in {
-            Some(log_in) if !self.logged_in => log_in,
-            _ => program.agenda.next(&mut self.turn, self.person.random()),
-        }
+        self.visit.next(&self.shared.program, self.person.random())
     }
 
     async fn execute(&mut self, operation: OperationId) -> Outcome {
-        self.hurries = false;
+        self.visit.begin();
         self.requests.clear();
         let outcome = Box::pin(self.attempt(operation)).await;
         self.settle(operation, outcome.is_ok());
         match outcome {
+            // The browser had all of it: the application did nothing that could be measured.
+            Ok(()) if self.requests.is_empty() => Outcome::Idle,
             Ok(()) => Outcome::Done,
             Err(failure) => Outcome::Failed(failure),
         }
     }
 
-    /// A user does not think between its log-in and its first transaction. The wait after a log-in is that
-    /// after one which failed: an application that is down is not asked again at once.
-    fn hurries(&self) -> bool {
-        self.hurries
+    fn haste(&self) -> Haste {
+        self.visit.haste()
     }
 
     fn requests(&mut self) -> Vec<RequestEnd> {
@@ -171,7 +203,7 @@ impl Session for WebSession {
     /// The log-out, if the user is logged in. Where a scenario has no log-in, each user is.
     fn farewell(&mut self) -> Option<OperationId> {
         let program = &self.shared.program;
-        let logged_in = self.logged_in || program.log_in.is_none();
+        let logged_in = self.visit.is_logged_in() || program.log_in.is_none();
         program.log_out.filter(|_| logged_in)
     }
 
@@ -181,7 +213,7 @@ impl Session for WebSession {
     }
 
     async fn close(&mut self) {
-        self.set_logged_in(false);
+        self.shared.account.observe(&mut self.visit, Visit::close);
         self.browser.close();
     }
 }
@@ -190,26 +222,28 @@ impl Session for WebSession {
 struct Made {
     begun_ns: u64,
     done_ns: u64,
-    answer: Result<Answer, Trouble>,
-    resent: Option<Class>,
+    fetched: Result<Fetched, Trouble>,
+    notes: Notes,
 }
 
 async fn make(browser: &Browser, site: &Site, prepared: Result<Prepared<'_>, Trouble>) -> Made {
-    let timer = Timer::current();
-    let begun_ns = timer.now_ns();
-    let (answer, resent) = match prepared {
-        Err(trouble) => (Err(trouble), None),
+    let (fetched, notes) = match prepared {
+        Err(trouble) => (Err(trouble), Notes::default()),
         Ok(prepared) => {
             let (fetched, notes) = browser.fetch(site, &prepared.request()).await;
-            let answer = fetched.map(|fetched| fetched.answer);
-            (answer.map_err(Trouble::from), notes.resent)
+            (fetched.map_err(Trouble::from), notes)
         }
     };
+    // What was never sent took no time.
+    let span = notes.span().unwrap_or_else(|| {
+        let now_ns = Timer::current().now_ns();
+        (now_ns, now_ns)
+    });
     Made {
-        begun_ns,
-        done_ns: timer.now_ns(),
-        answer,
-        resent,
+        begun_ns: span.0,
+        done_ns: span.1,
+        fetched,
+        notes,
     }
 }
 

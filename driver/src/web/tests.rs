@@ -88,7 +88,8 @@ fn operations_and_requests_have_the_order_of_the_scenario() {
         ]
     );
     let names: Vec<_> = web.gauges().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["connections_open", "users_logged_in"]);
+    let expected = ["connections_open", "users_logged_in", "users_shut_out"];
+    assert_eq!(names, expected);
     assert!(web.counters().iter().all(|(_, count)| *count == 0));
 }
 
@@ -97,7 +98,7 @@ fn a_scenario_with_every_default_filled_in_is_read() {
     let request = json!({
         "name": "r", "method": "GET", "url": "/", "headers": {}, "query": [], "body": null,
         "expect": {"status": [], "text": [], "no_text": [], "json": {}, "header": {}},
-        "redirects": "follow",
+        "redirects": "follow", "cache": false,
         "extract": {"x": {"from": "cookie", "what": "s", "pick": "first", "default": null,
                           "has_default": false}},
     });
@@ -109,7 +110,8 @@ fn a_scenario_with_every_default_filled_in_is_read() {
                        "whole": 120.0},
         "limits": {"header_bytes": 65536, "body_bytes": 67_108_864, "inflated_bytes": 67_108_864,
                    "interim": 100},
-        "resolve_every_s": 60.0, "log_in": null, "log_out": null,
+        "resolve_every_s": 60.0, "log_in": {"steps": [{"request": request}],
+        "back_off_s": {"first": 1.0, "longest": 30.0}}, "first_visit": null, "log_out": null,
         "transactions": [{"name": "t", "weight": 1.0, "think_time": null,
                           "steps": [{"request": request}]}],
     });
@@ -196,6 +198,55 @@ fn what_makes_no_sense_is_refused_by_its_field() {
         assert_eq!(found, field, "{refusal}");
         assert_eq!(refusal.lines().count(), 1, "{refusal}");
     }
+}
+
+#[test]
+fn a_back_off_that_makes_no_sense_is_refused_by_its_field() {
+    for (back_off, field) in [
+        (json!({"first": -1.0}), ".first"),
+        (json!({"longest": 1e9}), ".longest"),
+        (json!({"first": 31.0}), ".first"),
+        (json!({"dance": 1.0}), ".dance"),
+    ] {
+        let mut scenario = shop();
+        scenario["log_in"]["back_off_s"] = back_off;
+        let refusal = web(&plan(scenario)).expect_err(field);
+        let path = "workload.parameters.scenario.log_in.back_off_s";
+        assert_eq!(refusal.field, format!("{path}{field}"));
+    }
+}
+
+#[test]
+fn what_a_browser_cannot_keep_is_refused() {
+    let steps = "/transactions/1/steps/0/parallel/1";
+    let style = json!({"name": "style", "method": "GET", "url": "/style.css?v=1", "cache": true});
+    let mut scenario = shop();
+    *scenario.pointer_mut(steps).expect("a request") = style.clone();
+    scenario["first_visit"] = json!({"steps": [{"request": style}]});
+    let whole = web(&plan(scenario.clone())).expect("read");
+    assert_eq!(
+        whole.shared.program.cached.len(),
+        1,
+        "an address has one place"
+    );
+    for (name, value) in [
+        ("method", json!("POST")),
+        ("url", json!("/${unique}.css")),
+        ("query", json!([["v", "${user}"]])),
+        ("body", json!({"raw": "x"})),
+        ("expect", json!({"text": ["body"]})),
+        ("expect", json!({"header": {"ETag": "a"}})),
+        ("extract", json!({"x": {"from": "header", "what": "ETag"}})),
+    ] {
+        let mut wrong = scenario.clone();
+        wrong.pointer_mut(steps).expect("a request")[name] = value;
+        let refusal = web(&plan(wrong)).expect_err(name);
+        let field = "workload.parameters.scenario.transactions[1].steps[0].parallel[1].cache";
+        assert_eq!(refusal.field, field, "{refusal}");
+    }
+    let mut good = scenario;
+    good.pointer_mut(steps).expect("a request")["expect"] = json!({"status": [200]});
+    assert!(web(&plan(good)).is_ok());
 }
 
 #[test]

@@ -31,3 +31,5 @@ mod web_plans;
 mod web_scenario;
 mod web_server;
 mod web_steps;
+mod web_visits;
+mod web_waterfall;

@@ -46,7 +46,7 @@ async fn digest(database: &Database) -> BTreeMap<&'static str, String> {
     let mut digests = BTreeMap::new();
     for (table, columns) in TABLES {
         let sql = format!(
-            "SELECT count(*) || ':' || coalesce(sum(hashtextextended({columns}::text, 0)), 0) FROM {table} AS i"
+            "SELECT count(*) || ':' || coalesce(sum(hash_record_extended({columns}, 0)), 0) FROM {table} AS i"
         );
         digests.insert(table, connection.text(&sql).await);
     }
@@ -67,7 +67,7 @@ async fn load(database: &Database, sessions: u32) -> f64 {
     connection.run(schema).await.expect("the schema");
     let engine = Postgres::new(database.config(), &parsed(&json!({"warehouses": 2})));
     let (counts, workload) = drive(OltpLoad::new(engine, 2), SEED, sessions, u32::MAX).await;
-    loaded(&counts, &workload.facts())
+    loaded(2, &counts, &workload.facts())
 }
 
 /// Makes what comes after the load; the functions are those that Loadstone installs.

@@ -32,8 +32,8 @@ fn order_entry_from_the_load_to_its_consistency() {
     };
     const STYLES: [&str; 2] = ["statements", "procedures"];
     block_on(async {
-        let rows = load(&server, "statements", 3, SEED).await;
-        load(&server, "procedures", 1, SEED).await;
+        let rows = load(&server, "statements", 2, 3, SEED).await;
+        load(&server, "procedures", 2, 1, SEED).await;
         let digests = digest(&server, "statements").await;
         let alone = digest(&server, "procedures").await;
         assert_eq!(digests, alone, "the same rows whoever writes them");
@@ -131,7 +131,7 @@ fn a_server_that_is_killed_loses_no_acknowledged_commit() {
         return;
     };
     block_on(async {
-        load(&server, "shop", 3, SEED).await;
+        load(&server, "shop", 1, 3, SEED).await;
         for file in KEYS_AND_PROCEDURES {
             server.apply("shop", file).await;
         }
@@ -140,7 +140,8 @@ fn a_server_that_is_killed_loses_no_acknowledged_commit() {
     let list = folder.join("list");
     let users = json!({"model": "closed", "users": {"from": 4, "to": 4}});
     let mut plan = plan(json!([phase("m", "measure", json!(null), users)]));
-    let parameters = parameters("statements", "any", "read committed");
+    let mut parameters = parameters("statements", "any", "read committed");
+    parameters["warehouses"] = json!(1);
     plan["workload"] = json!({"name": "oltp", "parameters": parameters});
     let config = server.database("shop");
     plan["connection"] = json!({"protocol": "mysql", "host": config.host, "user": config.user,

@@ -87,6 +87,11 @@ impl Server {
             "listen_addresses=127.0.0.1".into(),
             format!("unix_socket_directories={}", folder.path().display()),
             "fsync=off".into(),
+            // What would only cost the tests time: nothing is written twice, and no query is long.
+            "full_page_writes=off".into(),
+            "autovacuum=off".into(),
+            "jit=off".into(),
+            "max_parallel_workers_per_gather=0".into(),
             "max_wal_size=4GB".into(),
             "shared_buffers=256MB".into(),
         ] {

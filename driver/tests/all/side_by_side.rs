@@ -70,9 +70,18 @@ pub fn parsed(parameters: &Value) -> RunParameters {
     RunParameters::parse(parameters.as_object().expect("an object")).expect("parameters")
 }
 
-/// The load of two warehouses was complete; returns the rows that the driver says it wrote.
-pub fn loaded(counts: &BTreeMap<String, u64>, facts: &[(&'static str, f64)]) -> f64 {
-    assert_eq!(counts.values().sum::<u64>(), 9, "work items: {counts:?}");
+/// The load of all warehouses was complete; returns the rows that the driver says it wrote.
+pub fn loaded(
+    warehouses: u32,
+    counts: &BTreeMap<String, u64>,
+    facts: &[(&'static str, f64)],
+) -> f64 {
+    let items = u64::from(1 + 4 * warehouses);
+    assert_eq!(
+        counts.values().sum::<u64>(),
+        items,
+        "work items: {counts:?}"
+    );
     let rows = facts.iter().find(|fact| fact.0 == "rows");
     rows.expect("a number of rows").1
 }

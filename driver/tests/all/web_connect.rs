@@ -3,15 +3,17 @@
 
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 
 use futures_util::future::join;
-use loadstone_driver::http::{Browser, Class, NetworkPlan, Timeouts};
+use loadstone_driver::http::{Browser, Class, NetworkPlan, Site, Timeouts};
 use socket2::{Domain, Socket, Type};
 
 use crate::host::{block_on, free_port};
 use crate::web_browser::{body, fault, get, plan, site};
-use crate::web_server::{Act, Authority, WebServer, ok};
+use crate::web_server::{Act, Authority, SelfSigned, WebServer, ok};
 
 /// A limit that is reached, as nothing comes.
 const SHORT_NS: u64 = 50_000_000;
@@ -35,40 +37,91 @@ fn failure(plan: NetworkPlan, url: &str) -> (Class, String) {
     (fault.class, fault.message)
 }
 
+/// The address `app.test` at the port of a server, and a site that trusts the file `ca`.
+fn trusting(ca: PathBuf, server: &WebServer) -> (String, Site) {
+    let url = format!("https://app.test:{}/", server.address.port());
+    let plan = NetworkPlan {
+        ca: Some(ca),
+        ..plan()
+    };
+    let site = site(plan, &[&url]);
+    (url, site)
+}
+
 #[test]
 fn a_certificate_is_checked_before_anything_is_asked() {
     let (known, unknown) = (Authority::new("known"), Authority::new("unknown"));
-    for (authority, name, last_year, class) in [
-        (&known, "app.test", 2999, None),
-        (&known, "app.test", 2021, Some(Class::TlsExpired)),
-        (&known, "other.test", 2999, Some(Class::TlsName)),
-        (&unknown, "app.test", 2999, Some(Class::TlsAuthority)),
+    let of_nobody = |name, last_year| SelfSigned::new(name, last_year, false);
+    let of_itself = |name, last_year| SelfSigned::new(name, last_year, true);
+    let issued = |by: &Authority, name, last_year| (by.server(name, last_year), known.file());
+    let (app, other) = ("app.test", "other.test");
+    let named = |own: &SelfSigned| (Arc::clone(&own.config), own.file());
+    let stranger = |own: &SelfSigned| (Arc::clone(&own.config), known.file());
+    for (case, (config, ca), class) in [
+        ("issued", issued(&known, app, 2999), None),
+        (
+            "issued, expired",
+            issued(&known, app, 2021),
+            Some(Class::TlsExpired),
+        ),
+        (
+            "issued to another",
+            issued(&known, other, 2999),
+            Some(Class::TlsName),
+        ),
+        (
+            "issued by a stranger",
+            issued(&unknown, app, 2999),
+            Some(Class::TlsAuthority),
+        ),
+        // Self-signed: rustls says `UnknownIssuer` where it is not named.
+        ("own", named(&of_nobody(app, 2999)), None),
+        (
+            "own, not named",
+            stranger(&of_nobody(app, 2999)),
+            Some(Class::TlsAuthority),
+        ),
+        (
+            "own, expired",
+            stranger(&of_nobody(app, 2021)),
+            Some(Class::TlsExpired),
+        ),
+        // Self-signed and of an authority: webpki says `CaUsedAsEndEntity`.
+        (
+            "an authority's, not named",
+            stranger(&of_itself(app, 2999)),
+            Some(Class::TlsAuthority),
+        ),
+        ("an authority's", named(&of_itself(app, 2999)), None),
+        (
+            "an authority's, expired",
+            named(&of_itself(app, 2021)),
+            Some(Class::TlsExpired),
+        ),
+        (
+            "an authority's, of another",
+            named(&of_itself(other, 2999)),
+            Some(Class::TlsName),
+        ),
     ] {
-        let server = WebServer::start_tls(authority.server(name, last_year), |asked| {
-            ok(&asked.number.to_string())
-        });
-        let url = format!("https://app.test:{}/", server.address.port());
-        let trusting = NetworkPlan {
-            ca: Some(known.file()),
-            ..plan()
-        };
-        let (site, browser) = (site(trusting, &[&url]), Browser::new(0));
+        let server = WebServer::start_tls(config, |asked| ok(&asked.number.to_string()));
+        let ((url, site), browser) = (trusting(ca, &server), Browser::new(0));
         block_on(async {
             site.network.learn("app.test", vec![address(1)]);
             for number in 0..3 {
                 let made = get(&browser, &site, &url).await;
                 match class {
-                    None => assert_eq!(body(made), number.to_string()),
+                    None => assert_eq!(body(made), number.to_string(), "{case}"),
                     Some(class) => {
                         let fault = fault(made);
-                        assert_eq!(fault.class, class, "{}", fault.message);
+                        assert_eq!(fault.class, class, "{case}: {}", fault.message);
                     }
                 }
             }
         });
         let (requests, connections) = if class.is_none() { (3, 1) } else { (0, 3) };
-        assert_eq!(server.asked().len(), requests);
-        assert_eq!(server.opened(), connections);
+        assert_eq!(server.asked().len(), requests, "{case}");
+        assert_eq!(server.opened(), connections, "{case}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! the next answer is its own.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use flate2::Compression;
@@ -15,8 +15,9 @@ use crate::web_server::{Act, Asked, WebServer, ok};
 
 /// The outcome of a request that ended well.
 const WELL: &str = "well";
-/// Zeros that a small answer inflates to, and the limit of the scenario.
-const INFLATED_BYTES: u64 = 128 << 20;
+/// Zeros of a member of gzip, members of a small answer that inflates to 1 GiB, and the limit of the scenario.
+const MEMBER_BYTES: usize = 1 << 20;
+const MEMBERS: usize = 1 << 10;
 const MOST_INFLATED_BYTES: u64 = 1 << 20;
 /// More than a driver of one user needs, and less than what it was not to inflate.
 const FLAT_BYTES: u64 = 64 << 20;
@@ -75,19 +76,28 @@ fn failing(name: &'static str, class: &'static [&'static str], answer: &[u8]) ->
     }
 }
 
-fn gzip(texts: &[&str]) -> Vec<u8> {
-    let member = |text: &&str| {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(text.as_bytes()).expect("memory");
-        encoder.finish().expect("memory")
-    };
-    texts.iter().flat_map(member).collect()
+/// A member of gzip.
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).expect("memory");
+    encoder.finish().expect("memory")
 }
 
+fn gzip(texts: &[&str]) -> Vec<u8> {
+    let members = texts.iter().map(|text| packed(text.as_bytes()));
+    members.flatten().collect()
+}
+
+/// What inflates to 1 GiB: a megabyte, as no packing of deflate is denser than 1 : 1032.
 fn zeros() -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    io::copy(&mut io::repeat(0).take(INFLATED_BYTES), &mut encoder).expect("memory");
-    encoder.finish().expect("memory")
+    packed(&vec![0; MEMBER_BYTES]).repeat(MEMBERS)
+}
+
+/// The same in some kilobytes, packed a second time.
+fn zeros_twice() -> Vec<u8> {
+    let twice = packed(&zeros());
+    assert!(twice.len() < 20_000, "{} bytes", twice.len());
+    twice
 }
 
 fn encoded(encoding: &str, body: &[u8]) -> Vec<u8> {
@@ -263,6 +273,11 @@ fn half_and_whole() -> Vec<Case> {
             "inflates",
             &["inflated_too_large"],
             &encoded("gzip", &zeros()),
+        ),
+        failing(
+            "inflates-twice",
+            &["bad_encoding"],
+            &encoded("gzip, gzip", &zeros_twice()),
         ),
         failing(
             "brotli-unasked",

@@ -161,7 +161,9 @@ fn a_log_in_that_is_refused_is_tried_again_and_nothing_else_is_done() {
     let application = Application::start("another password");
     let mut work = phase("work", "measure", Value::Null, users(1));
     work["iterations"] = json!(5);
-    let plan = web_plan(&application.url(), scenario(&folder), json!([work]));
+    let mut scenario = scenario(&folder);
+    scenario["log_in"]["back_off_s"] = json!({"first": 0.01, "longest": 0.01});
+    let plan = web_plan(&application.url(), scenario, json!([work]));
     let run = Driver::start(&plan).finish();
     let end = end(&run);
     let log_in = &end["operations"]["log-in"];
@@ -180,14 +182,15 @@ fn a_log_in_that_is_refused_is_tried_again_and_nothing_else_is_done() {
     assert_eq!(application.state().names.len(), 0);
 }
 
-/// The wait of the plan after a log-in is for those that fail: without it a server that is down would be asked
-/// without a pause.
+/// The wait of the plan after a log-in is for those that fail; a back-off comes on top where it is longer.
 #[test]
 fn a_log_in_that_failed_is_tried_again_after_its_think_time() {
     let folder = Folder::new("web-scenario");
     let work = phase("work", "measure", json!(1.0), users(1));
     // Nobody listens there.
-    let mut plan = web_plan("http://127.0.0.1:1", scenario(&folder), json!([work]));
+    let mut scenario = scenario(&folder);
+    scenario["log_in"]["back_off_s"] = json!({"first": 0.0, "longest": 0.0});
+    let mut plan = web_plan("http://127.0.0.1:1", scenario, json!([work]));
     let think = json!({"distribution": "constant", "mean_s": 0.3});
     plan["pacing"] = json!({"operations": {"log-in": {"think": think}}});
     let run = Driver::start(&plan).finish();

@@ -11,7 +11,7 @@ use loadstone_driver::process::raise_nofile;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use socket2::SockRef;
 
-pub use authority::Authority;
+pub use authority::{Authority, SelfSigned};
 pub use script::{Act, Asked, answer, ok};
 
 mod authority;

@@ -1,4 +1,4 @@
-//! The dates of cookies, read as RFC 6265 (section 5.1.1) says: leniently, in any order of their parts.
+//! Dates in header fields, read as those of cookies are, as RFC 6265 (section 5.1.1) says: leniently, in any order of their parts.
 
 const MONTHS: [&[u8; 3]; 12] = [
     b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec",
@@ -15,7 +15,7 @@ struct Found {
 }
 
 /// Unix time of a date, in seconds; `None` for what is not one.
-pub(super) fn parse(text: &str) -> Option<i64> {
+pub fn parse(text: &str) -> Option<i64> {
     let mut found = Found::default();
     for token in text.as_bytes().split(|byte| is_delimiter(*byte)) {
         found.take(token)?;
