@@ -35,13 +35,14 @@ from loadstone.report.model.trials import TrialReport
 from loadstone.report.model.variants import MetricInfo
 from loadstone.report.notices import notices
 from loadstone.report.probe_series import host_series, target_series
+from loadstone.report.published import published_reports
 from loadstone.report.reading import (
     RecordedExperiment,
     RecordedTrial,
     expected_trials,
     read_experiment,
 )
-from loadstone.report.reference import published_reports, reference_report
+from loadstone.report.reference import reference_report
 from loadstone.report.requests import request_rows
 from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
@@ -126,7 +127,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         unsafe=any(variant.unsafe for variant in variants),
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
-        published=published_reports(experiment.workload.name),
+        published=published_reports(folder, variants, {each.name: each.unit for each in metrics}),
         beside=beside,
         steps=steps,
         requests=request_rows(folder),

@@ -10,6 +10,7 @@ from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.variants import VariantReport
 from loadstone.report.moved import moved_over_all
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
+from loadstone.report.thinking import thinking_notices
 from loadstone.results.record import Notice, Status, TrialResult
 
 _NOT_COUNTED = {
@@ -40,6 +41,7 @@ def notices(
         *moved_over_all(folder),
         *uncompared,
         *_offered(folder),
+        *thinking_notices(folder, comparisons, metric),
         *_unsafe(variants),
         *(_several(variants) if folder.experiment.design.kind == "ladder" else []),
         *_outliers(variants, metric),

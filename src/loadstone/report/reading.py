@@ -12,7 +12,14 @@ from pydantic import BaseModel, ConfigDict
 
 from loadstone.errors import WrongInputError
 from loadstone.results.frames import FRAMES_FILE
-from loadstone.results.record import DurabilityRecord, Notice, SkippedRung, Status, TrialResult
+from loadstone.results.record import (
+    DurabilityRecord,
+    LevelBound,
+    Notice,
+    SkippedRung,
+    Status,
+    TrialResult,
+)
 from loadstone.results.trial_files import (
     DESIGN_FILE,
     EXPERIMENT_FILE,
@@ -57,6 +64,7 @@ class DesignRecord(BaseModel):
     command: str = ""
     kept: dict[str, bool] | None = None
     skipped: list[SkippedRung] = []
+    bound: LevelBound | None = None
 
 
 @dataclass(frozen=True)

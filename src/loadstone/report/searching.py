@@ -20,7 +20,7 @@ def search_report(folder: RecordedExperiment) -> SearchReport | None:
     design = folder.experiment.design
     if not isinstance(design, SearchDesign):
         return None
-    rules = rules_of(folder.experiment)
+    rules = rules_of(folder.experiment, folder.design.bound)
     results = [trial.result for trial in folder.trials]
     outcome = outcome_of(rules, results)
     counting = {result.trial for result in counted(results)}

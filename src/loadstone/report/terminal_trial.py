@@ -15,6 +15,7 @@ from loadstone.report.terminal_requests import phase_table, request_table
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.terminal_steps import step_table
 from loadstone.report.terminal_table import figure_table
+from loadstone.report.terminal_traces import trace_tables
 from loadstone.report.text import interval, milliseconds, number
 from loadstone.results.record import CheckResult, OperationSummary, Status, TrialResult, Wait
 from loadstone.units import format_duration, format_size
@@ -44,6 +45,7 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
     parts += request_table(shown)
+    parts += trace_tables(shown, in_full=in_full)
     parts += phase_table(shown)
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]

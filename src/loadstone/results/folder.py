@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,6 +106,8 @@ class ExperimentFolder:
         command: str,
         kept: Mapping[str, bool] | None = None,
         skipped: Sequence[BaseModel] = (),
+        *,
+        bound: BaseModel | None = None,
     ) -> None:
         """Writes `design.json`; again when a ladder has decided a rung.
 
@@ -114,6 +117,7 @@ class ExperimentFolder:
             command: What the user typed.
             kept: Rung: whether it stayed, if the design decides that.
             skipped: Rungs that this machine cannot climb.
+            bound: The highest level of a search that this machine can make.
         """
         document: dict[str, Any] = {
             "variants": [variant.model_dump(mode="json") for variant in variants],
@@ -124,11 +128,18 @@ class ExperimentFolder:
             document["kept"] = dict(kept)
         if skipped:
             document["skipped"] = [rung.model_dump(mode="json") for rung in skipped]
+        if bound is not None:
+            document["bound"] = bound.model_dump(mode="json")
         write_json(self.path / DESIGN_FILE, document)
 
     def trial(self, plan: TrialPlan) -> TrialFolder:
         """Makes the folder of a trial that begins now."""
         return TrialFolder.create(self.path, plan)
+
+    def remove_unless_begun(self) -> None:
+        """Removes it where no trial has begun: the target could not be reached, for instance."""
+        if not self.trials():
+            shutil.rmtree(self.path)
 
     def trials(self) -> list[Path]:
         """Folders of its trials, by name."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from loadstone.protocol.traces import Traces
 from loadstone.spec.base import Level
 from loadstone.spec.model import OutageKind
 
@@ -140,6 +141,14 @@ class SkippedRung(Record):
             advice="the rungs after it build on those before it; loadstone list host shows what "
             "this machine allows",
         )
+
+
+class LevelBound(Record):
+    """The highest level of a search whose load this machine can make: no higher one is tried."""
+
+    level: float
+    unit: str
+    reason: str = Field(description="Why no higher one can be made.")
 
 
 class Fingerprint(Record):
@@ -389,6 +398,11 @@ class TrialResult(Record):
     finished_at: str | None = None
     metrics: list[MetricValue] = []
     operations: list[OperationSummary] = []
+    traces: dict[str, Traces] = Field(
+        default={},
+        description="Operation: whole transactions of it, if they are made of requests. The first "
+        "of a sample is the one nearest to the median.",
+    )
     phases: list[PhaseTiming] = []
     measured: list[MeasuredPhaseRecord] = Field(
         default=[],

@@ -33,6 +33,7 @@ class PublishedRow(Record):
 
     label: str
     cells: list[str]
+    own: bool = Field(default=False, description="A configuration of this result, not published.")
 
 
 class PublishedTable(Record):
@@ -46,6 +47,10 @@ class PublishedTable(Record):
 class PublishedReport(Record):
     """A published result of the same kind of work. Nothing is compared across the two."""
 
+    caveat: str = (
+        "Other hardware, other software, other years: they say what the work is known from, and "
+        "nothing is compared across."
+    )
     name: str
     title: str
     source: str

@@ -43,3 +43,20 @@ def load_reference(name: str) -> Reference:
         )
     file = resources.files("loadstone.results.references") / f"{name}{_SUFFIX}"
     return Reference.model_validate(YAML(typ="safe").load(file.read_text("utf-8")))
+
+
+def load_ladder(name: str) -> Reference:
+    """Reads a shipped reference that a ladder can stand beside.
+
+    Raises:
+        WrongInputError: If there is none of that name, or if it is no ladder.
+    """
+    reference = load_reference(name)
+    if reference.kind != "ladder":
+        ladders = [each for each in list_references() if load_reference(each).kind == "ladder"]
+        raise WrongInputError(
+            f"reference {name} is a table, not a ladder",
+            advice=f"choose one of {', '.join(ladders)}, or leave it out: results of its workload "
+            "have it beside them",
+        )
+    return reference

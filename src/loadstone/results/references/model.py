@@ -19,6 +19,11 @@ class ReferenceColumn(Record):
     label: str
     unit: str = Field(default="", description="Empty for texts and counts.")
     higher_is_better: bool | None = None
+    ours: str = Field(
+        default="",
+        description="Name of our metric that means the same, or `users`: a result that stands "
+        "beside the table has its figure there. Empty where we have none.",
+    )
 
 
 class ReferenceRow(Record):
@@ -69,6 +74,12 @@ class Reference(Record):
     hardware: str
     software: str = ""
     load: str = Field(default="", description="How it was loaded and for how long.")
+    think_time_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="Mean of its users. Only results of closed users who think about as long stand "
+        "beside it: otherwise so many users are another load.",
+    )
     metric: str = Field(description="Column of the first table that comparisons are about.")
     tables: list[ReferenceTable] = Field(min_length=1)
     remarks: list[str] = Field(default=[], description="What a reader must know, in plain words.")
