@@ -24,6 +24,7 @@ from loadstone.experiments.preflight.cautions import cautions
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.experiments.preflight.crashes import crash_problems
 from loadstone.experiments.preflight.outages import outage_problems
+from loadstone.experiments.preflight.reach import bound_notices, bound_of
 from loadstone.experiments.preflight.refusals import (
     refuse_claimed_host,
     refuse_impossible,
@@ -81,15 +82,18 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
     """
     examine(experiment, allow_unsafe=options.allow_unsafe)
     stages = stages_of(experiment, allow_unsafe=options.allow_unsafe)
+    if bound := bound_of(experiment):
+        stages = stages.kept_to(bound)
     make_folder_of_pointers()
     folder = ExperimentFolder.create(options.results, experiment.name)
     experiment = experiment.model_copy(update={"name": folder.name})
     folder.write_experiment(experiment)
     write_design(folder, stages, options.command)
-    observer.experiment_begins(experiment, stages.variants, trials_of(experiment))
+    begun = stages.variants or design_of(experiment).variants(experiment)
+    observer.experiment_begins(experiment, begun, trials_of(experiment))
     for rung in stages.skipped:
         observer.notice(rung.notice())
-    for notice in cautions(experiment, stages.variants):
+    for notice in [*cautions(experiment, begun), *bound_notices(experiment, bound)]:
         observer.notice(notice)
     interrupts = Interrupts()
     try:
@@ -102,11 +106,13 @@ def conduct(experiment: Experiment, options: RunOptions, observer: Observer) -> 
     except LeftBehindError:  # that is told, interrupted or not
         raise
     except Exception as error:
-        if not interrupts.requested:
-            raise
-        raise _interrupted(folder) from error
+        if interrupts.requested:
+            raise _interrupted(folder) from error
+        folder.remove_unless_begun()
+        raise
     finally:
-        _index(folder, observer)
+        if folder.path.exists():
+            _index(folder, observer)
         observer.experiment_ends(folder.path)
     if interrupts.requested:
         raise _interrupted(folder)

@@ -89,7 +89,7 @@ class DataStates:
             driver = Driver(
                 plan,
                 self._observer.frame,
-                password=connection.password,
+                secrets=connection.secrets,
                 program=workload.program(connection),
             )
             with driver:

@@ -18,8 +18,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import Node
+from ruamel.yaml.scalarstring import LiteralScalarString
 
 from loadstone.errors import WrongInputError
+from loadstone.experiments.kept_files import KeptFile, WithFiles
+from loadstone.experiments.places import place_paths
 from loadstone.experiments.secret_fields import secret_problems
 from loadstone.secret import ELSEWHERE, HIDDEN, shown
 from loadstone.spec.base import Level
@@ -29,7 +32,6 @@ from loadstone.spec.problems import Path, Problem, Source, problems_of, refuse
 from loadstone.spec.yaml_lines import line_of
 from loadstone.text import read_text
 from loadstone.units import format_percent
-from loadstone.workloads.http.places import place_files
 
 LARGEST_FILE_BYTES = 1_000_000
 
@@ -69,8 +71,7 @@ def load_experiment(path: FilePath) -> Written:
     Raises:
         WrongInputError: If it cannot be read or is wrong; all errors, with line and field.
     """
-    data, source = read_fields(path)
-    return Written(validate(data, source), source)
+    return validate(*read_fields(path))
 
 
 def parse_experiment(text: str, name: str) -> Written:
@@ -83,8 +84,7 @@ def parse_experiment(text: str, name: str) -> Written:
     Raises:
         WrongInputError: If it is wrong; all errors, with line and field.
     """
-    data, source = parse_fields(text, name)
-    return Written(validate(data, source), source)
+    return validate(*parse_fields(text, name))
 
 
 def read_fields(path: FilePath) -> tuple[dict[str, Any], FileSource]:
@@ -94,7 +94,7 @@ def read_fields(path: FilePath) -> tuple[dict[str, Any], FileSource]:
         WrongInputError: If it cannot be read, or is no mapping of fields.
     """
     data, source = parse_fields(read_text(path, at_most_bytes=LARGEST_FILE_BYTES), str(path))
-    place_files(data, path.parent)
+    place_paths(data, path.parent)
     return data, source
 
 
@@ -114,8 +114,10 @@ def parse_fields(text: str, name: str) -> tuple[dict[str, Any], FileSource]:
     return data, source
 
 
-def validate(data: dict[str, Any], source: Source) -> Experiment:
+def validate(data: dict[str, Any], source: Source) -> Written:
     """Validates an experiment, the parameters of its workload included.
+
+    Files that are kept with it stand in the place of their paths.
 
     Args:
         data: The fields as written.
@@ -141,24 +143,25 @@ def validate(data: dict[str, Any], source: Source) -> Experiment:
     return _with_files(experiment, source)
 
 
-def _with_files(experiment: Experiment, source: Source) -> Experiment:
-    """The experiment with the files that are kept with it in the place of their paths."""
+def _with_files(experiment: Experiment, source: Source) -> Written:
     from loadstone.workloads.registry import workload_of
 
-    workload, kept = workload_of(experiment.workload), dict[str, Level]()
-    for name in workload.files():
+    workload, kept = workload_of(experiment.workload), dict[Path, KeptFile]()
+    for name, file in workload.files().items():
+        path: Path = ("workload", "parameters", name)
         try:
             text = workload.file_in_full(name)
         except WrongInputError as error:
             advice = f" ({error.advice})" if error.advice else ""
-            refuse(source, [Problem(("workload", "parameters", name), error.message + advice)])
+            refuse(source, [Problem(path, error.message + advice)])
         if text is not None:
-            kept[name] = text
+            kept[path] = KeptFile(file, text)
     if not kept:
-        return experiment
-    parameters = {**experiment.workload.parameters, **kept}
+        return Written(experiment, source)
+    texts: dict[str, Level] = {str(path[-1]): file.text for path, file in kept.items()}
+    parameters = {**experiment.workload.parameters, **texts}
     settled = experiment.workload.model_copy(update={"parameters": parameters})
-    return experiment.model_copy(update={"workload": settled})
+    return Written(experiment.model_copy(update={"workload": settled}), WithFiles(source, kept))
 
 
 def write_experiment(experiment: Experiment) -> str:
@@ -169,6 +172,10 @@ def write_experiment(experiment: Experiment) -> str:
             data[part] = durations_as_text(data[part])
     if experiment.detect is not None:
         data["detect"] = format_percent(experiment.detect)
+    parameters = data.get("workload", {}).get("parameters", {})
+    for name, value in parameters.items():
+        if isinstance(value, str) and "\n" in value:  # the text of a file that it is kept with
+            parameters[name] = LiteralScalarString(value)
     ordered = CommentedMap({"version": EXPERIMENT_VERSION, **data})
     out = StringIO()
     yaml = YAML()

@@ -12,6 +12,7 @@ from loadstone.load.health import (
     achieved_share,
     generator_notices,
     generator_trouble,
+    given_up_share,
 )
 from loadstone.load.holding import Judge
 from loadstone.load.objective import parse_objective, tightest_limit_s
@@ -20,6 +21,10 @@ from loadstone.load.windows import LoadInterval
 from loadstone.protocol.frames import Tick
 from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord, Notice
 from loadstone.spec.plans import LevelPlan
+from loadstone.spec.problems import near
+
+GIVEN_UP_SHARE = 0.01
+"""Of the operations: as many without an answer are no accident."""
 
 
 def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[LevelRecord]:
@@ -127,18 +132,37 @@ def _against(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[Leve
     found = []
     if outcome.failure is not None:
         found.append(LevelReason(cause="failed", text=outcome.failure.message))
-    found += refusals(outcome.load.log)
+    found += [*refusals(outcome.load.log), *_unknown(outcome)]
     if health is not None:
         found += [
             LevelReason(cause="generator", text=notice.message)
             for notice in trouble_of(outcome, health)
             if notice.severity == "error"
         ]
+    if given_up_share(outcome.load.log) > GIVEN_UP_SHARE:
+        text = f"{outcome.load.log.given_up} operations had no answer when the load had ended"
+        found.append(LevelReason(cause="response time", text=text))
     failed = [check.name for check in outcome.checks if not check.passed]
     if failed:
         text = f"a check of the data failed: {', '.join(failed)}"
         found.append(LevelReason(cause="checks", text=text))
     return found
+
+
+def _unknown(outcome: TrialOutcome) -> list[LevelReason]:
+    """Terms about operations that the load does not have: they would hold whatever happens."""
+    level, hello = outcome.plan.level, outcome.load.log.hello
+    if level is None or hello is None:
+        return []
+    return [
+        LevelReason(
+            cause="failed",
+            text=f"{term.text}: there is no operation {term.operation!r}; "
+            f"{near(term.operation, hello.operations)}",
+        )
+        for term in parse_objective(level.objective)
+        if term.operation is not None and term.operation not in hello.operations
+    ]
 
 
 def _not_reached(plan: LevelPlan, against: Sequence[LevelReason]) -> LevelRecord:

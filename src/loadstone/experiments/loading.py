@@ -13,12 +13,11 @@ from typing import Any
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.host import cpulist
+from loadstone.experiments.ports import await_ports
+from loadstone.experiments.session_limit import wanted_by
 from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.driver_group import Generator, generator
-from loadstone.load.processes import processes_for
 from loadstone.load.profiles import run_plan
-from loadstone.load.resources import fitted
 from loadstone.load.totals import MEASURE
 from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.host import HostProbe
@@ -88,8 +87,9 @@ def running_load(
     """
     plan, workload, target = outcome.plan, outcome.workload, lab.target
     profile = workload.loaded(profile)
-    connection = fitted(workload.connected(target.connection()), workload.sessions(profile))
-    program = workload.program(connection)
+    wanted = wanted_by(plan, workload, profile, target.connection())
+    taken = await_ports(wanted, lab)
+    connection = wanted.connection.coming_from(taken.sources)
     context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
     driver_plan = run_plan(
         profile, workload.plan(context), workload.pacing(), connection, plan.seed
@@ -108,13 +108,10 @@ def running_load(
     driver = generator(
         {**driver_plan, **options},
         take,
-        processes=processes_for(
-            profile.processes, driver_plan, connection, program, processors=_pinned(profile)
-        ),
-        password=connection.password,
+        processes=taken.processes,
         secrets=connection.secrets,
         cpus=profile.cpus,
-        program=program,
+        program=wanted.program,
     )
 
     def stop() -> None:
@@ -137,8 +134,3 @@ def running_load(
         probes = [host, bounds, OtherRunsProbe(), OwnProbe(), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
             yield Load(driver, sampler, host, bounds, marks, ended)
-
-
-def _pinned(profile: ProfileSpec) -> int | None:
-    """How many processors the driver is confined to, if it is."""
-    return None if profile.cpus is None else len(cpulist.parse(profile.cpus))

@@ -65,8 +65,10 @@ def _open_sessions(target: Target, configurations: Sequence[Parts], seed: int) -
     driver = generator(
         plan,
         lambda _frame: None,
-        processes=processes_for(profile.processes, plan, connection, program),
-        password=connection.password,
+        processes=processes_for(
+            profile.processes, count, connection, program, threads=profile.threads
+        ),
+        secrets=connection.secrets,
         program=program,
     )
     try:

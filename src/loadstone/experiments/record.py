@@ -10,7 +10,14 @@ from datetime import UTC, datetime
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.load.health import BREAKAGES, OWN_ERRORS, generator_notices, own_errors
+from loadstone.load import traces
+from loadstone.load.health import (
+    BREAKAGES,
+    OWN_ERRORS,
+    generator_notices,
+    given_up_share,
+    own_errors,
+)
 from loadstone.load.littles_law import law_notices
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
@@ -27,6 +34,7 @@ from loadstone.results.record import (
     TrialResult,
 )
 from loadstone.results.statistics import steady_state
+from loadstone.results.trial_files import TARGET_LOG_FILE
 from loadstone.targets.registry import target_for
 from loadstone.workloads.measured import Measured
 
@@ -81,6 +89,7 @@ def record_of(
         finished_at=datetime.now(UTC).isoformat(),
         metrics=metrics,
         operations=operations,
+        traces=traces.kept(log.end.traces, operations) if log.end and operations else {},
         phases=log.phases(),
         measured=phases,
         waits=watched.waits.get(None, []),
@@ -255,7 +264,7 @@ def _notices(
             code="check-failed",
             severity="error",
             message=f"check {check.name!r} failed: {check.detail}",
-            advice="the figures of this trial do not count; look into the target's log",
+            advice=f"the figures of this trial do not count; {_where_it_logs(outcome)}",
         )
         for check in outcome.checks
         if not check.passed
@@ -268,6 +277,9 @@ def _notices(
     failed = measured.errors - own_errors(measured)
     if failed and outcome.plan.level is None and not outcome.workload.is_stepwise:
         found.append(_failed_operations(outcome, failed, measured.count))
+    given_up = outcome.load.log.given_up
+    if given_up and outcome.plan.level is None and not outcome.workload.is_stepwise:
+        found.append(_given_up(outcome, given_up))
     if moved is not None and moved.disturbed:
         found.append(
             Notice(
@@ -326,5 +338,22 @@ def _failed_operations(outcome: TrialOutcome, errors: int, count: int) -> Notice
         code="operations-failed",
         severity="error" if share > ERROR_SHARE_LIMIT and not outcome.load.outages else "warning",
         message=f"{errors} of {errors + count} operations failed ({classes})",
-        advice="read the target's log in the folder of the trial",
+        advice=_where_it_logs(outcome),
     )
+
+
+def _given_up(outcome: TrialOutcome, count: int) -> Notice:
+    share = given_up_share(outcome.load.log)
+    return Notice(
+        code="operations-given-up",
+        severity="error" if share > ERROR_SHARE_LIMIT and not outcome.load.outages else "warning",
+        message=f"{count} operation{'s' if count > 1 else ''} had no answer yet when the load "
+        "generator ended: no figure tells of them, and none is as slow",
+        advice=f"see why the system did not answer, or measure longer; {_where_it_logs(outcome)}",
+    )
+
+
+def _where_it_logs(outcome: TrialOutcome) -> str:
+    if (outcome.folder / TARGET_LOG_FILE).is_file():
+        return f"read {TARGET_LOG_FILE} in the folder of the trial"
+    return "read the system's own log: it is not known here"

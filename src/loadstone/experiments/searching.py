@@ -272,10 +272,7 @@ def _text(
         return f"No level is sustained{_not_sustained(state, unit)}."
     assert level is not None  # noqa: S101 - the other states have none
     if status == "no limit found":
-        return (
-            f"At least {_sustained(rules, level)}: no limit was found, the highest level that the "
-            "search may try holds."
-        )
+        return f"At least {_sustained(rules, level)}: no limit was found. {_why_no_higher(rules)}"
     between = (
         f" (between {level_text(low)} and {level_text(high)})"
         if low is not None and high is not None
@@ -288,6 +285,16 @@ def _text(
 def _sustained(rules: Rules, level: float) -> str:
     verb = "are" if rules.over == "users" and level != 1 else "is"
     return f"{amount(level, rules.unit)} {verb} sustained"
+
+
+def _why_no_higher(rules: Rules) -> str:
+    bound = rules.bound
+    if bound is None or bound.level > rules.ascent.top:
+        return "The highest level that the search may try holds."
+    return (
+        f"This machine can make no higher level than {amount(bound.level, bound.unit)}: "
+        f"{bound.reason}."
+    )
 
 
 def _cut_short(level: float | None, failure: tuple[str, LevelRecord], rules: Rules) -> str:

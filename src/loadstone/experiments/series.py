@@ -73,9 +73,10 @@ class Series:
         try:
             self._space.refuse(parts_of(plan))
         except RefusedError as error:
+            shows = f"; loadstone report {self.folder.path} shows what was found"
             raise RefusedError(
                 f"{plan.trial} is not made: {error.message}",
-                advice=f"{error.advice}; loadstone report {self.folder.path} shows what was found",
+                advice=f"{error.advice}{shows if self.results else ''}",
             ) from None
 
     def _again(self, plan: TrialPlan) -> TrialPlan:
@@ -129,4 +130,5 @@ def write_design(folder: ExperimentFolder, stages: Stages, command: str) -> None
         command,
         stages.kept,
         stages.skipped,
+        bound=stages.bound,
     )

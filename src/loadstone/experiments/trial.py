@@ -8,6 +8,7 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.outage import suffer
 from loadstone.experiments.outcome import ProbeFindings, Reading, TrialOutcome
+from loadstone.experiments.ports import await_ports_of
 from loadstone.experiments.raising import lasting, raise_load
 from loadstone.experiments.record import record_of
 from loadstone.factors.in_force import parts_of, unsafe_in
@@ -58,6 +59,8 @@ def _reset(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     """Brings host and target into the start state of the trial."""
     plan, workload = outcome.plan, outcome.workload
     outcome.unsafe = unsafe_in(parts_of(plan))
+    outcome.phase = "ports"
+    await_ports_of(plan, workload, lab, outcome.clock)
     with outcome.clock.step("host"):
         outcome.phase = "target"
         target = lab.enter(plan.target)

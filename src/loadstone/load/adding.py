@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from loadstone.load import traces
 from loadstone.results.latency import added
 
 Frame = dict[str, Any]
@@ -95,6 +96,7 @@ def merged_end(ends: Sequence[Frame]) -> Frame:
     names = dict.fromkeys(name for end in ends for name in end["operations"])
     totals = {name: [e["operations"][name] for e in ends if name in e["operations"]]
               for name in names}  # fmt: skip
+    kept = traces.merged(end.get("traces") or {} for end in ends)
     return {
         **ends[0],
         "t_s": max(end["t_s"] for end in ends),
@@ -106,6 +108,7 @@ def merged_end(ends: Sequence[Frame]) -> Frame:
             for name in ("cpu_user_s", "cpu_system_s", "max_rss_bytes")
         },
         "facts": _by_name(end.get("facts") for end in ends),
+        **({"traces": kept} if kept else {}),
     }
 
 

@@ -27,7 +27,6 @@ from loadstone.load.locate import check_driver
 from loadstone.protocol.frames import End, Event, FrameError, Hello, parse_frame, parse_line
 from loadstone.protocol.programs import DRIVER, Program
 
-PASSWORD_VARIABLE = "LOADSTONE_DRIVER_PASSWORD"  # noqa: S105 - a name, not a password
 _STDERR_LINES = 50
 _CROWDED = re.compile(r"too many (clients|connections)|connection slots are reserved", re.I)
 """PostgreSQL's and MariaDB's words for a server that lets no more sessions in."""
@@ -84,12 +83,12 @@ class Driver:
     Use it as a context manager: leaving the block always leaves no process behind.
 
     Args:
-        plan: The plan of the driver protocol. Its `connection.password_env` is filled in here.
+        plan: The plan of the driver protocol.
         on_frame: Called with each frame (the decoded JSON object, already checked) in the order
             written, from one reader thread. An exception in it stops the driver and is raised by
             `wait`.
-        password: Handed over in the driver's environment, and nowhere else.
-        secrets: Variables of the driver's environment that the plan names, with their values.
+        secrets: Variables of the driver's environment that the plan names, with their values: they
+            are handed over there, and nowhere else.
         cpus: Processors that it may run on, as a list (`0-3,8`); default: those of Loadstone.
         program: What makes the load; it must answer the version handshake.
         limits: Patience of the parent.
@@ -100,7 +99,6 @@ class Driver:
         plan: Mapping[str, Any],
         on_frame: OnFrame,
         *,
-        password: str | None = None,
         secrets: Mapping[str, str] | None = None,
         cpus: str | None = None,
         program: Program = DRIVER,
@@ -109,10 +107,8 @@ class Driver:
         self.binary = check_driver(program)
         self.hello: Hello | None = None
         self.end: End | None = None
-        self._plan = _with_password(plan, password)
+        self._plan = dict(plan)
         self._secrets = dict(secrets or {})
-        if password is not None:
-            self._secrets[PASSWORD_VARIABLE] = password
         self._on_cpus = ["taskset", "--cpu-list", cpus] if cpus is not None else []
         self._on_frame = on_frame
         self._limits = limits
@@ -134,9 +130,6 @@ class Driver:
         Raises:
             DriverError: If it cannot be started.
         """
-        environment = {
-            name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE
-        } | self._secrets
         self._started_at = self._last_frame_at = time.monotonic()
         try:
             process = subprocess.Popen(
@@ -144,7 +137,7 @@ class Driver:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=environment,
+                env={**os.environ, **self._secrets},
                 start_new_session=True,
             )
         except OSError as error:
@@ -388,15 +381,6 @@ def _gave_up(reason: str) -> DriverFailedError:
         advice="the server lets in no more sessions than its max_connections: raise it (on a "
         "server that Loadstone starts by --set max_connections=N), or use fewer users or sessions",
     )
-
-
-def _with_password(plan: Mapping[str, Any], password: str | None) -> dict[str, Any]:
-    """The plan names the variable that holds the password, if there is one."""
-    connection = dict(plan.get("connection") or {})
-    connection.pop("password_env", None)
-    if password is not None:
-        connection["password_env"] = PASSWORD_VARIABLE
-    return {**plan, "connection": connection}
 
 
 def _start_of(hello: Hello) -> float:

@@ -34,7 +34,6 @@ class DriverGroup:
         plan: Of the whole load.
         on_frame: Called with each merged frame, by one thread at a time.
         processes: How many, at least 2.
-        password: As for `Driver`.
         secrets: As for `Driver`.
         cpus: Processors that all of them may run on.
         program: Of which several processes can share a load.
@@ -47,7 +46,6 @@ class DriverGroup:
         on_frame: OnFrame,
         *,
         processes: int,
-        password: str | None = None,
         secrets: Mapping[str, str] | None = None,
         cpus: str | None = None,
         program: Program = DRIVER,
@@ -61,7 +59,6 @@ class DriverGroup:
             Driver(
                 _share(plan, number, processes),
                 self._taker(number),
-                password=password,
                 secrets=secrets,
                 cpus=cpus,
                 program=program,
@@ -270,21 +267,17 @@ def generator(
     on_frame: OnFrame,
     *,
     processes: int = 1,
-    password: str | None = None,
     secrets: Mapping[str, str] | None = None,
     cpus: str | None = None,
     program: Program = DRIVER,
 ) -> Generator:
     """The program that makes the load of a plan, or as many as are asked for, not started yet."""
     if processes == 1:
-        return Driver(
-            plan, on_frame, password=password, secrets=secrets, cpus=cpus, program=program
-        )
+        return Driver(plan, on_frame, secrets=secrets, cpus=cpus, program=program)
     return DriverGroup(
         plan,
         on_frame,
         processes=processes,
-        password=password,
         secrets=secrets,
         cpus=cpus,
         program=program,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loadstone.load.totals import LoadTotals
+from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.results.record import GeneratorHealth, Notice
 from loadstone.spec.profile import ProfileSpec
 from loadstone.units import format_duration
@@ -49,6 +49,12 @@ _OF_THE_GENERATOR = (
     "schedule-lag",
     "generator-exhausted",
 )
+
+
+def given_up_share(log: LoadLog) -> float:
+    """Of the measured operations, those whose end nobody waited for: they take longer than any."""
+    measured, given_up = log.measured(), log.given_up
+    return given_up / max(1, measured.count + measured.errors + given_up)
 
 
 def generator_notices(

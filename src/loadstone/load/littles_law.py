@@ -158,10 +158,11 @@ def _think(pacing: Mapping[str, Any], load: LoadTotals, hurried: Collection[str]
     """The wait between two operations, as often as each was made; None if one is not known."""
     named, parts = pacing.get("operations", {}), list[tuple[Moments, float]]()
     for name, each in load.operations.items():
-        at_once = each.count if name in hurried else 0
-        waited = each.count + sum(each.errors.values()) - at_once
+        is_hurried, failed = name in hurried, sum(each.errors.values())
+        at_once = each.count if is_hurried else 0
+        waited = each.count + failed - at_once
         wait = moments_of_wait(named.get(name, pacing["default"]))
-        if waited and wait is None:
+        if waited and (wait is None or is_hurried):
             return None
         parts += [(Moments(), at_once), (wait or Moments(), waited)]
     return mixed(parts)

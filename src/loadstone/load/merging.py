@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from loadstone.load import traces
 from loadstone.load.adding import Frame, merged_end, merged_hello, merged_tick, own_share
 from loadstone.protocol.frames import FrameError
 
@@ -240,7 +241,10 @@ class Merger:
 
 def _moved(frame: Frame, offset_s: float) -> Frame:
     times = ("t_s", "from_s", "to_s")
-    return {**frame, **{name: frame[name] + offset_s for name in times if name in frame}}
+    found = {**frame, **{name: frame[name] + offset_s for name in times if name in frame}}
+    if "traces" in frame:
+        found["traces"] = traces.moved(frame["traces"], offset_s)
+    return found
 
 
 def _kind(frame: Frame | None) -> str:

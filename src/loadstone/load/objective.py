@@ -16,7 +16,7 @@ SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 SHARES = ("errors", "loss")
 """Figures that are a number of operations, or with `%` a share of those that were due."""
 _FORM = re.compile(
-    r"(?:(?P<operation>[A-Za-z][\w-]*)\.)?"
+    r"(?:(?P<operation>[^\s<=](?:[^<=]*[^\s<=])?)\.)?"
     r"(?P<figure>p\d{1,2}(?:\.\d+)?|mean|max|errors|loss)"
     r"\s*(?P<relation><=|<|=)\s*"
     r"(?P<limit>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|%)?"

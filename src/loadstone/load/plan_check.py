@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadstone.errors import DriverError
-from loadstone.load.driver import PASSWORD_VARIABLE
 from loadstone.load.locate import DriverBinary
 from loadstone.spec.problems import Path, Problem
 
@@ -37,7 +36,6 @@ def refusal_of(
     Raises:
         DriverError: If it gives no answer.
     """
-    kept = {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
     try:
         answer = subprocess.run(
             [*binary.command, "check"],
@@ -45,7 +43,7 @@ def refusal_of(
             capture_output=True,
             text=True,
             timeout=LONGEST_S,
-            env=kept | dict(secrets),
+            env={**os.environ, **secrets},
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

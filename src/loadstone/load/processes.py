@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Mapping
 from math import ceil
-from typing import Any, Literal
+from typing import Literal
 
 from loadstone.host.locality import is_here
 from loadstone.limits import MOST_PROCESSES
 from loadstone.protocol.programs import Program
 from loadstone.targets.connection import Connection
 
-_FILES_OF_PROCESS, _FILES_OF_THREAD = 16, 4
+FILES_OF_PROCESS, FILES_OF_THREAD = 16, 4
 """What the driver keeps for itself."""
 SESSIONS_OF_PROCESSOR = 1000
 """So many sessions are work for another processor, if there is one to spare."""
@@ -23,10 +22,11 @@ _SHARE_BESIDE_SERVER = 4
 
 def processes_for(
     asked: int | Literal["auto"],
-    plan: Mapping[str, Any],
+    sessions: int,
     connection: Connection,
     program: Program,
     *,
+    threads: int = 1,
     nofile: int | None = None,
     processors: int | None = None,
 ) -> int:
@@ -34,9 +34,10 @@ def processes_for(
 
     Args:
         asked: Of the profile.
-        plan: Of the whole load: sessions and worker threads.
+        sessions: Of the whole load, the most at a time.
         connection: That each session opens.
         program: That makes the load.
+        threads: Worker threads of each process.
         nofile: Files that a process may open; default: the hard limit of this one, which the
             driver raises its own to.
         processors: That this process may use; default: as it is.
@@ -49,42 +50,29 @@ def processes_for(
     usable = len(os.sched_getaffinity(0)) if processors is None else processors
     return min(
         MOST_PROCESSES,
-        max(_by_files(plan, connection, limit), _by_processors(plan, connection, usable)),
+        max(
+            _by_files(sessions, connection, threads, limit),
+            _by_processors(sessions, connection, threads, usable),
+        ),
     )
 
 
-def _by_files(plan: Mapping[str, Any], connection: Connection, limit: int) -> int:
+def _by_files(sessions: int, connection: Connection, threads: int, limit: int) -> int:
     """So many that none needs more files than it may open."""
-    threads = int(plan.get("threads", 1))
-    needed = sessions_of(plan) * connection.files
-    room = limit - _FILES_OF_PROCESS - _FILES_OF_THREAD * threads
-    of_thread = room // threads
-    if needed <= room or of_thread < 1:
-        return 1  # in the second case the driver says what it lacks
+    room = limit - FILES_OF_PROCESS - FILES_OF_THREAD * threads
+    if sessions * connection.files <= room:
+        return 1
     # Sessions are dealt to the threads of all processes, so that a thread has one more at most.
-    return ceil(needed / (threads * of_thread))
+    of_thread = room // threads // connection.files
+    return ceil(sessions / (threads * of_thread)) if of_thread > 0 else 1
 
 
-def _by_processors(plan: Mapping[str, Any], connection: Connection, usable: int) -> int:
+def _by_processors(sessions: int, connection: Connection, threads: int, usable: int) -> int:
     """So many that the processors that are to spare share a load of many sessions."""
     beside = is_here(connection.host)
     to_spare = usable // _SHARE_BESIDE_SERVER if beside else usable - 1
-    worth = ceil(sessions_of(plan) / SESSIONS_OF_PROCESSOR)
-    return max(1, min(to_spare, worth) // int(plan.get("threads", 1)))
-
-
-def sessions_of(plan: Mapping[str, Any]) -> int:
-    """Sessions that the phases of a plan need at most."""
-    loads = [phase["load"] for phase in plan["phases"]]
-    return max(
-        (
-            max(load["users"]["from"], load["users"]["to"])
-            if load["model"] == "closed"
-            else load["sessions"]
-            for load in loads
-        ),
-        default=0,
-    )
+    worth = ceil(sessions / SESSIONS_OF_PROCESSOR)
+    return max(1, min(to_spare, worth) // threads)
 
 
 def _hard_limit() -> int:

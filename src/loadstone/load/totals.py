@@ -6,6 +6,7 @@ ticks, its totals are the same.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -134,6 +135,10 @@ def add_up(
     )
 
 
+_COUNT = re.compile(r"\d+")
+"""How an event begins that tells of operations which were given up."""
+
+
 class LoadLog:
     """Everything a driver said in one run. `add` may be used from the driver's reader thread."""
 
@@ -216,6 +221,15 @@ class LoadLog:
         if begun is not None:
             found.append(self._timing(begun, max(begun.t_s, self._last_s()), begun))
         return found
+
+    @property
+    def given_up(self) -> int:
+        """Operations that had not ended when the generator stopped waiting for them.
+
+        They are in no count and in no histogram: nobody knows how long they take.
+        """
+        told = (_COUNT.match(each.detail) for each in self.events if each.kind == "stalled")
+        return sum(int(found[0]) for found in told if found)
 
     def health(self, phase: str | None = None) -> GeneratorHealth | None:
         """Whether the generator kept up while load was measured; None if nothing was measured."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from loadstone.errors import DriverError
+from loadstone.protocol.traces import Traces
 
 PROTOCOL_VERSION = 4
 READABLE_VERSIONS = frozenset({2, 3, PROTOCOL_VERSION})
@@ -185,6 +186,8 @@ class End:
     max_rss_bytes: int
     facts: Mapping[str, float]
     engine_cpu_s: float | None = None
+    traces: Mapping[str, Traces] = field(default_factory=dict)
+    """Operation: whole transactions of it; only of those that have requests below them."""
 
 
 Frame = Hello | Event | Tick | End
@@ -364,6 +367,9 @@ def _end(value: Mapping[str, Any]) -> End:
         max_rss_bytes=int(value.get("max_rss_bytes", 0)),
         facts={name: float(fact) for name, fact in (value.get("facts") or {}).items()},
         engine_cpu_s=_seconds(value, "engine_cpu_s"),
+        traces={
+            name: Traces.model_validate(told) for name, told in (value.get("traces") or {}).items()
+        },
     )
 
 

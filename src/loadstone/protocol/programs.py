@@ -20,13 +20,15 @@ class Program:
     """Several processes of it can share a load."""
     logs_in: bool = False
     """It has the role `log-in`: it opens the sessions of a load, and asks for nothing."""
+    checks: bool = False
+    """It has the command `check`: it says of a plan what is wrong with it, and runs nothing."""
     most_sessions: int = MOST_SESSIONS
     """Open at a time."""
     most_threads: int = MOST_THREADS
     """Worker threads of one process."""
 
 
-DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER", shares=True, logs_in=True)
+DRIVER = Program("loadstone-driver", "LOADSTONE_DRIVER", shares=True, logs_in=True, checks=True)
 FIO = Program("loadstone-fio", "LOADSTONE_FIO", most_sessions=1, most_threads=1)
 """It runs fio, and makes frames of what fio writes."""
 RUNNER = Program(

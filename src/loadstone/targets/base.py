@@ -79,6 +79,9 @@ class Target:
     data_is_folder: ClassVar[bool] = True
     """What `data` of its spec names is a folder, or becomes one."""
 
+    fields: ClassVar[frozenset[str]] = frozenset()
+    """Of its spec, those that only some targets have: `reset`, `ca`, `sources`."""
+
     empty_bytes: ClassVar[int] = 0
     """Free space without which it is not made, before there are any data."""
 
@@ -109,6 +112,18 @@ class Target:
                 f"target {cls.engine} has no server", advice="leave server and process out"
             )
         return {"engine": cls.engine}
+
+    @classmethod
+    def reached(cls, spec: TargetSpec) -> Connection | None:
+        """How a load generator reaches it, without its password, before anything is started.
+
+        Returns:
+            None where that is not known before it is open.
+
+        Raises:
+            WrongInputError: If the address of `spec` cannot be read.
+        """
+        return None
 
     @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
@@ -272,6 +287,11 @@ class Target:
 
     def disk_bytes(self) -> int | None:
         """How large the disk is that is all of the test files; None: they are files."""
+        return None
+
+    @classmethod
+    def keeps_caches(cls, spec: TargetSpec) -> str | None:
+        """Why no trial can begin with cold caches; None if one can."""
         return None
 
     def settle(self, cache: str) -> None:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from loadstone.protocol.programs import DRIVER, Program
+
+PASSWORD_VARIABLE = "LOADSTONE_DRIVER_PASSWORD"  # noqa: S105 - a name, not a password
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A server that each session connects to by TCP."""
+
+    host: str
+    port: int
+    each: int = 1
+    """Most connections of a session to it at a time."""
 
 
 class Connection(ABC):
@@ -18,15 +30,32 @@ class Connection(ABC):
     host: str
     """Where the load arrives, if it leaves the generator's process: a name, an address, or the
     folder of a socket."""
-    password: str | None
-    """Handed over in the generator's environment only."""
     divisible: ClassVar[bool] = True
     """Several processes may have sessions of it at a time."""
+    chooses_sources: ClassVar[bool] = False
+    """Sessions can be told from which addresses of this machine they come (`coming_from`)."""
 
     @property
     def files(self) -> int:
         """That each session keeps open: sockets, most of them."""
         return 1
+
+    @property
+    def reaches(self) -> Sequence[Reach]:
+        """All servers that a session connects to by TCP: each of its connections takes a port."""
+        return ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Addresses of this machine that sessions come from; none: the system chooses."""
+        return ()
+
+    def coming_from(self, sources: tuple[str, ...]) -> Connection:
+        """The same, with sessions that come from these addresses of this machine.
+
+        Only of connections that have `chooses_sources`; others come from where they do.
+        """
+        return self
 
     @property
     def secrets(self) -> Mapping[str, str]:
@@ -35,7 +64,7 @@ class Connection(ABC):
 
     @abstractmethod
     def plan(self) -> dict[str, Any]:
-        """The plan's `connection`, without a password."""
+        """The plan's `connection`, with the names of variables in the place of secrets."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +75,6 @@ class NoConnection(Connection):
 
     program: Program = DRIVER
     host: str = ""
-    password: None = None
 
     def plan(self) -> dict[str, Any]:
         """Only that there is none."""
@@ -65,15 +93,28 @@ class ServerConnection(Connection):
     password: str | None = field(default=None, repr=False)
     program: Program = DRIVER
 
+    @property
+    def reaches(self) -> Sequence[Reach]:
+        """The server, unless it is reached by a Unix socket."""
+        return () if self.host.startswith("/") else (Reach(self.host, self.port),)
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """The password, if there is one."""
+        return {} if self.password is None else {PASSWORD_VARIABLE: self.password}
+
     def plan(self) -> dict[str, Any]:
         """Address, user and database."""
-        return {
+        plan: dict[str, Any] = {
             "protocol": self.protocol,
             "host": self.host,
             "port": self.port,
             "user": self.user,
             "database": self.database,
         }
+        if self.password is not None:
+            plan["password_env"] = PASSWORD_VARIABLE
+        return plan
 
 
 @dataclass(frozen=True)
@@ -88,7 +129,6 @@ class InProcessConnection(Connection):
     """Of each session."""
     program: Program = DRIVER
     host: str = ""
-    password: None = None
 
     def plan(self) -> dict[str, Any]:
         """Files and settings."""

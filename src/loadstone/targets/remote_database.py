@@ -6,6 +6,7 @@ import secrets
 import time
 from abc import abstractmethod
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
@@ -21,6 +22,7 @@ from loadstone.targets.served import ServedDatabase, SqlClient
 LEAVING_S = 1.0
 """So long the server may take to end a session whose client has gone."""
 _POLL_S = 0.02
+_CACHES = "the caches of a server at an address cannot be emptied from here"
 
 
 class RemoteDatabase(ServedDatabase):
@@ -55,6 +57,11 @@ class RemoteDatabase(ServedDatabase):
         """The address; nothing is reached."""
         return {"engine": cls.engine, "address": cls.address_of(spec).shown}
 
+    @classmethod
+    def reached(cls, spec: TargetSpec) -> ServerConnection:
+        """By the address."""
+        return replace(cls.address_of(spec), password_reference=None).connection()
+
     # -- life ----------------------------------------------------------------------------------
     def start(self) -> None:
         """Cannot be."""
@@ -73,6 +80,11 @@ class RemoteDatabase(ServedDatabase):
         raise self._not_ours("put out of service")
 
     # -- state ---------------------------------------------------------------------------------
+    @classmethod
+    def keeps_caches(cls, spec: TargetSpec) -> str:
+        """They are those of a server that is not ours."""
+        return _CACHES
+
     def snapshot(self, key: str) -> None:
         """Copies what is in the work database into a snapshot database."""
         self.analyse()
@@ -90,7 +102,7 @@ class RemoteDatabase(ServedDatabase):
         """Reads everything; caches of a server that is not ours cannot be emptied."""
         if cache != "warm":
             raise TargetError(
-                "the caches of a server at an address cannot be emptied from here",
+                _CACHES,
                 advice="use cache: warm, or a server that Loadstone starts",
             )
         self._warm()

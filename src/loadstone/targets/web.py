@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from loadstone.protocol.programs import DRIVER, Program
 from loadstone.targets.base import Target
-from loadstone.targets.connection import Connection
+from loadstone.targets.connection import Connection, Reach
 
 CONNECT_S = 10.0
 """So long an application may take to accept a connection."""
@@ -18,6 +18,8 @@ CONNECT_S = 10.0
 class WebConnection(Connection):
     """A web application. Each user of a load has connections of its own to it."""
 
+    chooses_sources: ClassVar[bool] = True
+
     url: str
     """Of its base, without a slash at the end."""
     host: str
@@ -26,24 +28,25 @@ class WebConnection(Connection):
     """File of the certificates (PEM) by which it is trusted; None: those of the system."""
     sources: tuple[str, ...] = ()
     """Addresses of this machine that connections come from; none: the system chooses."""
-    each: int = 1
-    """Most connections of a user to one origin."""
-    origins: int = 1
-    """To how many origins the requests of a user go."""
+    reaches: Sequence[Reach] = ()
+    """The servers that a user asks, as the workload says; it has a socket for each connection."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The secrets of the load."""
     program: Program = DRIVER
-    password: None = None
 
     @property
     def files(self) -> int:
         """A socket for each connection of a user."""
-        return self.each * self.origins
+        return sum(reach.each for reach in self.reaches)
 
     @property
     def secrets(self) -> Mapping[str, str]:
         """Those of the load."""
         return self.variables
+
+    def coming_from(self, sources: tuple[str, ...]) -> WebConnection:
+        """The sockets of a user are bound to its address before they connect."""
+        return replace(self, sources=sources)
 
     def plan(self) -> dict[str, Any]:
         """The address, whom to trust, and where connections come from."""

@@ -21,7 +21,7 @@ _HALVINGS = 10
 _FINER = 4.0
 """Levels of a bisection are round figures, finer than the precision by so much at least."""
 _ASSUMED = {"bisection": 1000.0, "steps": 20.0}
-"""Times the first level: a plan that must say how long it takes has the limit lie there."""
+"""Times the first level."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,20 @@ class Ascent:
     at_most: float | None = None
     whole: bool = False
     """Levels are whole numbers: users."""
+    bound: float | None = None
+    """The highest level whose load can be made, if there is one below `at_most`."""
 
     @property
     def top(self) -> float:
         """No level above it is tried."""
         most = self.increments.first * DOUBLING**MOST_DOUBLINGS
-        return most if self.at_most is None else self.at_most
+        asked = most if self.at_most is None else self.at_most
+        return asked if self.bound is None else min(asked, self.bound)
+
+    @property
+    def assumed(self) -> float:
+        """Plans, which must say how long a search takes, have the limit lie below it."""
+        return self.at_most or self.increments.first * _ASSUMED[self.increments.method]
 
     @property
     def bottom(self) -> float:
@@ -112,9 +120,9 @@ def narrowness(ascent: Ascent, low: float | None, high: float | None) -> float:
 def levels_at_most(ascent: Ascent) -> int:
     """Levels at most until a limit is found that lies between the first level and `at_most`.
 
-    Without `at_most` it is taken to lie within so many times the first level as `_ASSUMED` says.
+    Without `at_most` it is taken to lie below `assumed`.
     """
-    top = ascent.at_most or ascent.increments.first * _ASSUMED[ascent.increments.method]
+    top = ascent.assumed
     doublings = max(0, -floor(-log(max(1.0, top / ascent.increments.first)) / log(DOUBLING)))
     if ascent.increments.method == "bisection":
         finest = max(ascent.precision, 1 / top if ascent.whole else 0.0)

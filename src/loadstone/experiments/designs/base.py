@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from loadstone.experiments.designs.arrange import arrange
-from loadstone.results.record import SkippedRung, Status, TrialResult
+from loadstone.results.record import LevelBound, SkippedRung, Status, TrialResult
 from loadstone.spec.base import Level
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, TrialPlan, Variant
@@ -17,6 +17,24 @@ from loadstone.workloads.judging import judged_metrics
 
 BASELINE = "baseline"
 """Name of the first variant where a design has no better one."""
+
+
+@dataclass(frozen=True)
+class Upwards:
+    """Levels above those that an experiment names: they are tried if those below them hold."""
+
+    first: float
+    top: float
+    """No level above it is tried."""
+    assumed: float
+    """Plans take the limit to lie below it."""
+    unit: str
+    whole: bool
+    """Levels are whole numbers."""
+    field: Path | None
+    """Of the experiment, that says `top`; None where nobody does."""
+    at: Callable[[float], Sequence[Change]]
+    """What makes a level."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,15 @@ class Stages(ABC):
             results: Of all trials so far.
         """
 
+    @property
+    def bound(self) -> LevelBound | None:
+        """The highest level that is tried, where this machine can make no higher one."""
+        return None
+
+    def kept_to(self, bound: LevelBound) -> Stages:
+        """Itself, and no level above the bound is tried; without effect where all are known."""
+        return self
+
     def makes_again(self, result: TrialResult) -> bool:
         """Whether a trial is to be made again, because the machine disturbed it."""
         return result.status is Status.DISTURBED
@@ -93,6 +120,16 @@ class Around(Stages):
     def skipped(self) -> list[SkippedRung]:
         """As the design says."""
         return self._measured.skipped
+
+    @property
+    def bound(self) -> LevelBound | None:
+        """That of the design."""
+        return self._measured.bound
+
+    def kept_to(self, bound: LevelBound) -> Stages:
+        """Itself; the design does what there is to do."""
+        self._measured = self._measured.kept_to(bound)
+        return self
 
     def makes_again(self, result: TrialResult) -> bool:
         """As the design decides."""
@@ -169,6 +206,10 @@ class Design(ABC):
     def idle(self, experiment: Experiment) -> dict[Path, str]:
         """Fields that have no effect in this design as it is, with the reason."""
         return {}
+
+    def upwards(self, experiment: Experiment) -> Upwards | None:
+        """Levels above those of `variants` that may be tried; None where those are all."""
+        return None
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
         """The trials, to be handed out one stage after the other."""

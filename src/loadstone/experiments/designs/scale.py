@@ -125,7 +125,7 @@ def numbers(experiment: Experiment) -> list[float]:
     """Every N, ascending."""
     levels = _design(experiment).levels
     if isinstance(levels, LevelRange):
-        count = int((levels.to - levels.first) / levels.step + 1e-9) + 1
+        count = max(0, int((levels.to - levels.first) / levels.step + 1e-9)) + 1
         found = [levels.first + place * levels.step for place in range(count)]
         return found if found[-1] >= levels.to - 1e-9 else [*found, levels.to]
     return sorted(levels)

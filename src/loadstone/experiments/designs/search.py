@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
+from math import inf
 from typing import ClassVar
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs.arrange import arrange, trial_id
 from loadstone.experiments.designs.ascent import Ascent, levels_at_most
-from loadstone.experiments.designs.base import Design, Pair, Stages
+from loadstone.experiments.designs.base import Design, Pair, Stages, Upwards
 from loadstone.experiments.designs.search_state import (
     MOST_SOAKS,
     SHARES,
@@ -19,14 +21,17 @@ from loadstone.experiments.designs.search_state import (
     records_of,
 )
 from loadstone.load.objective import parse_objective, parse_term
-from loadstone.results.record import TrialResult
+from loadstone.results.record import LevelBound, TrialResult
 from loadstone.spec.design import LoadedBy, SearchDesign
 from loadstone.spec.model import Experiment
-from loadstone.spec.plans import LevelPlan, TrialPlan, Variant
-from loadstone.spec.problems import Path, Problem
+from loadstone.spec.plans import Change, LevelPlan, TrialPlan, Variant
+from loadstone.spec.problems import Path, Problem, near
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.search import SearchIncrements
 
+MOST_RAISED = 5000.0
+"""Users up to which the load of a running trial is raised, unless `at_most` says another number.
+The load has processes and ports for all of them from its beginning on."""
 IMPLIED = "errors < 1 %"
 """A level at which more operations fail does not hold, unless the objective says otherwise."""
 
@@ -49,13 +54,7 @@ class Search(Design):
     def problems(self, experiment: Experiment) -> list[Problem]:
         """Terms that cannot be read, and loads that cannot be raised as it is asked."""
         design = _design(experiment)
-        problems = []
-        for index, text in enumerate(design.objective):
-            try:
-                parse_term(text)
-            except WrongInputError as error:
-                message = f"{error.message} ({error.advice})" if error.advice else error.message
-                problems.append(Problem(("design", "objective", index), message))
+        problems = _term_problems(experiment)
         over = _over(experiment)
         if over == "users" and experiment.profile.load == "open":
             message = "an open load has no users: search over rate, or write load: closed"
@@ -87,6 +86,19 @@ class Search(Design):
         if rules.over == "users" and _design(experiment).first is not None:
             found["profile", "users"] = "the first level is that of --from"
         return found
+
+    def upwards(self, experiment: Experiment) -> Upwards:
+        """Up to `at_most`, or a million times the first level."""
+        rules = rules_of(experiment)
+        return Upwards(
+            first=SearchState(rules).next()[0].level,
+            top=rules.ascent.top,
+            assumed=rules.ascent.assumed,
+            unit=rules.unit,
+            whole=rules.ascent.whole,
+            field=None if rules.ascent.at_most is None else ("design", "at_most"),
+            at=lambda level: _changes(experiment, rules, level),
+        )
 
     def stages(self, experiment: Experiment, *, allow_unsafe: bool = False) -> Stages:
         """The trials, as the state of the search asks for them."""
@@ -128,6 +140,16 @@ class SearchStages(Stages):
     def pairs(self) -> list[Pair]:
         """Levels are judged, not compared."""
         return []
+
+    @property
+    def bound(self) -> LevelBound | None:
+        """As it was told."""
+        return self._rules.bound
+
+    def kept_to(self, bound: LevelBound) -> Stages:
+        """Itself; the search ends at that level, if it comes so far."""
+        self._rules = rules_of(self._experiment, bound)
+        return self
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
         """What the state of the search asks for."""
@@ -178,8 +200,12 @@ class SearchStages(Stages):
         )
 
 
-def rules_of(experiment: Experiment) -> Rules:
+def rules_of(experiment: Experiment, bound: LevelBound | None = None) -> Rules:
     """The search that an experiment asks for, with the defaults of its workload.
+
+    Args:
+        experiment: Of the design `search`.
+        bound: The highest level that the machine can make which runs it, or has run it.
 
     Raises:
         WrongInputError: If the workload or its parameters do not exist.
@@ -190,7 +216,9 @@ def rules_of(experiment: Experiment) -> Rules:
     return Rules(
         over=over,
         unit="users" if over == "users" else workload.search.rate_unit,
-        ascent=_ascent(experiment, workload, over),
+        ascent=replace(
+            _ascent(experiment, workload, over), bound=None if bound is None else bound.level
+        ),
         objective=_objective(design, workload),
         window_s=design.window,
         failures=design.failures,
@@ -199,6 +227,8 @@ def rules_of(experiment: Experiment) -> Rules:
         soak_s=workload.search.soak_s if design.soak is None else design.soak,
         confirm=design.confirm,
         raises=design.approach == "raise",
+        raised_to=design.at_most or (MOST_RAISED if over == "users" else inf),
+        bound=bound,
         sessions=profile.sessions if _has_sessions(workload, over) else None,
     )
 
@@ -263,16 +293,20 @@ def _variant(
     experiment: Experiment, rules: Rules, level: float, before: Sequence[Variant]
 ) -> Variant:
     """The configuration of a level; its step is from the first one."""
-    workload = _workload(experiment)
-    if rules.over == "users":
-        changes = workload.search.at_users(experiment.profile, int(level))
-    else:
-        changes = workload.search.at_rate(experiment.profile, level)
+    changes = _changes(experiment, rules, level)
     name = f"{rules.over}={_text(level)}"
     first = before[0].name if before else None
     if first in (None, name):
         return Variant(name=name, changes=changes, step=[])
     return Variant(name=name, changes=changes, step=changes, previous=first)
+
+
+def _changes(experiment: Experiment, rules: Rules, level: float) -> list[Change]:
+    """What makes a level the load."""
+    workload = _workload(experiment)
+    if rules.over == "users":
+        return workload.search.at_users(experiment.profile, int(level))
+    return workload.search.at_rate(experiment.profile, level)
 
 
 def _level_plan(rules: Rules, planned: PlannedLevel) -> LevelPlan:
@@ -286,6 +320,27 @@ def _level_plan(rules: Rules, planned: PlannedLevel) -> LevelPlan:
         objective=list(rules.objective),
         window_s=rules.window_s,
     )
+
+
+def _term_problems(experiment: Experiment) -> list[Problem]:
+    """Terms that cannot be read, and terms about operations that nobody makes."""
+    try:
+        known = _workload(experiment).operations()
+    except LoadstoneError:  # it is told as what it is
+        known = ()
+    problems = []
+    for index, text in enumerate(_design(experiment).objective):
+        path: Path = ("design", "objective", index)
+        try:
+            operation = parse_term(text).operation
+        except WrongInputError as error:
+            message = f"{error.message} ({error.advice})" if error.advice else error.message
+            problems.append(Problem(path, message))
+            continue
+        if known and operation is not None and operation not in known:
+            message = f"there is no operation {operation!r}; {near(operation, known)}"
+            problems.append(Problem(path, message))
+    return problems
 
 
 def _range_problems(experiment: Experiment) -> list[Problem]:

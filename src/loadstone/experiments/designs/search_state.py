@@ -21,7 +21,7 @@ from loadstone.experiments.designs.ascent import (
     next_level,
     share_of,
 )
-from loadstone.results.record import LevelRecord, Status, TrialResult
+from loadstone.results.record import LevelBound, LevelRecord, Status, TrialResult
 from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import LevelKind
 
@@ -52,6 +52,10 @@ class Rules:
     confirm: int
     raises: bool
     """The first levels are approached in one trial whose load is raised."""
+    raised_to: float = inf
+    """The highest level of that trial, if the search goes on."""
+    bound: LevelBound | None = None
+    """Of this machine."""
     sessions: int | None = None
     """That serve the arrivals of every level; None if a level is their number."""
 
@@ -323,11 +327,11 @@ class SearchState:
         ]
 
     def _raised(self, first: float) -> tuple[float, ...]:
-        """All levels from the first one up, while none fails."""
+        """The levels above the first one, while none fails."""
         levels = [first]
         while len(levels) <= MOST_DOUBLINGS:
             above = next_level(self.rules.ascent, levels[-1], None)
-            if above is None:
+            if above is None or above > self.rules.raised_to:
                 break
             levels.append(above)
         return tuple(levels[1:])

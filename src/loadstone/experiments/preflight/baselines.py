@@ -29,9 +29,12 @@ def baseline_problems(experiment: Experiment) -> list[Problem]:
 
 def _of_experiment(experiment: Experiment) -> Iterator[Problem]:
     """A database, whose placement is the factor, in one folder."""
-    design = experiment.design
-    if experiment.workload.name == "storage":
-        yield Problem(_BASELINE, "workload storage measures its placements already: leave it out")
+    from loadstone.workloads.registry import kind_of
+
+    design, workload = experiment.design, kind_of(experiment.workload)
+    if workload.measures_places:
+        said = f"workload {workload.name} measures its placements already: leave it out"
+        yield Problem(_BASELINE, said)
     compared = isinstance(design, CompareDesign) and design.factor == PLACED
     swept = isinstance(design, SweepDesign) and PLACED in design.factors
     if not compared and not swept:
@@ -49,17 +52,17 @@ def _of_experiment(experiment: Experiment) -> Iterator[Problem]:
 
 
 def _of_parameters(experiment: Experiment) -> list[Problem]:
-    from loadstone.workloads.registry import workload_of
-    from loadstone.workloads.storage.parameters import StorageParameters
+    from loadstone.workloads.registry import workload_class, workload_of
 
     spec = baseline_workload(experiment)
+    model = workload_class(spec.name).Parameters
     if "fio" in spec.parameters:
         return [Problem((*_BASELINE, "fio"), "a baseline has a profile, and no job file")]
     try:
-        StorageParameters.model_validate(spec.parameters)
+        model.model_validate(spec.parameters)
         tests = [step for step in workload_of(spec).steps() if step.column]
     except ValidationError as error:
-        return problems_of(error, StorageParameters, spec.parameters, _BASELINE)
+        return problems_of(error, model, spec.parameters, _BASELINE)
     except LoadstoneError as error:
         return [Problem(_BASELINE, _said(error))]
     if not tests:

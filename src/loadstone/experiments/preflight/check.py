@@ -6,13 +6,16 @@ The model has checked the types before; this asks the workload, the target and t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.preflight.crashes import crash_problems
+from loadstone.experiments.preflight.loads import examined_loads
 from loadstone.experiments.preflight.outages import outage_problems
+from loadstone.experiments.preflight.reach import reach_problems
 from loadstone.experiments.preflight.refusals import refuse_unfit
 from loadstone.experiments.preflight.spellings import spelling_problems
 from loadstone.experiments.preflight.systems import system_problems
@@ -20,6 +23,7 @@ from loadstone.factors.profile import decided_by
 from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.storage import check_role
 from loadstone.host import process, sysctl
+from loadstone.load.resources import Resources
 from loadstone.results.metrics import RESPONSE_P50, RESPONSE_P95, RESPONSE_P99
 from loadstone.spec.base import Level
 from loadstone.spec.design import (
@@ -33,7 +37,7 @@ from loadstone.spec.design import (
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
-from loadstone.targets.capabilities import SECOND_PLACE, WEB, explained
+from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)
 """Designs that name no factors: theirs follow from the design, if that is right."""
@@ -42,8 +46,23 @@ PERCENTILES = ("p50", "p95", "p99", "p99.9")
 """Of the response time of an operation: `new-order p95` is a metric too."""
 
 
+@dataclass(frozen=True)
+class Examined:
+    """What is known of an experiment before it begins."""
+
+    problems: list[Problem]
+    resources: Resources | None
+    """What its largest load takes of this machine, as far as that is known before a target is
+    open."""
+
+
 def check_experiment(experiment: Experiment) -> list[Problem]:
     """Everything that would stop the experiment, found without starting anything."""
+    return examine_experiment(experiment).problems
+
+
+def examine_experiment(experiment: Experiment) -> Examined:
+    """As `check_experiment`, with what was counted on the way."""
     of_design = design_of(experiment).problems(experiment)
     problems = of_design + _target_problems(experiment)
     problems += _profile_problems(experiment)
@@ -67,13 +86,13 @@ def check_experiment(experiment: Experiment) -> list[Problem]:
         problems += outage_problems(experiment)
     if not problems:
         problems += _detect_problems(experiment)
+    resources = None
     if not problems:
-        problems += _web_problems(experiment)
-    return [
-        *problems,
-        *_metric_problems(experiment),
-        *_reference_problems(experiment),
-    ]
+        problems += reach_problems(experiment)
+    if not problems:
+        problems, resources = examined_loads(experiment)
+    problems = [*problems, *_metric_problems(experiment), *_reference_problems(experiment)]
+    return Examined(problems, resources)
 
 
 def _target_problems(experiment: Experiment) -> list[Problem]:
@@ -203,6 +222,8 @@ def _variant_problems(experiment: Experiment) -> list[Problem]:
         problems += [Problem(path, message) for _, message in sysctl.exclusive(changes)]
     for variant in design_of(experiment).variants(experiment):
         found = _said(("design",), partial(_refuse_unfit_variant, experiment, variant))
+        if found and not variant.changes:  # it is wrong whatever the design is
+            return [*problems, *(Problem((), each.message) for each in found)]
         problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
     return problems
 
@@ -271,17 +292,6 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
     return problems
 
 
-def _web_problems(experiment: Experiment) -> list[Problem]:
-    """A load that this machine cannot make, or the driver does not understand."""
-    from loadstone.workloads.registry import kind_of
-
-    if WEB not in kind_of(experiment.workload).requires:
-        return []
-    from loadstone.experiments.preflight.web import web_problems
-
-    return web_problems(experiment)
-
-
 def _detect_problems(experiment: Experiment) -> list[Problem]:
     """A change to be found where nothing is compared, or where the number of blocks is open."""
     if experiment.detect is None:
@@ -302,9 +312,9 @@ def _reference_problems(experiment: Experiment) -> list[Problem]:
     design = experiment.design
     if not isinstance(design, LadderDesign) or design.reference is None:
         return []
-    from loadstone.results.references.catalogue import load_reference
+    from loadstone.results.references.catalogue import load_ladder
 
-    return _said(("design", "reference"), partial(load_reference, design.reference))
+    return _said(("design", "reference"), partial(load_ladder, design.reference))
 
 
 def _said(path: Path, ask: Callable[[], object]) -> list[Problem]:

@@ -23,10 +23,7 @@ def idle_fields(experiment: Experiment) -> dict[Path, str]:
         found["target", "data"] = "a server at an address has its own folder"
     else:
         found["target", "password"] = "nobody logs in where no address is given"
-    if _thinks_anyway(experiment):
-        found["profile", "think_time"] = (
-            "none leaves the think times of the scenario as they are: 0s means no think time"
-        )
+    found |= _idle_with_workload(experiment)
     if experiment.durability is None:
         found["crashes",] = "nothing is crashed (--durability, or loadstone crash)"
     if experiment.design.kind not in COMPARING:
@@ -34,15 +31,11 @@ def idle_fields(experiment: Experiment) -> dict[Path, str]:
     return found | dict(_varied(experiment)) | design_of(experiment).idle(experiment)
 
 
-def _thinks_anyway(experiment: Experiment) -> bool:
-    """Whether `none` replaces the think times of a scenario by nothing."""
-    from loadstone.workloads.http.workload import WebScenario
+def _idle_with_workload(experiment: Experiment) -> dict[Path, str]:
     from loadstone.workloads.registry import workload_of
 
-    workload, profile = workload_of(experiment.workload), experiment.profile
-    if profile.load != "closed" or profile.think_time != "none":
-        return False
-    return isinstance(workload, WebScenario) and workload.scenario.thinks
+    said = workload_of(experiment.workload).idle(experiment.profile)
+    return {("profile", name): why for name, why in said.items()}
 
 
 def _varied(experiment: Experiment) -> Iterator[tuple[Path, str]]:

@@ -100,6 +100,11 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
             f"cache: cold does not go with workload {parts.workload.name} as it is set: {warms}",
             advice="change that, or write cache: warm",
         )
+    kept = target_for(spec).keeps_caches(spec) if cache == "cold" else None
+    if kept:
+        raise WrongInputError(
+            f"cache: cold is not possible with {spec.engine}: {kept}", advice="write cache: warm"
+        )
     refuse_beyond_generator(parts)
     for name in workload.files():
         workload.examine_file(name)

@@ -10,10 +10,9 @@ from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.spec.problems import Path, Problem
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
-from loadstone.targets.capabilities import WEB
 
-_OF_WEB = ("ca", "reset", "reset_timeout_s", "sources")
-"""Fields of web applications."""
+_OF_SOME = ("ca", "reset", "reset_timeout_s", "sources")
+"""Fields that only some targets have."""
 
 
 def system_problems(target: TargetSpec) -> list[Problem]:
@@ -35,13 +34,9 @@ def _problems(path: Path, spec: TargetSpec) -> Iterator[Problem]:
         except LoadstoneError as error:
             advice = f" ({error.advice})" if error.advice else ""
             yield Problem((*path, field), f"{error.message}{advice}")
-    if WEB not in target_for(spec).capabilities:
-        for field in _OF_WEB:
-            if getattr(spec, field) != TargetSpec.model_fields[field].get_default():
-                yield Problem(
-                    (*path, field),
-                    f"is for web applications, and {spec.engine} is none: leave it out",
-                )
+    for field in sorted(set(_OF_SOME) - target_for(spec).fields):
+        if getattr(spec, field) != TargetSpec.model_fields[field].get_default():
+            yield Problem((*path, field), f"target {spec.engine} has no {field}: leave it out")
 
 
 def _can_be_folder(data: str | None) -> None:

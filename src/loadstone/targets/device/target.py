@@ -48,7 +48,6 @@ class DeviceConnection(Connection):
     path: Path
     program: Program = DRIVER
     host: str = ""
-    password: None = None
 
     def plan(self) -> dict[str, Any]:
         """Its path."""

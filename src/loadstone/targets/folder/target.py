@@ -31,7 +31,6 @@ class FolderConnection(Connection):
     folder: Path
     program: Program = DRIVER
     host: str = ""
-    password: None = None
 
     def plan(self) -> dict[str, Any]:
         """The folder."""

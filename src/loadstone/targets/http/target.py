@@ -28,6 +28,7 @@ class Http(WebApplication):
 
     engine = "http"
     capabilities: ClassVar[frozenset[str]] = frozenset({WEB})
+    fields: ClassVar[frozenset[str]] = frozenset({"ca", "reset", "reset_timeout_s", "sources"})
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
@@ -60,6 +61,11 @@ class Http(WebApplication):
         return {"engine": cls.engine, "address": address.url}
 
     @classmethod
+    def reached(cls, spec: TargetSpec) -> WebConnection:
+        """By the address."""
+        return connection_to(spec)
+
+    @classmethod
     def setting(cls, spec: TargetSpec, name: str, level: Level) -> SettingInfo:
         """Only `url`, another application in the place of the first."""
         if name != URL:
@@ -69,6 +75,11 @@ class Http(WebApplication):
             )
         parse(str(level))
         return SettingInfo(URL, needs="nothing")
+
+    @classmethod
+    def keeps_caches(cls, spec: TargetSpec) -> str:
+        """They are on the application's host."""
+        return "the caches of a web application cannot be emptied from here; target.reset may do it"
 
     @classmethod
     def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:

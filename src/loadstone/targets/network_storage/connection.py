@@ -19,7 +19,6 @@ class NetworkStorageConnection(Connection):
     url: str
     host: str = "127.0.0.1"
     program: Program = DRIVER
-    password: None = None
 
     def plan(self) -> dict[str, Any]:
         """Protocol and address."""
