@@ -12,7 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-ELSEWHERE = "leave it out, and say where it is: password: env:NAME or file:PATH (--password)"
+ELSEWHERE = (
+    "leave it out, and say where it is: password: env:NAME or file:PATH (--password); the scenario "
+    "of a web application says it itself"
+)
 """What to do about a password that was given itself."""
 HELD = "holds a password, or looks as if it did: it is not repeated"
 """What is wrong with such a word."""

@@ -20,6 +20,8 @@ _WIDE = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 """Byte order mark: encoding. UTF-32 first: its mark begins as that of UTF-16 does."""
+_GZIP = b"\x1f\x8b"
+"""How such a file begins (RFC 1952)."""
 _LOOKED_AT = 2000
 _SAVE = "save it as UTF-8: iconv -f ENCODING -t UTF-8 FILE"
 
@@ -91,8 +93,13 @@ def read_text(path: Path, *, errors: str = "strict", at_most_bytes: int | None =
     try:
         with path.open("rb") as file:
             data = file.read(-1 if at_most_bytes is None else at_most_bytes + 1)
+        if data.startswith(_GZIP):
+            raise WrongInputError(f"{path} is packed with gzip", advice="unpack it first: gunzip")
         if at_most_bytes is not None and len(data) > at_most_bytes:
-            raise WrongInputError(f"{path} is larger than it can sensibly be ({at_most_bytes:,} B)")
+            raise WrongInputError(
+                f"{path} is larger than such a file can sensibly be: "
+                f"{at_most_bytes / 1e6:g} MB at most"
+            )
         return decode(data, errors)
     except OSError as error:
         raise WrongInputError(f"{path} cannot be read: {error.strerror}") from error

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -32,20 +33,48 @@ def say(text: str) -> None:
 
 
 def say_document(text: str) -> None:
-    """A document on standard output: whole and in UTF-8, whatever the encoding of the terminal."""
+    """A document on standard output: whole and in UTF-8, whatever the encoding of the terminal.
+
+    Raises:
+        UnwritableError: If it cannot be written.
+    """
     text = text if text.endswith("\n") else f"{text}\n"
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8", errors="backslashreplace"))
-    else:
-        sys.stdout.write(text)
+    with writing():
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", errors="backslashreplace"))
+        else:
+            sys.stdout.write(text)
+
+
+class UnwritableError(LoadstoneError):
+    """Standard output takes no more, though nobody closed it: a full disk."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Standard output is written within the block, and nothing else is.
+
+    Raises:
+        BrokenPipeError: If the reader of a pipe went away.
+        UnwritableError: If it cannot be written otherwise.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwritableError(
+            f"standard output cannot be written: {error.strerror}",
+            advice="send it elsewhere; loadstone show prints a result again",
+        ) from error
 
 
 def out() -> Console:
     """The console on standard output."""
-    from rich.console import Console
+    from loadstone.cli.out_console import OutConsole
 
-    return Console(highlight=False, emoji=False)
+    return OutConsole(highlight=False, emoji=False)
 
 
 def plain_table(

@@ -11,6 +11,7 @@ from typing import Any
 from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import Written, parse_level, read_fields, validate
+from loadstone.experiments.places import place_paths
 from loadstone.experiments.preflight.idle import idle_fields
 from loadstone.spec.base import Level
 from loadstone.spec.model import EXPERIMENT_VERSION
@@ -70,15 +71,16 @@ class Draft:
                 option that would have no effect.
         """
         self._crash_by_design()
-        experiment = validate(self.data, self)
+        place_paths(self.data, FilePath.cwd())  # those of a file are whole already
+        written = validate(self.data, self)
         idle = [
             Problem(path, f"would have no effect: {why}")
-            for path, why in idle_fields(experiment).items()
+            for path, why in idle_fields(written.experiment).items()
             if path in self.options
         ]
         if idle:
             refuse(self, idle)
-        return Written(experiment, self)
+        return written
 
     def _crash_by_design(self) -> None:
         """`--crashes` says how often, whether crashes are the design or follow its trials."""
@@ -201,12 +203,24 @@ def _put_place(draft: Draft, place: str) -> None:
     A web application, or storage.
     """
     scheme, is_address, _ = place.partition("://")
+    if not is_address and _wants_web(draft.workload):
+        raise WrongInputError(
+            "--on: a web application is named by an address that begins with http:// or https://",
+            advice="write it in full, as --on http://localhost:8080",
+        )
     if is_address:
         engine, field = "http" if scheme in _WEB else scheme, "server"
     else:
         engine, field = "device" if FilePath(place).is_block_device() else "folder", "data"
     draft.put(("target", "engine"), engine, "--on")
     draft.put(("target", field), place, "--on")
+
+
+def _wants_web(workload: str) -> bool:
+    from loadstone.targets.capabilities import WEB
+    from loadstone.workloads.registry import WORKLOADS
+
+    return workload in WORKLOADS and WEB in WORKLOADS[workload].requires
 
 
 def _forget_url(draft: Draft) -> None:

@@ -12,7 +12,7 @@ from loadstone.cli.options import Execution
 from loadstone.cli.outlook import too_few_repeats
 from loadstone.errors import ExitCode, InterruptedTrialError, LeftBehindError
 from loadstone.experiments.file import Written
-from loadstone.experiments.preflight.check import check_experiment
+from loadstone.experiments.preflight.check import Examined, examine_experiment
 from loadstone.results.record import Status, TrialResult
 from loadstone.spec.problems import refuse
 
@@ -74,15 +74,19 @@ def execute(written: Written, execution: Execution) -> int:
     return worst(observer.results, every_loss=experiment.design.kind == "crash")
 
 
-def check(written: Written) -> None:
+def check(written: Written) -> Examined:
     """Refuses an experiment that cannot run, before anything is started.
+
+    Returns:
+        What was found out on the way.
 
     Raises:
         WrongInputError: With every problem and where it lies.
     """
-    problems = check_experiment(written.experiment)
-    if problems:
-        refuse(written.source, problems)
+    examined = examine_experiment(written.experiment)
+    if examined.problems:
+        refuse(written.source, examined.problems)
+    return examined
 
 
 def worst(results: Sequence[TrialResult], *, every_loss: bool = False) -> ExitCode:

@@ -160,7 +160,7 @@ def har(
         output: The scenario, a new file; that of its users, NAME-people.csv, lies beside it.
         host: Another host that may be asked, as `api.example` or `api.example:8443`; may be
             repeated. Without it only the host of the first page is asked.
-        keep_static: Static files are a transaction `first-visit`; else they are left out.
+        keep_static: Static files are fetched on a first visit; else they are left out.
         think_gap: A pause that is longer ends a transaction.
         json: Print one JSON document on standard output and nothing else there.
     """

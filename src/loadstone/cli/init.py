@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
-
-from pydantic.fields import FieldInfo
 
 from loadstone.cli.console import say_document
 from loadstone.cli.init_targets import TargetText, target_text
@@ -58,6 +57,8 @@ _PROFILE = {
     "measure": "  measure: 30s                  # the measured phase",
 }
 """Line of each field that a first profile shows."""
+_WIDTH, _COMMENTS = 100, 32
+"""Columns of a file, and the one at which its comments begin."""
 _NO_PROFILE = "profile: {}                     # the load is the workload's own"
 
 
@@ -89,7 +90,7 @@ def experiment_template(name: str, target: str | None = None) -> str:
     return _TEMPLATE.format(
         workload=name,
         name=f"name: {name}-first".ljust(31),
-        parameters=_parameters(cls.Parameters.model_fields, cls.fitting(_offers(engine))),
+        parameters=_parameters(cls, cls.fitting(_offers(engine))),
         target=text.section,
         profile=_profile(cls),
         factor=factor,
@@ -99,7 +100,8 @@ def experiment_template(name: str, target: str | None = None) -> str:
 
 
 def _profile(cls: type[AnyWorkload]) -> str:
-    lines = [line for field, line in _PROFILE.items() if field not in cls.decides]
+    usual = {**_PROFILE, **cls.first_profile}
+    lines = [line for field, line in usual.items() if field not in cls.decides]
     return "\n".join(["profile:", *lines] if lines else [_NO_PROFILE])
 
 
@@ -120,17 +122,20 @@ def _target_text(workload: str, required: frozenset[str], engine: str) -> Target
     return target_text(engine)
 
 
-def _parameters(fields: dict[str, FieldInfo], fitting: Mapping[str, Any]) -> str:
+def _parameters(cls: type[AnyWorkload], fitting: Mapping[str, Any]) -> str:
     """Each parameter with its default, or the level that fits the target, and what it means."""
-    lines = []
-    for name, field in fields.items():
+    lines: list[str] = []
+    for name, field in cls.Parameters.model_fields.items():
+        if name in cls.first_parameters:
+            lines.append(indent(cls.first_parameters[name].rstrip("\n"), "    "))
+            continue
         default = fitting.get(name, field.get_default(call_default_factory=True))
         if default is None:
             lines.append(_line(f"    # {name}:", field.description))
         elif is_duration(field.metadata):
             lines.append(_line(f"    {name}: {format_duration(default)}", field.description))
         elif isinstance(default, dict):
-            lines.append(f"    {name}:")
+            lines.append(_line(f"    {name}:", field.description))
             lines += [
                 _line(f"      {key}: {_scalar(value)}", None) for key, value in default.items()
             ]
@@ -140,7 +145,13 @@ def _parameters(fields: dict[str, FieldInfo], fitting: Mapping[str, Any]) -> str
 
 
 def _line(text: str, comment: str | None) -> str:
-    return f"{text:<31} # {comment}" if comment else text
+    """With its comment beside it, and below that where it is long."""
+    if not comment:
+        return text
+    room = _WIDTH - _COMMENTS - len("# ")
+    beside = f"{text:<{_COMMENTS - 1}} # "
+    first, *rest = wrap(comment, room, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([beside + first, *(" " * _COMMENTS + "# " + line for line in rest)])
 
 
 def _scalar(value: Any) -> str:

@@ -17,11 +17,12 @@ from itertools import pairwise
 from keyword import iskeyword
 from traceback import format_exception
 from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError, Group
 
 from loadstone import __version__
-from loadstone.cli.console import say_error
+from loadstone.cli.console import UnwritableError, say_error, writing
 from loadstone.cli.plain_signs import PLAIN_SIGNS
 from loadstone.errors import (
     ExitCode,
@@ -30,6 +31,9 @@ from loadstone.errors import (
     WrongInputError,
 )
 from loadstone.secret import ELSEWHERE, HELD, HIDDEN, holds_secret, masked, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 HELP = """A performance lab for data platforms: real workloads on real systems, one variable at a \
 time, figures you can defend."""
@@ -139,15 +143,22 @@ def _run(words: list[str], arguments: list[str], noted: list[int], *, debug: boo
         _refuse_empty(words)
         _say_what_is_left_behind(words)
         app = build_app(words[0] if words else "")
-        code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()
+        options: dict[str, Any] = {"console": _help_console()} if _asks_help(words) else {}
+        code = app(
+            words, exit_on_error=False, print_error=False, result_action="return_value", **options
+        )
+        with writing():
+            sys.stdout.flush()
         return code if isinstance(code, int) else int(ExitCode.OK)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # The reader of a pipe went away (`| head`): nothing to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         return int(ExitCode.OK)
+    except UnwritableError as error:
+        _say_no_more()
+        return say_error(error)
     except Exception as error:
         if noted and not isinstance(error, LoadstoneError):
             return int(ExitCode.INTERRUPTED)
@@ -183,6 +194,11 @@ def _for_the_user(error: Exception, arguments: list[str]) -> LoadstoneError:
     if isinstance(error, CycloptsError):
         return WrongOptionError(error, arguments)
     return _internal(error)
+
+
+def _say_no_more() -> None:
+    """What is still to be written on standard output would fail at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class WrongOptionError(LoadstoneError):
@@ -283,10 +299,19 @@ def _refuse_empty(words: Sequence[str]) -> None:
             )
 
 
+def _asks_help(words: Sequence[str]) -> bool:
+    return not words or "--help" in words or "-h" in words
+
+
+def _help_console() -> Console:
+    from loadstone.cli.out_console import OutConsole
+
+    return OutConsole()
+
+
 def _say_what_is_left_behind(words: list[str]) -> None:
     """One line about the runs that were killed and not yet put right."""
-    asks = not words or words[0].startswith("-") or words[0] in _NEEDS_NO_JOURNAL
-    if asks or "--help" in words or "-h" in words:
+    if _asks_help(words) or words[0].startswith("-") or words[0] in _NEEDS_NO_JOURNAL:
         return
     from loadstone.journal import open_journals
 

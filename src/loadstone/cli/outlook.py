@@ -23,6 +23,7 @@ from loadstone.experiments.designs.looks import look_limits
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.experiments.preflight.offered import offered_notices
+from loadstone.experiments.preflight.reach import bound_notices, bound_of
 from loadstone.experiments.preflight.refusals import refuse_unavailable
 from loadstone.experiments.preflight.space import (
     growth_bytes,
@@ -147,7 +148,7 @@ class Outlook:
     data_bytes: int | None
     """About; of one copy of the loaded data of all variants, if it is known."""
     resources: Resources | None
-    """What the connections of a web load take of this machine; None of other loads."""
+    """What the largest load takes of this machine; None where that is not known before."""
     growth_bytes: int | None
     """About; of what the trial that writes most adds to the database, if it is known."""
     free_bytes: int
@@ -157,17 +158,22 @@ class Outlook:
     """Why its comparisons can show nothing, if they cannot."""
     offered: list[str]
     """The metrics of verdicts that no level can change, with the reason."""
+    bounded: list[str]
+    """That a search ends at what this machine can make, with the level and the reason."""
     detection: Detection | None
     """How the change is found that it is to find; None where none is named."""
 
 
-def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outlook:
+def look_ahead(
+    experiment: Experiment, data_folder: Path, results: Path, resources: Resources | None = None
+) -> Outlook:
     """What the experiment would do, without starting anything.
 
     Args:
         experiment: Checked.
         data_folder: Where the data of an owned server would lie.
         results: Folder of earlier results.
+        resources: What was counted when it was checked.
 
     Raises:
         LoadstoneError: If it cannot be planned.
@@ -200,12 +206,13 @@ def look_ahead(experiment: Experiment, data_folder: Path, results: Path) -> Outl
         duration_s=duration_s,
         around=around,
         data_bytes=_data_bytes(experiment, variants),
-        resources=_resources(experiment),
+        resources=resources,
         growth_bytes=most_growth_bytes(experiment, variants),
         free_bytes=shutil.disk_usage(_existing(data_folder)).free,
         soak_s=rules_of(experiment).soak_s if experiment.design.kind == "search" else None,
         too_few_repeats=too_few_repeats(experiment),
         offered=[notice.message for notice in offered_notices(experiment)],
+        bounded=[notice.message for notice in bound_notices(experiment, bound_of(experiment))],
         detection=detection_of(experiment, results, unsafe=unsafe),
     )
 
@@ -367,13 +374,6 @@ def _data_bytes(experiment: Experiment, variants: list[Variant]) -> int | None:
             return None
         sizes[repr(sorted(workload.data_key().items()))] = size
     return sum(sizes.values())
-
-
-def _resources(experiment: Experiment) -> Resources | None:
-    """Of the load that has most connections."""
-    from loadstone.experiments.preflight.web import most_resources
-
-    return most_resources(experiment)
 
 
 def _existing(folder: Path) -> Path:

@@ -45,7 +45,9 @@ from loadstone.cli.outlook import (
     Outlook,
     look_ahead,
 )
+from loadstone.experiments.designs import design_of
 from loadstone.experiments.file import write_experiment
+from loadstone.factors.registry import apply_changes
 from loadstone.factors.target import level_text
 from loadstone.report.text import steps_said
 from loadstone.spec.model import Experiment
@@ -121,12 +123,13 @@ def command(
         draft.put(("detect",), detect, "--detect")
     _rename(draft, short)
     written = draft.finish()
-    check(written)
+    examined = check(written)
     if as_file:
         say_document(write_experiment(written.experiment))
         return
     experiment = written.experiment
-    outlook = look_ahead(experiment, Path(experiment.target.data or DEFAULT_DATA), DEFAULT_RESULTS)
+    data_folder = Path(experiment.target.data or DEFAULT_DATA)
+    outlook = look_ahead(experiment, data_folder, DEFAULT_RESULTS, examined.resources)
     if json:
         say_document(json_module.dumps(_document(outlook), indent=2))
     else:
@@ -164,6 +167,7 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "soak_s": outlook.soak_s,
         "too_few_repeats": outlook.too_few_repeats,
         "offered": outlook.offered,
+        "bounded": outlook.bounded,
         "detection": detection_document(outlook.detection),
     }
 
@@ -188,8 +192,12 @@ def _print(outlook: Outlook) -> None:
 
 
 def _load(outlook: Outlook) -> str:
+    """Of a design that goes up from a first level, that of the first."""
     experiment = outlook.experiment
-    return workload_of(experiment.workload).arrival(experiment.profile)
+    if design_of(experiment).upwards(experiment) is None:
+        return workload_of(experiment.workload).arrival(experiment.profile)
+    first = apply_changes(experiment, outlook.variants[0].changes)
+    return f"at first {workload_of(first.workload).arrival(first.profile)}"
 
 
 def _factor_table(title: str, lines: list[FactorLine]) -> Table:
@@ -258,7 +266,7 @@ def _print_cost(outlook: Outlook) -> None:
         )
     if outlook.too_few_repeats:
         console.print(f"Too few: {outlook.too_few_repeats}.")
-    for message in outlook.offered:
+    for message in [*outlook.offered, *outlook.bounded]:
         console.print(f"Note: {message}.", markup=False)
     if outlook.impossible:
         console.print(f"It will be refused: {outlook.impossible}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -43,6 +44,9 @@ def tell(imported: Imported, *, as_json: bool) -> None:
         say(f"put the users into {imported.people}: a row each; columns are values of the scenario")
     if imported.secrets:
         say(f"a run needs {', '.join(imported.secrets)} in its environment")
+    words = ["loadstone", "run", "http", "--on", imported.url]
+    words += ["--param", f"scenario={imported.scenario}", "--users", "1", "--measure", "30s"]
+    say(f"try it with one user: {shlex.join(words)}")
 
 
 def _document(imported: Imported) -> dict[str, object]:

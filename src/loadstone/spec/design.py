@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from loadstone.limits import MOST_RATE_PER_S
 from loadstone.spec.base import Level, Spec
@@ -194,6 +195,10 @@ class LevelRange(Spec):
     step: float = Field(default=1, gt=0)
 
 
+def _form_of(levels: object) -> str:
+    return "a range" if isinstance(levels, Mapping | LevelRange) else "a list"
+
+
 class ScaleDesign(Spec):
     """The same work at 1 to N of something, with the law of its scalability."""
 
@@ -202,9 +207,11 @@ class ScaleDesign(Spec):
         description="`users`, `clients`, `processors` (those that the server may run on), or any "
         "factor whose levels are numbers."
     )
-    levels: Annotated[list[float], Field(min_length=2)] | LevelRange = Field(
-        description="A list, or `{from: 1, to: 8}` with a `step` that is 1 by default."
-    )
+    levels: Annotated[
+        Annotated[Annotated[list[float], Field(min_length=2)], Tag("a list")]
+        | Annotated[LevelRange, Tag("a range")],
+        Discriminator(_form_of),
+    ] = Field(description="A list, or `{from: 1, to: 8}` with a `step` that is 1 by default.")
 
 
 Design = Annotated[

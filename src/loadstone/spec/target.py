@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from loadstone.spec.base import Level, Spec
+from loadstone.spec.paths import REFERENCE
+from loadstone.spec.problems import Path
 
 
 class StorageSpec(Spec):
@@ -58,6 +60,15 @@ _INSTALLED = ("mariadb",)
 def default_server(engine: str) -> str:
     """What `server` is where it is not said."""
     return "local" if engine in _INSTALLED else "embedded"
+
+
+def _own_paths(fields: Mapping[str, Any]) -> Iterator[Path]:
+    for name in ("data", "ca"):
+        if isinstance(fields.get(name), str):
+            yield (name,)
+    password = fields.get("password")
+    if isinstance(password, str) and password.startswith(REFERENCE):
+        yield ("password",)
 
 
 def _with_url(schema: dict[str, Any]) -> None:
@@ -118,6 +129,21 @@ class TargetSpec(Spec):
         description="Further systems by name, as levels of the factor `target.engine`. A level "
         "that is not among them is an engine with nothing else said.",
     )
+
+    @classmethod
+    def paths(cls, fields: Mapping[str, Any]) -> Iterator[Path]:
+        """The ways to the paths of files and folders among the fields of a target.
+
+        Those in an experiment file are relative to that file. Placements are named from the root.
+
+        Args:
+            fields: As they were written; nobody has judged them yet.
+        """
+        yield from _own_paths(fields)
+        others = fields.get("others")
+        for name, other in others.items() if isinstance(others, Mapping) else ():
+            if isinstance(other, Mapping):
+                yield from (("others", name, *way) for way in _own_paths(other))
 
     def other(self, name: str) -> TargetSpec:
         """The system that a level of `target.engine` means."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from loadstone.errors import WrongInputError
 from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
+from loadstone.spec.problems import Path as Way
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
@@ -24,6 +25,7 @@ from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.durability import CommitAudit
 from loadstone.workloads.measured import Measured, MetricSpec
 from loadstone.workloads.search import LoadSearch
+from loadstone.workloads.wanted import Wanted
 
 T = TypeVar("T", bound=Target)
 """What a workload needs its target to be."""
@@ -98,6 +100,10 @@ class Workload(ABC, Generic[T]):
     """Name of the metric that verdicts are about by default."""
     checks: ClassVar[tuple[CheckSpec, ...]]
     """All that `check` and `durability` can make."""
+    judges_secrets: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that it searches for passwords itself, and of which it repeats nothing then."""
+    measures_places: ClassVar[bool] = False
+    """Its tests are of where the data lie: nothing is measured of that besides."""
     decides: ClassVar[frozenset[str]] = frozenset()
     """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
     rebuilds: ClassVar[bool] = False
@@ -105,6 +111,11 @@ class Workload(ABC, Generic[T]):
     longer than their making."""
     first_factor: ClassVar[tuple[str, str] | None] = ("profile.users", "4, 8")
     """What a first comparison may vary, and its levels; None: a setting of the engine."""
+    first_parameters: ClassVar[Mapping[str, str]] = {}
+    """Parameter: the lines of YAML that a first experiment file has of it, with their comments;
+    the others are written with their defaults and descriptions."""
+    first_profile: ClassVar[Mapping[str, str]] = {}
+    """Field of the profile: its line in a first experiment file, in place of the usual one."""
     Search: ClassVar[type[LoadSearch]] = LoadSearch
     """How searches and scale curves raise its load."""
     judges_generator: ClassVar[bool] = False
@@ -119,6 +130,20 @@ class Workload(ABC, Generic[T]):
     def for_parameters(cls, parameters: BaseModel) -> type[Workload[T]]:
         """The class of a workload with these parameters, where it has several."""
         return cls
+
+    @classmethod
+    def paths(cls, parameters: Mapping[str, Any]) -> Sequence[Way]:
+        """The ways to the paths of files and folders among its parameters.
+
+        Those in an experiment file are relative to that file.
+
+        Args:
+            parameters: As they were written; nobody has judged them yet.
+
+        Returns:
+            Of those that are there: `(("csv",),)`.
+        """
+        return ()
 
     # -- what it needs -------------------------------------------------------------------------
     def needs(self) -> frozenset[str]:
@@ -236,6 +261,14 @@ class Workload(ABC, Generic[T]):
         """The plan's `pacing` with the keying and think times of the workload's origin."""
         return {"default": NO_WAITS}
 
+    def idle(self, profile: ProfileSpec) -> Mapping[str, str]:
+        """Fields of the profile whose present values do nothing with it as it is set, and why.
+
+        Args:
+            profile: Of the experiment.
+        """
+        return {}
+
     def plan(self, context: LoadContext[T]) -> dict[str, Any]:
         """What its generator is told: the plan's `workload` object."""
         return {
@@ -244,6 +277,13 @@ class Workload(ABC, Generic[T]):
             "parameters": self.parameters.model_dump(mode="json"),
         }
 
+    def known_plan(self) -> dict[str, Any] | None:
+        """What `plan` will be, if that is known before a target is open.
+
+        Its generator is asked then what is wrong with it, before anything begins.
+        """
+        return None
+
     def connected(self, connection: Connection) -> Connection:
         """The target's connection as its load uses it: with secrets of its own, say."""
         return connection
@@ -251,6 +291,22 @@ class Workload(ABC, Generic[T]):
     def program(self, connection: Connection) -> Program:
         """What makes its load: the one that the target's connection names."""
         return connection.program
+
+    def resources(self, profile: ProfileSpec, connection: Connection) -> Wanted:
+        """What its load wants of the machine that makes it.
+
+        It is held against what there is before anything begins, and its processes and source
+        addresses are those that the load has.
+
+        Args:
+            profile: Of a configuration.
+            connection: The target's.
+
+        Raises:
+            WrongInputError: If a secret of the load is not where it was said to be.
+        """
+        used = self.connected(connection)
+        return Wanted(self.loaded(profile), self.sessions(profile), used, self.program(used))
 
     def tools(self, connection: Connection | None) -> Mapping[str, Callable[[], str]]:
         """Programs of others that its generator runs.
@@ -263,8 +319,19 @@ class Workload(ABC, Generic[T]):
         """
         return {}
 
+    def operations(self) -> Sequence[str]:
+        """Names of its operations, as its generator tells them; none if they are not known before.
+
+        Raises:
+            WrongInputError: If a file that has them cannot be read.
+        """
+        return ()
+
     def hurried(self) -> frozenset[str]:
-        """Operations that a closed user follows at once when they end well, whatever its waits."""
+        """Operations that a closed user follows at once when they end well, whatever its waits.
+
+        How long it waits after one that failed is not known.
+        """
         return frozenset()
 
     # -- figures -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ planted slowdown is found. All its data is a number.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -95,6 +95,10 @@ class Noop(Workload[Target]):
             parameters["slower_after_s"] = own.slower_after_s
             parameters["slower_per_min"] = own.slower_per_min
         return {"name": self.name, "role": "run", "parameters": parameters}
+
+    def operations(self) -> Sequence[str]:
+        """The one that does nothing."""
+        return (self.name,)
 
     def program(self, connection: Connection) -> Program:
         """The driver; its processes cannot share one line of operations that wait."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from time import monotonic
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.results.trial_files import read_plan
+from loadstone.spec.problems import Path as Way
 from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.capabilities import SECOND_PLACE
 from loadstone.targets.database import Database
@@ -61,6 +62,11 @@ class EventArchive(DatabaseWorkload):
             | ({"table-compression"} if own.compress else set())
             | ({SECOND_PLACE} if own.move else set())
         )
+
+    @classmethod
+    def paths(cls, parameters: Mapping[str, Any]) -> Sequence[Way]:
+        """The file to replay."""
+        return [("csv",)] if isinstance(parameters.get("csv"), str) else []
 
     def files(self) -> Mapping[str, str]:
         """What the stations replay."""

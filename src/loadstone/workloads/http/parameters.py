@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from loadstone.errors import WrongInputError
 from loadstone.spec.base import Spec
 from loadstone.units import Percent
-from loadstone.workloads.http.reading import fields_of, is_text
+from loadstone.workloads.http.reading import fields_of, is_text, kept_scenario
 from loadstone.workloads.http.scenario import Scenario
 
 
@@ -38,7 +38,7 @@ class WebParameters(Spec):
         default=0.0,
         ge=0,
         le=100,
-        description="Of all transactions and log-ins, whose answers may be wrong.",
+        description="Percent of all transactions and log-ins whose answers may be wrong.",
     )
 
     @field_validator("scenario", mode="before")
@@ -47,8 +47,11 @@ class WebParameters(Spec):
         """The text that is kept with an experiment is a scenario again."""
         if not isinstance(value, str) or not is_text(value):
             return value
+        kept = kept_scenario(value)
+        if kept is not None:
+            return kept
         try:
-            data, _ = fields_of(value, "scenario")
+            data, _ = fields_of(value, "scenario")  # what is wrong with it is said field by field
         except WrongInputError as error:
             raise ValueError(error.message) from None
         return data

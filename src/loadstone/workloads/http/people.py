@@ -9,6 +9,9 @@ from pathlib import Path
 from loadstone.errors import WrongInputError
 from loadstone.text import read_lines
 
+_OTHERS = {";": "a semicolon", "\t": "a tab", "|": "a bar"}
+"""What other programs separate columns by."""
+
 
 @dataclass(frozen=True)
 class People:
@@ -43,6 +46,11 @@ def read_people(path: Path) -> People:
         raise WrongInputError(f"{path}:{reader.line_num}: is no CSV: {error}") from None
     if not columns:
         raise WrongInputError(f"{path} is empty", advice="its first line names the columns")
+    if len(columns) == 1 and (other := next(filter(columns[0].count, _OTHERS), None)):
+        raise WrongInputError(
+            f"{path}: its header is one column, with {_OTHERS[other]} in its name",
+            advice="separate columns by commas",
+        )
     twice = [name for name in columns if columns.count(name) > 1]
     if twice or "" in columns:
         raise WrongInputError(f"{path}: its header does not give each column a name of its own")

@@ -1,46 +1,25 @@
-"""Files that an experiment about a web application names: they lie beside its own."""
+"""The files that a scenario names: they lie beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from loadstone.workloads.http.reading import beside, is_text
+from loadstone.spec.paths import REFERENCE
+from loadstone.spec.problems import Path as Way
 
-WORKLOAD = "http"
 
-
-def place_files(data: dict[str, Any], folder: Path) -> None:
-    """Makes the paths of an experiment whole: they are relative to the file that it is written in.
+def paths_in(scenario: Any) -> Iterator[Way]:
+    """The ways to the paths in a scenario: its people, and secrets that lie in files.
 
     Args:
-        data: Fields of the file, which nobody has judged yet; changed in place.
-        folder: Where the file lies.
+        scenario: As it was written; nobody has judged it yet.
     """
-    workload, target = data.get("workload"), data.get("target")
-    if not isinstance(workload, dict) or workload.get("name") != WORKLOAD:
+    if not isinstance(scenario, Mapping):
         return
-    parameters = workload.get("parameters")
-    if isinstance(parameters, dict):
-        scenario = parameters.get("scenario")
-        if isinstance(scenario, dict):
-            _place(scenario, "people", folder)
-        elif isinstance(scenario, str) and not is_text(scenario):
-            _place(parameters, "scenario", folder)
-    for each in _targets(target):
-        _place(each, "ca", folder)
-
-
-def _targets(target: Any) -> Iterator[dict[str, Any]]:
-    if not isinstance(target, dict):
-        return
-    yield target
-    others = target.get("others")
-    if isinstance(others, dict):
-        yield from (each for each in others.values() if isinstance(each, dict))
-
-
-def _place(fields: dict[str, Any], name: str, folder: Path) -> None:
-    if isinstance(fields.get(name), str):
-        fields[name] = str(beside(fields[name], folder))
+    if isinstance(scenario.get("people"), str):
+        yield ("people",)
+    secrets = scenario.get("secrets")
+    for name, given in secrets.items() if isinstance(secrets, Mapping) else ():
+        if isinstance(given, str) and given.startswith(REFERENCE):
+            yield "secrets", name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode
+from ruamel.yaml.nodes import MappingNode, Node
 
 from loadstone.errors import WrongInputError
+from loadstone.spec.paths import place, whole
+from loadstone.spec.problems import Path as Way
 from loadstone.spec.problems import dotted, problems_of
 from loadstone.spec.yaml_lines import line_of
 from loadstone.text import read_text
+from loadstone.workloads.http.places import paths_in
 from loadstone.workloads.http.scenario import Scenario
 
 LARGEST_FILE_BYTES = 10_000_000
@@ -68,7 +72,62 @@ def parse_scenario(text: str, name: str) -> Scenario:
     Raises:
         WrongInputError: With everything that is wrong, each with its line and field.
     """
-    data, root = fields_of(text, name)
+    return _judged(*fields_of(text, name), name)
+
+
+@lru_cache(maxsize=4)
+def kept_scenario(text: str) -> Scenario | None:
+    """The scenario that is kept with an experiment, which asks for it many times.
+
+    Returns:
+        None if something is wrong with it.
+    """
+    try:
+        return parse_scenario(text, "scenario")
+    except WrongInputError:
+        return None
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Reads the file of a scenario; the files that it names lie beside it.
+
+    Raises:
+        WrongInputError: If it cannot be read, or is wrong.
+    """
+    data, root = fields_of(_text_of(path), str(path))
+    place(data, paths_in(data), path.parent)
+    return _judged(data, root, str(path))
+
+
+def in_full(path: Path) -> str:
+    """The file of a scenario as it is kept with an experiment.
+
+    Returns:
+        YAML, in which the files that lie beside it are named by their whole paths.
+
+    Raises:
+        WrongInputError: As `read_scenario`.
+    """
+    text = _text_of(path).rstrip("\n")
+    data, root = fields_of(text, str(path))
+    _judged(data, root, str(path))
+    written = {}
+    for way in paths_in(data):
+        node = _node_at(root, way)
+        if node is None:
+            raise WrongInputError(
+                f"{path}: {dotted(way)} comes from an anchor that is merged in",
+                advice="write it where it belongs: its path is kept whole with the experiment",
+            )
+        anchor = f"&{node.anchor} " if node.anchor else ""
+        named = json.dumps(whole(node.value, path.parent), ensure_ascii=False)
+        written[node.start_mark.index] = node.end_mark.index, anchor + named
+    for begin, (end, named) in sorted(written.items(), reverse=True):
+        text = f"{text[:begin]}{named}{text[end:]}"
+    return f"{text}\n"
+
+
+def _judged(data: dict[str, Any], root: MappingNode, name: str) -> Scenario:
     try:
         return Scenario.model_validate(data)
     except ValidationError as error:
@@ -84,39 +143,6 @@ def parse_scenario(text: str, name: str) -> Scenario:
     raise WrongInputError("\n".join(lines))
 
 
-def read_scenario(path: Path) -> Scenario:
-    """Reads the file of a scenario.
-
-    Raises:
-        WrongInputError: If it cannot be read, or is wrong.
-    """
-    return parse_scenario(_text_of(path), str(path))
-
-
-def in_full(path: Path) -> str:
-    """The file of a scenario as it is kept with an experiment.
-
-    Returns:
-        YAML, in which the file of people is named by its whole path.
-
-    Raises:
-        WrongInputError: As `read_scenario`.
-    """
-    text = _text_of(path).rstrip("\n")
-    scenario = parse_scenario(text, str(path))
-    if scenario.people is None:
-        return f"{text}\n"
-    _, root = fields_of(text, str(path))
-    begin, end = _extent(root, "people")
-    whole = json.dumps(str(beside(scenario.people, path.parent)), ensure_ascii=False)
-    return f"{text[:begin]}{whole}{text[end:]}\n"
-
-
-def beside(file: str, folder: Path) -> Path:
-    """The whole path of a file that is named by what lies in a folder."""
-    return (folder / Path(file).expanduser()).absolute()
-
-
 def _text_of(path: Path) -> str:
     return read_text(path, at_most_bytes=LARGEST_FILE_BYTES)
 
@@ -127,7 +153,10 @@ def _what(said: str | None) -> str:
     return _QUOTED.sub("***", first)
 
 
-def _extent(root: MappingNode, field: str) -> tuple[int, int]:
-    """Where the value of a field stands in the text: its first character, and that after it."""
-    value = next(value for name, value in root.value if name.value == field)
-    return value.start_mark.index, value.end_mark.index
+def _node_at(root: Node, way: Way) -> Node | None:
+    """Where a value stands in the text; None if it stands elsewhere."""
+    here: Node | None = root
+    for part in way:
+        if here is not None:
+            here = next((value for name, value in here.value if name.value == part), None)
+    return here

@@ -58,6 +58,11 @@ class Request(Spec):
         default={}, description="Name: where in the answer the value is that it stands for."
     )
 
+    cache: bool = Field(
+        default=False,
+        description="The browser keeps the answer, and asks again only when it must (a GET).",
+    )
+
     @property
     def method(self) -> str:
         """In lower case, as the field is called."""
@@ -105,6 +110,20 @@ class Request(Spec):
         good_name(self.name, "request")
         return self
 
+    @model_validator(mode="after")
+    def _can_be_kept(self) -> Request:
+        """Nothing is looked at in an answer that the browser does not get a second time."""
+        if not self.cache:
+            return self
+        if self.get is None or self._given:
+            raise ValueError("cache: is for a get without a body")
+        looks = self.expect.model_fields_set - {"status"}
+        if looks or self.extract:
+            raise ValueError(
+                "cache: nothing is looked at: leave out extract, and all of expect but status"
+            )
+        return self
+
     @property
     def _given(self) -> set[str]:
         """The bodies that are written, `json: null` among them."""
@@ -130,4 +149,5 @@ class Request(Spec):
             "expect": self.expect.driver(),
             "redirects": self.redirects,
             "extract": {name: how.driver() for name, how in self.extract.items()},
+            "cache": self.cache,
         }

@@ -15,7 +15,7 @@ from loadstone.workloads.http.literals import INSTEAD, literal_secrets
 from loadstone.workloads.http.requests import Request
 from loadstone.workloads.http.waits import NO_THINK_TIME, ThinkTime
 
-LOG_IN, LOG_OUT = "log-in", "log-out"
+LOG_IN, FIRST_VISIT, LOG_OUT = "log-in", "first-visit", "log-out"
 """Operations besides the transactions."""
 MOST_TRANSACTIONS = 1000
 _LONGEST_WAIT_S = 3600.0
@@ -86,7 +86,7 @@ def _driver(step: Request | Parallel | Pause) -> dict[str, Any]:
 
 
 class Steps(Spec):
-    """What is done to log in, or to log out."""
+    """What is done to log in, on a first visit, or to log out."""
 
     steps: list[Step] = Field(min_length=1, max_length=1000)
 
@@ -99,6 +99,31 @@ class Steps(Spec):
     def driver(self) -> dict[str, Any]:
         """As the plan has it."""
         return {"steps": [_driver(step) for step in self.steps]}
+
+
+class BackOff(Spec):
+    """Seconds for which a closed user holds off whose log-in has failed, give or take a half."""
+
+    first: float = Field(
+        default=1.0, ge=0, le=_LONGEST_WAIT_S, description="They double with each that fails."
+    )
+    longest: float = Field(default=30.0, ge=0, le=_LONGEST_WAIT_S)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> BackOff:
+        if self.first > self.longest:
+            raise ValueError(f"first ({self.first:g}) is more than longest ({self.longest:g})")
+        return self
+
+
+class LogIn(Steps):
+    """What is done to log in, and what if that fails."""
+
+    back_off_s: BackOff = BackOff()
+
+    def driver(self) -> dict[str, Any]:
+        """As the plan has it."""
+        return {**super().driver(), "back_off_s": self.back_off_s.model_dump()}
 
 
 class Transaction(Spec):
@@ -191,8 +216,11 @@ class Scenario(Spec):
         le=86_400.0,
         description="New connections look the name up again after this time.",
     )
-    log_in: Steps | None = Field(
+    log_in: LogIn | None = Field(
         default=None, description="What a user does first, until it succeeds."
+    )
+    first_visit: Steps | None = Field(
+        default=None, description="What a user does once, after its first log-in."
     )
     log_out: Steps | None = Field(
         default=None, description="What a user does who leaves in a drain phase."
@@ -243,6 +271,11 @@ class Scenario(Spec):
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(f"two transactions are called {twice[0]!r}: give each its own name")
+        if self.first_visit is not None and FIRST_VISIT in names:
+            raise ValueError(
+                f"{FIRST_VISIT} is what first_visit is called in figures: give the transaction "
+                "another name, or add its steps to first_visit"
+            )
         if self.order == "drawn" and not any(each.weight for each in self.transactions):
             raise ValueError("no transaction has a weight above 0: give one to one of them")
         if self.log_out is not None and self.log_in is None:
@@ -256,19 +289,11 @@ class Scenario(Spec):
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """Of the driver, in its order: log-ins, transactions, log-outs."""
-        first = () if self.log_in is None else (LOG_IN,)
+        """Of the driver, in its order: log-ins, first visits, transactions, log-outs."""
+        log_in = () if self.log_in is None else (LOG_IN,)
+        visit = () if self.first_visit is None else (FIRST_VISIT,)
         last = () if self.log_out is None else (LOG_OUT,)
-        return (*first, *self.names, *last)
-
-    @property
-    def each(self) -> int:
-        """Most connections of a user to one origin: one, unless requests are made together."""
-        steps = [step for each in self.transactions for step in each.steps]
-        for sign in filter(None, (self.log_in, self.log_out)):
-            steps += sign.steps
-        together = (isinstance(step, Parallel) and len(step.parallel) > 1 for step in steps)
-        return self.connections if any(together) else 1
+        return (*log_in, *visit, *self.names, *last)
 
     @property
     def thinks(self) -> bool:
@@ -296,6 +321,7 @@ class Scenario(Spec):
             "limits": self.limits.model_dump(),
             "resolve_every_s": self.resolve_every_s,
             "log_in": None if self.log_in is None else self.log_in.driver(),
+            "first_visit": None if self.first_visit is None else self.first_visit.driver(),
             "log_out": None if self.log_out is None else self.log_out.driver(),
             "transactions": [each.driver() for each in self.transactions],
         }

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from loadstone.errors import WrongInputError
 from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
+from loadstone.spec.paths import whole
+from loadstone.spec.problems import Path as Way
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import referred
@@ -21,12 +23,21 @@ from loadstone.targets.connection import Connection
 from loadstone.targets.web import WebApplication, WebConnection
 from loadstone.workloads.base import NO_WAITS, LoadContext, Workload, spans
 from loadstone.workloads.charts import Charts
+from loadstone.workloads.http import first
 from loadstone.workloads.http.checks import CHECKS, check_answers, check_left
-from loadstone.workloads.http.metrics import HEADLINE, METRICS, metric_values, resent_of
+from loadstone.workloads.http.metrics import (
+    HEADLINE,
+    METRICS,
+    errors_of,
+    metric_values,
+    resent_of,
+)
+from loadstone.workloads.http.origins import reaches_of
 from loadstone.workloads.http.parameters import WebParameters
 from loadstone.workloads.http.people import People, read_people
-from loadstone.workloads.http.reading import beside, in_full, read_scenario
-from loadstone.workloads.http.scenario import LOG_IN, Scenario
+from loadstone.workloads.http.places import paths_in
+from loadstone.workloads.http.reading import in_full, is_text, read_scenario
+from loadstone.workloads.http.scenario import FIRST_VISIT, LOG_IN, Scenario
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.search import LoadSearch
 
@@ -53,7 +64,10 @@ class WebScenario(Workload[WebApplication]):
     metrics = METRICS
     headline = HEADLINE
     checks = CHECKS
+    judges_secrets: ClassVar[frozenset[str]] = frozenset({"scenario"})
     rebuilds = True
+    first_parameters: ClassVar[Mapping[str, str]] = {"scenario": first.SCENARIO}
+    first_profile: ClassVar[Mapping[str, str]] = first.PROFILE
     Search = WebSearch
     parameters: WebParameters
 
@@ -68,6 +82,14 @@ class WebScenario(Workload[WebApplication]):
         return read_scenario(Path(given)) if isinstance(given, str) else given
 
     # -- files, secrets and people -------------------------------------------------------------
+    @classmethod
+    def paths(cls, parameters: Mapping[str, Any]) -> Sequence[Way]:
+        """The file of the scenario, or those that the scenario itself names."""
+        given = parameters.get("scenario")
+        if isinstance(given, str):
+            return [] if is_text(given) else [("scenario",)]
+        return [("scenario", *way) for way in paths_in(given)]
+
     def files(self) -> Mapping[str, str]:
         """That of the scenario; none once its text is kept with the experiment."""
         given = self.parameters.scenario
@@ -89,6 +111,10 @@ class WebScenario(Workload[WebApplication]):
         """Its secrets are where they are said to be, and so are its people."""
         self.variables()
         self.people()
+
+    def operations(self) -> Sequence[str]:
+        """Transactions, and what users do before and after them."""
+        return self.scenario.operations
 
     def variables(self) -> dict[str, str]:
         """The secrets, by the variable of the driver's environment that hands each over.
@@ -113,10 +139,7 @@ class WebScenario(Workload[WebApplication]):
     @property
     def _people_path(self) -> Path | None:
         given = self.scenario.people
-        if given is None:
-            return None
-        file = self.parameters.scenario
-        return beside(given, Path(file).parent if isinstance(file, str) else Path())
+        return None if given is None else Path(whole(given, Path.cwd()))
 
     def expected_size_bytes(self) -> int:
         """Nothing is loaded."""
@@ -141,16 +164,26 @@ class WebScenario(Workload[WebApplication]):
             return profile
         return profile.model_copy(update={"think_time": "specified"})
 
+    def idle(self, profile: ProfileSpec) -> Mapping[str, str]:
+        """`think_time: none`, where the scenario has think times of its own."""
+        asks = profile.load == "closed" and profile.think_time == "none"
+        if not (asks and self.scenario.thinks):
+            return {}
+        why = "none leaves the think times of the scenario as they are: 0s means no think time"
+        return {"think_time": why}
+
     def pacing(self) -> dict[str, Any]:
         """The think time of each transaction.
 
-        After a log-in that failed the driver waits for the usual one; one that succeeded is
-        followed at once.
+        After a log-in that failed the driver waits for the usual one at least; one that succeeded
+        is followed at once, and so is a first visit.
         """
         usual = self.scenario.think_time
         thinks = {each.name: each.think_time or usual for each in self.scenario.transactions}
         if self.scenario.log_in is not None:
             thinks[LOG_IN] = usual
+        if self.scenario.first_visit is not None:
+            thinks[FIRST_VISIT] = usual
         return {
             "default": NO_WAITS,
             "operations": {
@@ -159,15 +192,15 @@ class WebScenario(Workload[WebApplication]):
         }
 
     def hurried(self) -> frozenset[str]:
-        """A log-in: the first transaction follows."""
-        return frozenset({LOG_IN})
+        """A log-in and a first visit: the first transaction follows."""
+        return frozenset({LOG_IN, FIRST_VISIT})
 
     def plan(self, context: LoadContext[WebApplication]) -> dict[str, Any]:
         """The scenario."""
-        return self.told()
+        return self.known_plan()
 
-    def told(self) -> dict[str, Any]:
-        """What the driver is told of the scenario, wherever it is to run."""
+    def known_plan(self) -> dict[str, Any]:
+        """The scenario, which is the same wherever it is to run."""
         names = {
             name: _VARIABLE.format(number) for number, name in enumerate(self.scenario.secrets)
         }
@@ -180,17 +213,10 @@ class WebScenario(Workload[WebApplication]):
         }
 
     def connected(self, connection: Connection) -> Connection:
-        """With the secrets of the scenario, and as many connections as a user opens at most."""
-        return self.reached(connection) if isinstance(connection, WebConnection) else connection
-
-    def reached(self, connection: WebConnection) -> WebConnection:
-        """As `connected`, of an application that may not have been asked yet."""
-        return replace(
-            connection,
-            each=self.scenario.each,
-            origins=1 + len(self.scenario.hosts),
-            variables=self.variables(),
-        )
+        """With the secrets of the scenario, and the servers that its requests go to."""
+        web = cast(WebConnection, connection)  # so is that of every target that `requires` takes
+        reaches = reaches_of(self.scenario, web.url)
+        return replace(web, reaches=reaches, variables=self.variables())
 
     def program(self, connection: Connection) -> Program:
         """The load driver, whose users open their connections when they need them."""
@@ -206,8 +232,28 @@ class WebScenario(Workload[WebApplication]):
         return metric_values(measured, self.scenario.names)
 
     def notices(self, measured: Measured) -> list[Notice]:
-        """What was sent again, where connections went, and people who stand for several users."""
-        return [*_resent(measured), *_addresses(measured), *self._shared_people(measured)]
+        """Log-ins that failed, requests sent again, where connections went, people in common."""
+        found = [*self._shut_out(measured), *_resent(measured), *_addresses(measured)]
+        return [*found, *self._shared_people(measured)]
+
+    def _shut_out(self, measured: Measured) -> list[Notice]:
+        """That users stood before a closed door, and how long they waited there."""
+        failed, log_in = errors_of(measured.ticks, (LOG_IN,)), self.scenario.log_in
+        if log_in is None or not failed:
+            return []
+        why = ", ".join(f"{count:,} {name}" for name, count in failed.most_common())
+        back_off = log_in.back_off_s
+        return [
+            Notice(
+                code="log-ins-failed",
+                severity="warning",
+                message=f"{failed.total():,} log-ins failed ({why}): a closed user then held off, "
+                f"{back_off.first:g} s at first and up to {back_off.longest:g} s, give or take a "
+                "half",
+                advice="fewer users were at work than there were: see what the application says "
+                "to a log-in; log_in: back_off_s sets how long they hold off",
+            )
+        ]
 
     def _shared_people(self, measured: Measured) -> list[Notice]:
         people = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from loadstone.workloads.oltp.durability import OrderAudit
 from loadstone.workloads.oltp.fingerprint import fingerprint_tables
 from loadstone.workloads.oltp.ledger import ledger_of, read_counters
 from loadstone.workloads.oltp.metrics import HEADLINE, METRICS, metric_values
-from loadstone.workloads.oltp.parameters import WAITS, OrderEntryParameters
+from loadstone.workloads.oltp.parameters import OPERATIONS, WAITS, OrderEntryParameters
 from loadstone.workloads.oltp.population import (
     FIXED,
     FIXED_TABLES,
@@ -102,6 +102,10 @@ class OrderEntry(DatabaseWorkload):
     def plan(self, context: LoadContext[Database]) -> dict[str, Any]:
         """The five transactions with their weights."""
         return {"name": self.name, "role": "run", "parameters": self.parameters.driver()}
+
+    def operations(self) -> Sequence[str]:
+        """The transactions."""
+        return OPERATIONS
 
     def pacing(self) -> dict[str, Any]:
         """Keying and think times of clause 5.2.5.7."""

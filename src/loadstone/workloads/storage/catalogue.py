@@ -33,7 +33,7 @@ from loadstone.workloads.storage.catalogue_files import (
     read_back,
 )
 from loadstone.workloads.storage.catalogue_parameters import KEPT, MIX
-from loadstone.workloads.storage.names import GIVEN, NUMBERED, names_of, read_names
+from loadstone.workloads.storage.names import is_file, names_of, read_names
 from loadstone.workloads.storage.parameters import StorageParameters
 
 
@@ -84,7 +84,7 @@ class Catalogue(Workload[Target]):
     def files(self) -> Mapping[str, str]:
         """The list of names, if it is one's own."""
         names = self.parameters.names
-        return {} if names in (NUMBERED, GIVEN) else {"names": names}
+        return {"names": names} if is_file(names) else {}
 
     def examine_file(self, parameter: str) -> None:
         """Each name must do as that of a folder."""

@@ -56,6 +56,11 @@ def read_names(path: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
+def is_file(scheme: str) -> bool:
+    """Whether a scheme of names is the path of a list of one's own."""
+    return scheme not in (NUMBERED, GIVEN)
+
+
 def names_of(scheme: str) -> tuple[str, ...]:
     """Names by scheme: none for `numbered`, the list for `given`, else those of the file."""
     if scheme == NUMBERED:

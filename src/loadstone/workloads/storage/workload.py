@@ -17,6 +17,7 @@ from loadstone.host.memory_group import BoundedGroup
 from loadstone.placements.place import parse_size
 from loadstone.protocol.programs import FIO, Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
+from loadstone.spec.problems import Path as Way
 from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
@@ -40,6 +41,7 @@ from loadstone.workloads.storage.metrics import (
     passes_of,
     score_of,
 )
+from loadstone.workloads.storage.names import is_file
 from loadstone.workloads.storage.notices import notices_of
 from loadstone.workloads.storage.parameters import StorageParameters
 from loadstone.workloads.storage.profiles import StorageProfile
@@ -67,6 +69,7 @@ class Storage(Workload[Target]):
     headline = HEADLINE
     checks = (DONE, READ_BACK, *catalogue_checks.CHECKS)
     judges_generator = True
+    measures_places = True
     decides: ClassVar[frozenset[str]] = frozenset(
         {
             *("load", "users", "rate_per_s", "arrival", "sessions", "queue", "backlog", "drain"),
@@ -104,6 +107,13 @@ class Storage(Workload[Target]):
         writing = [job for test in self.profile.tests for job in test.jobs if job.writes]
         syncs = {job.sync or self.parameters.sync for job in writing} - {"none"}
         return self.requires | syncs | ({OVERWRITING} if writing else frozenset())
+
+    @classmethod
+    def paths(cls, parameters: Mapping[str, Any]) -> Sequence[Way]:
+        """The job file, unless it is its text; the list of names, if it is one's own."""
+        fio, names = parameters.get("fio"), parameters.get("names")
+        found: list[Way] = [("fio",)] if isinstance(fio, str) and not is_text(fio) else []
+        return [*found, ("names",)] if isinstance(names, str) and is_file(names) else found
 
     def files(self) -> Mapping[str, str]:
         """The job file; none once its text is kept with the experiment."""

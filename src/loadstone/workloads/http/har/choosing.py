@@ -40,8 +40,8 @@ class Choice:
     """The application, as `https://app.example`: the target's address."""
     exchanges: tuple[Exchange, ...]
     """In the order in which the browser asked."""
-    static: tuple[Exchange, ...]
-    """Static files, each once, if they are wanted."""
+    static: tuple[Entry, ...]
+    """Entries of static files in their order, if they are wanted."""
     left_out: tuple[LeftOut, ...]
 
 
@@ -70,25 +70,25 @@ def choose(recording: Recording, hosts: Sequence[str], *, keep_static: bool) -> 
         WrongInputError: If nothing was answered, nothing is left, or a host was never asked.
     """
     allowed = _hosts(recording.entries, hosts)
-    left_out, kept, static = list(recording.broken), list[Entry](), dict[str, Entry]()
+    left_out, kept, static = list(recording.broken), list[Entry](), list[Entry]()
     for entry in recording.entries:
         reason = _reason(entry, allowed)
         if not reason:
             kept.append(entry)
         elif reason == _STATIC and keep_static and entry.answer.status < 400:
-            static.setdefault(entry.url, entry)
+            static.append(entry)
         else:
             left_out.append(LeftOut(entry.number, entry.shown, reason))
     exchanges = _folded(kept, allowed, left_out)
     if not exchanges:
         raise WrongInputError(
             f"nothing of the recording is left to ask {allowed.origin} for",
-            advice="--host NAME takes further hosts, --keep-static takes static files",
+            advice="record pages or what their scripts ask for; --host NAME takes further hosts",
         )
     return Choice(
         allowed.origin,
         tuple(exchanges),
-        tuple(Exchange((each,)) for each in static.values()),
+        tuple(static),
         tuple(sorted(left_out, key=lambda each: each.number)),
     )
 

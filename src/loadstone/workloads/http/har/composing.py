@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,13 @@ from loadstone.workloads.http.har.choosing import Choice
 from loadstone.workloads.http.har.credentials import Credentials, find_credentials
 from loadstone.workloads.http.har.entries import Entry, Exchange, LeftOut
 from loadstone.workloads.http.har.hiding import STARS, Hidden
+from loadstone.workloads.http.har.keeping import asked_again
 from loadstone.workloads.http.har.names import Names, request_name
 from loadstone.workloads.http.har.requests import Writer
 from loadstone.workloads.http.har.sources import Wanted
 from loadstone.workloads.http.har.templates import AsRecorded
 from loadstone.workloads.http.har.tracing import Collector, Tracer, Untraced
-from loadstone.workloads.http.har.transactions import FIRST_VISIT, Step, Story, tell
+from loadstone.workloads.http.har.transactions import Step, Story, tell
 
 _ACCESS = re.compile(r'"((?:access|id|auth)_?token|jwt|bearer)"\s*:\s*"', re.IGNORECASE)
 _LEAST_THINK_S = 0.1
@@ -59,7 +60,7 @@ def compose(choice: Choice, entries: Sequence[Entry], gap_s: float) -> Composed:
     exchanges = [each for each in choice.exchanges if each.number not in credentials.failed]
     known = {credentials.user_name, *credentials.passwords} - {""}
     story = tell(exchanges, credentials.log_in, gap_s, known)
-    if not story.transactions and not choice.static:
+    if not story.transactions:
         raise WrongInputError(
             "the recording holds nothing but a log-in",
             advice="record what users do, too: pages, lists, forms",
@@ -71,7 +72,8 @@ def compose(choice: Choice, entries: Sequence[Entry], gap_s: float) -> Composed:
     tracer = Tracer(
         story.steps, len(story.log_in), Wanted(collector.texts), credentials, choice.origin
     )
-    scenario = _scenario(choice, story, _Operations(writer, tracer, known))
+    again = asked_again(choice.static, story.steps)
+    scenario = _scenario(choice, story, _Operations(writer, tracer, known, again))
     left_out = [*choice.left_out, *_failed(choice, credentials)]
     return _redacted(
         Composed(
@@ -90,17 +92,30 @@ def compose(choice: Choice, entries: Sequence[Entry], gap_s: float) -> Composed:
 class _Operations:
     """Writes the requests of transactions, all of them before what is extracted is known."""
 
-    def __init__(self, writer: Writer, tracer: Tracer, known: set[str]) -> None:
-        self.writer, self.tracer, self.known = writer, tracer, known
+    def __init__(
+        self,
+        writer: Writer,
+        tracer: Tracer,
+        known: set[str],
+        again: Mapping[int, Sequence[Entry]],
+    ) -> None:
+        self.writer, self.tracer, self.known, self.again = writer, tracer, known, again
         self._written = list[tuple[int, dict[str, Any]]]()
 
     def steps(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
-        """The steps of one operation."""
+        """The steps of one operation.
+
+        A request that stands alone is a page as a rule: its files come after it.
+        """
         names = Names()
         found: list[dict[str, Any]] = []
         for step in steps:
             requests = [self._request(each, names) for each in step]
-            found.append(requests[0] if len(requests) == 1 else {"parallel": requests})
+            files = [self._file(each, names) for each in self.again.get(step[0].number, ())]
+            if len(requests) == 1:
+                found += [*requests, *_together(files)]
+            else:
+                found += _together([*requests, *files])
         return found
 
     def _request(self, exchange: Exchange, names: Names) -> dict[str, Any]:
@@ -109,20 +124,20 @@ class _Operations:
         self._written.append((exchange.number, request))
         return request
 
-    def static(self, exchanges: Sequence[Exchange]) -> dict[str, Any]:
-        """All static files as one transaction, at the same time."""
-        names, recorded = Names(), AsRecorded()
-        requests: list[dict[str, Any]] = [
-            {
-                "request": names.unused(request_name(each.asked, self.known), " "),
-                each.asked.method.lower(): self.writer.address(each.asked.url, recorded),
-            }
-            for each in exchanges
-        ]
-        together = [
-            requests[at : at + _MOST_AT_ONCE] for at in range(0, len(requests), _MOST_AT_ONCE)
-        ]
-        return {"name": FIRST_VISIT, "steps": [{"parallel": each} for each in together]}
+    def first_visit(self, static: Sequence[Entry]) -> list[dict[str, Any]]:
+        """Steps that ask for all static files, each once."""
+        names, files = Names(), dict[str, Entry]()
+        for each in static:
+            files.setdefault(each.url, each)
+        return _together([self._file(each, names) for each in files.values()])
+
+    def _file(self, entry: Entry, names: Names) -> dict[str, Any]:
+        """A request whose answer the browser keeps, of the address as it was recorded."""
+        request: dict[str, Any] = {
+            "request": names.unused(request_name(entry, self.known), " "),
+            entry.method.lower(): self.writer.address(entry.url, AsRecorded()),
+        }
+        return {**request, "cache": True} if entry.method == "GET" else request
 
     def put_extractions(self) -> None:
         """Adds to each request what others take from its answer."""
@@ -131,10 +146,18 @@ class _Operations:
                 request["extract"] = dict(extracts)
 
 
+def _together(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Steps that make requests at the same time, as many as a step may have."""
+    if len(requests) == 1:
+        return list(requests)
+    parts = range(0, len(requests), _MOST_AT_ONCE)
+    return [{"parallel": list(requests[at : at + _MOST_AT_ONCE])} for at in parts]
+
+
 def _scenario(choice: Choice, story: Story, operations: _Operations) -> dict[str, Any]:
     log_in = operations.steps(story.log_in)
-    transactions = [operations.static(choice.static)] if choice.static else []
-    transactions += [
+    first_visit = operations.first_visit(choice.static)
+    transactions = [
         {"name": each.name, "steps": operations.steps(each.steps)} for each in story.transactions
     ]
     log_out = operations.steps(story.log_out)
@@ -148,6 +171,7 @@ def _scenario(choice: Choice, story: Story, operations: _Operations) -> dict[str
         "order": "in-turn",
         "think_time": _think_time(story),
         "log_in": {"steps": log_in} if log_in else None,
+        "first_visit": {"steps": first_visit} if first_visit else None,
         "log_out": {"steps": log_out} if log_out else None,
         "transactions": transactions,
     }
@@ -155,8 +179,8 @@ def _scenario(choice: Choice, story: Story, operations: _Operations) -> dict[str
 
 
 def _other_hosts(choice: Choice) -> list[str]:
-    exchanges = (*choice.exchanges, *choice.static)
-    return sorted({hop.origin for each in exchanges for hop in each.hops} - {choice.origin})
+    hops = (hop for each in choice.exchanges for hop in each.hops)
+    return sorted({each.origin for each in (*hops, *choice.static)} - {choice.origin})
 
 
 def _think_time(story: Story) -> dict[str, Any] | None:

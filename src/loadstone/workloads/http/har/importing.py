@@ -12,6 +12,10 @@ from loadstone.workloads.http.har.entries import LeftOut
 from loadstone.workloads.http.har.reading import read_har
 from loadstone.workloads.http.har.tracing import Untraced
 from loadstone.workloads.http.har.writing import people_of, refuse_existing, write
+from loadstone.workloads.http.scenario import FIRST_VISIT, LOG_IN, LOG_OUT
+
+_OF = {"log_in": LOG_IN, "first_visit": FIRST_VISIT, "log_out": LOG_OUT}
+"""Parts of a scenario besides its transactions, and what results call them."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ def import_har(
         recording: A HAR file.
         output: The file of the scenario; that of its people is written beside it.
         hosts: Further hosts that may be asked: `host`, `host:port` or `http(s)://host:port`.
-        keep_static: Static files become a transaction `first-visit`.
+        keep_static: Static files are fetched on a first visit, and kept as browsers do.
         gap_s: A pause that is longer ends a transaction.
 
     Raises:
@@ -70,13 +74,13 @@ def import_har(
 def _operations(composed: Composed) -> tuple[str, ...]:
     scenario = composed.scenario
     names = [each["name"] for each in scenario["transactions"]]
-    log_in = ["log-in"] if "log_in" in scenario else []
-    log_out = ["log-out"] if "log_out" in scenario else []
-    return (*log_in, *names, *log_out)
+    first = [_OF[field] for field in ("log_in", "first_visit") if field in scenario]
+    last = [_OF[field] for field in ("log_out",) if field in scenario]
+    return (*first, *names, *last)
 
 
 def _requests(composed: Composed) -> int:
     scenario = composed.scenario
-    parts = [scenario.get("log_in"), *scenario["transactions"], scenario.get("log_out")]
+    parts = [*(scenario.get(field) for field in _OF), *scenario["transactions"]]
     steps = [step for part in parts if part for step in part["steps"]]
     return sum(len(step.get("parallel", [step])) for step in steps)

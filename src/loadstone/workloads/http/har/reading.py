@@ -18,6 +18,7 @@ from typing import Any
 
 from loadstone.errors import WrongInputError
 from loadstone.text import read_text, readable
+from loadstone.units import format_size
 from loadstone.workloads.http.har.bodies import boundary_of
 from loadstone.workloads.http.har.entries import (
     Answer,
@@ -90,6 +91,11 @@ def read_har(path: Path) -> Recording:
 
 def _entries(path: Path) -> list[Any]:
     readable(path)
+    if path.stat().st_size > LARGEST_FILE_BYTES:
+        raise WrongInputError(
+            f"{path} is larger than a recording may be: {format_size(LARGEST_FILE_BYTES)} at most",
+            advice="record less at a time, or clear the list of the network tool before",
+        )
     root = _parsed(path, read_text(path, at_most_bytes=LARGEST_FILE_BYTES))
     log = root.get("log") if isinstance(root, Mapping) else None
     entries = log.get("entries") if isinstance(log, Mapping) else None

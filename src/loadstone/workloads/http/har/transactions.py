@@ -9,9 +9,9 @@ from statistics import median
 
 from loadstone.workloads.http.har.entries import Exchange
 from loadstone.workloads.http.har.names import Names, transaction_name
+from loadstone.workloads.http.scenario import FIRST_VISIT, LOG_IN, LOG_OUT
 
-FIRST_VISIT = "first-visit"
-_RESERVED = ("log-in", "log-out", FIRST_VISIT)
+_RESERVED = (LOG_IN, LOG_OUT, FIRST_VISIT)
 _LOG_OUT = re.compile(
     r"(?<![A-Za-z])(?i:log|sign)[-_]?(?i:out|off)(?![a-z])|(?:Log|Sign)(?i:out|off)(?![a-z])"
 )

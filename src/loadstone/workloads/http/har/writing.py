@@ -27,8 +27,10 @@ _Way = tuple[str | int, ...]
 _WIDE = 1 << 20
 """Characters of a line: none is folded."""
 _REFERENCE = re.compile(r"\$\{\w+\}")
-_SIGNS = re.compile(r"[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd]+")
-_BROKEN = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SIGNS = re.compile(r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]+")
+"""Signs that no comment may hold: those that end its line among them."""
+_BROKEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+"""Signs that YAML takes for the end of a line, or that are not seen."""
 
 
 def people_of(output: Path) -> Path:
