@@ -46,6 +46,7 @@ document.getElementById("filter").onclick = async () => {{
   document.getElementById("rows").textContent = `${{rows.rows.length}} rows`;
 }};
 </script>"""
+STYLE_TAG = '"style-1"'
 SCRIPT = """const headers = {Accept: "application/json"};
 const get = async (path) => (await fetch(path, {headers})).json();
 Promise.all([get("/api/items"), get("/api/me")]).then(([list, me]) => {
@@ -85,6 +86,8 @@ class Application:
     cookies: set[str] = field(default_factory=set)
     """Values of its cookie that it was sent."""
     paths: Counter[str] = field(default_factory=Counter)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    """Files that a browser had, as it was told."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -209,9 +212,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(200, "application/json", json.dumps(data).encode())
 
     def _static(self, path: str) -> None:
-        kinds = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
-        text = SCRIPT if path.endswith(".js") else ""
-        self._answer(200, kinds[path.rpartition(".")[2]], text.encode())
+        """A script for a day, a style to ask about each time, a picture without a word."""
+        kind = path.rpartition(".")[2]
+        media = {"js": "text/javascript", "css": "text/css", "png": "image/png"}[kind]
+        if kind == "css" and self.headers.get("If-None-Match") == STYLE_TAG:
+            with self._application.lock:
+                self._application.unchanged[path] += 1
+            self._answer(304, media, b"", ("ETag", STYLE_TAG))
+            return
+        keeping = {"js": ("Cache-Control", "max-age=86400"), "css": ("Cache-Control", "no-cache")}
+        headers = [keeping[kind]] if kind in keeping else []
+        if kind == "css":
+            headers.append(("ETag", STYLE_TAG))
+        text = SCRIPT if kind == "js" else ""
+        self._answer(200, media, text.encode(), *headers)
 
     def _redirect(self, to: str, status: int = 302) -> None:
         self._answer(status, "text/html", b"", ("Location", to))

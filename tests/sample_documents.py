@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import sample_archive
+from sample_traces import trace, traces
 from sample_trials import plan_of
 
 from loadstone.experiments.searching import reason_text
 from loadstone.protocol.frames import Tick, parse_frame
+from loadstone.protocol.traces import Traces
 from loadstone.report.happenings import Happenings
 from loadstone.report.load_series import group_series, load_series, phase_spans, workload_series
 from loadstone.report.marks import marks
@@ -210,6 +212,9 @@ def requested(base: ReportDocument) -> ReportDocument:
                             each.model_copy(update={"requests": _made(REQUESTS.get(each.name, []))})
                             for each in trial.result.operations
                         ],
+                        "traces": {
+                            name: Traces.model_validate(told) for name, told in TRACES.items()
+                        },
                         "phases": [*trial.result.phases, LEAVING],
                     }
                 )
@@ -220,6 +225,7 @@ def requested(base: ReportDocument) -> ReportDocument:
     return base.model_copy(update={"requests": rows, "trials": trials})
 
 
+TRACES = {"new-order": traces(), "payment": {"slowest": trace(0.2), "sample": [trace(0.1)]}}
 LEAVING = PhaseTiming(
     name="drain", kind="drain", from_s=25.25, to_s=85.25, count=1234, errors={"status_503": 7}
 )

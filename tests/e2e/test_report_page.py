@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 import sample_documents
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Request,
+    sync_playwright,
+)
 
 from loadstone.report.html import write_html
 from loadstone.report.model.document import ReportDocument
@@ -310,6 +317,49 @@ def test_requests_stand_side_by_side_and_below_the_operations_of_a_trial(planted
     assert "1,234" in phases
     assert f"7 {TIMES} status_503" in phases
     assert planted.said == []
+
+
+@pytest.mark.parametrize("planted", [("requests", DESKTOP)], indirect=True)
+def test_a_transaction_goes_by_as_a_waterfall(planted: Opened) -> None:
+    page = planted.page
+    section = page.get_by_role("region", name="How a transaction went by")
+    assert "new-order took 523\u202fms" in section.inner_text().replace(" ms", "\u202fms")
+    rows = section.locator("tbody tr")
+    assert rows.count() == 6
+    bars = [_bar(rows.nth(at)) for at in range(6)]
+    begins, ends = zip(*bars, strict=True)
+    assert begins[0] < begins[1] < begins[2], "a request after the other"
+    assert begins[2] == begins[3] == begins[4], "three at the same time"
+    assert max(ends) == ends[3] == pytest.approx(1, abs=0.01), "the slow one is the longest bar"
+    assert begins[5] == pytest.approx(ends[4], abs=0.01), "sent once more"
+    script = rows.nth(3)
+    assert "3.2" in script.inner_text()
+    assert script.locator(".piece").count() == 6
+    assert "TLS handshake 30" in (script.get_by_role("img").get_attribute("aria-label") or "")
+    section.get_by_role("button", name="typical").click()
+    rows.nth(1).wait_for(state="detached")
+    assert section.get_by_role("button", pressed=True).inner_text().startswith("typical")
+    section.get_by_role("button", name="failed").click()
+    section.get_by_text("3 more requests of it are not kept").wait_for()
+    assert "first_byte_timeout" in rows.nth(1).inner_text()
+    section.get_by_label("Operation").select_option("payment")
+    section.get_by_text("payment took").wait_for()
+    assert section.get_by_role("button").count() == 2
+    assert planted.said == []
+
+
+def _bar(row: Locator) -> tuple[float, float]:
+    """Where the bar of a row begins and ends, as shares of its track."""
+    found = row.evaluate(
+        """row => {
+            const track = row.querySelector('.track').getBoundingClientRect();
+            const parts = [...row.querySelectorAll('.piece')].map(p => p.getBoundingClientRect());
+            const place = x => (x - track.left) / track.width;
+            const edges = parts.flatMap(p => [place(p.left), place(p.right)]);
+            return [Math.min(...edges), Math.max(...edges)];
+        }"""
+    )
+    return round(found[0], 3), round(found[1], 3)
 
 
 @pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)

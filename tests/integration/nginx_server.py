@@ -26,6 +26,10 @@ TOKEN = "token-of-the-form"
 PEOPLE = ("ada", "grace", "edsger")
 PARTS = tuple(f"part-{number}.css" for number in range(6))
 """Files that the home page needs."""
+SLOW = "slow.css"
+SLOW_S = 0.25
+"""Its last byte comes so much later than its first one, at least."""
+_SLOW_BYTES_PER_S = 8192
 
 _CONFIG = """
 daemon off;
@@ -41,7 +45,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    keepalive_timeout 60s;
+    keepalive_timeout {keepalive};
     keepalive_requests 1000000;
     types {{ text/html html; text/css css; }}
     log_format uri '$uri';
@@ -58,7 +62,10 @@ http {{
             if ($http_x_password != "{password}") {{ return 403; }}
             return 200 "<p>Welcome</p>";
         }}
+        location = /order {{ return 200 "<p>Ordered</p>"; }}
         location = /log-out {{ return 200 "<p>Goodbye</p>"; }}
+        location = /moved.html {{ return 302 /about.html; }}
+        location = /{slow} {{ limit_rate {slow_bytes_per_s}; }}
     }}
 }}
 """
@@ -109,13 +116,14 @@ class NginxServer:
 
 @contextlib.contextmanager
 def running_nginx(
-    within: Sequence[str] = (), *, address: str = "127.0.0.1"
+    within: Sequence[str] = (), *, address: str = "127.0.0.1", keepalive: str = "60s"
 ) -> Iterator[NginxServer]:
     """A server in a folder of its own, which is removed afterwards.
 
     Args:
         within: Words that come before its command, as those that enter a network namespace.
         address: That it listens at.
+        keepalive: So long it keeps a connection on which nothing comes, as `500ms`.
     """
     for name in ("nginx", "openssl"):
         if reason := programs.absent(name):
@@ -136,6 +144,9 @@ def running_nginx(
                 other_port=other_port,
                 tls_port=tls_port,
                 password=PASSWORD,
+                keepalive=keepalive,
+                slow=SLOW,
+                slow_bytes_per_s=_SLOW_BYTES_PER_S,
             )
         )
         nginx = str(programs.needed("nginx"))
@@ -162,6 +173,8 @@ def _make_pages(folder: Path) -> None:
     (folder / "about.html").write_text("<html><body><h1>About</h1></body></html>")
     for name in PARTS:
         (folder / name).write_text("body { margin: 0 }\n" * 20)
+    # nginx sends what may be sent in the first second at once.
+    (folder / SLOW).write_bytes(b" " * int(_SLOW_BYTES_PER_S * (1 + 2 * SLOW_S)))
     for name in PEOPLE:
         (folder / "people" / f"{name}.html").write_text(f"<h1>{name}</h1>")
 

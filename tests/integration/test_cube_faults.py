@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from lengths import long_but
+from lengths import LONG, long_but
 from planted_cube import Plant, after, before_the_trial, changed, changed_once, conducted
 from stepped import check_cycles, check_retrieval, skip_without
 
@@ -163,6 +163,7 @@ def test_a_fault_is_caught(trials_of: TrialsOf, engine: str, fault: str) -> None
         assert re.search(said, failed[name]), (faults, failed)
 
 
+@LONG
 def test_a_cube_that_is_only_asked_is_checked_too(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

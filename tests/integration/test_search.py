@@ -226,6 +226,7 @@ def test_a_curve_of_few_points_has_no_law():
     assert "2 points are too few" in out
 
 
+@LONG
 def test_a_search_that_meets_the_limit_of_sessions_goes_on_and_names_it():
     code, out, err = loadstone(
         "search", "oltp", "--param", "warehouses=1", "--users", "8", "--at-most", "64",

@@ -1,4 +1,4 @@
-"""A target that cannot be made leaves no open journal."""
+"""A target that cannot be made leaves no open journal, and no folder of results."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from loadstone.targets.registry import TARGETS
 
 
 @pytest.mark.parametrize("engine", sorted(TARGETS))
-def test_a_target_that_cannot_be_made_leaves_no_open_journal(
+def test_a_target_that_cannot_be_made_leaves_nothing(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Unmakeable(Target):
@@ -29,4 +29,5 @@ def test_a_target_that_cannot_be_made_leaves_no_open_journal(
     )
     with pytest.raises(TargetError, match="cannot be made"):
         conduct.conduct(experiment, RunOptions(tmp_path, "loadstone run"), Observer())
+    assert list(tmp_path.iterdir()) == []  # nothing was measured
     assert tmp_path not in [path for own in open_journals() for path in own.path.parents]

@@ -157,6 +157,18 @@ def notices(of: Measured, given: dict[str, Any] = NAMED) -> str:
     return " ".join(each.message for each in workload(given).notices(of))
 
 
+def test_log_ins_that_failed_are_told_with_how_long_users_held_off():
+    some = [("log-in", MS, 1, "status_403")] * 3 + [("log-in", MS, 1, None)]
+    said = notices(measured(tick(some, 0)))
+    assert "3 log-ins failed (3 status_403)" in said
+    assert "1 s at first and up to 30 s" in said
+    own = {**STEPS, "back_off_s": {"first": 0.5, "longest": 8}}
+    assert "0.5 s at first and up to 8 s" in notices(
+        measured(tick(some, 0)), {**NAMED, "log_in": own}
+    )
+    assert notices(measured(tick(some[3:], 0))) == ""
+
+
 def test_requests_that_were_sent_again_are_told():
     assert "2 requests were sent again" in notices(measured(second(0), second(1)))
     assert notices(measured(tick([], 0))) == ""

@@ -38,9 +38,10 @@ def test_a_recording_becomes_a_scenario_with_its_people() -> None:
     assert f"the scenario is in shop.yaml, for the target {ORIGIN}" in done.stderr
     assert "put the users into shop-people.csv" in done.stderr
     assert "a run needs LOADSTONE_PASSWORD in its environment" in done.stderr
+    assert f"loadstone run http --on {ORIGIN} --param scenario=shop.yaml --users 1" in done.stderr
     scenario = read_scenario(Path("shop.yaml"))
     assert scenario.names == ("items",)
-    assert scenario.people == "shop-people.csv"
+    assert scenario.people == str(Path.cwd() / "shop-people.csv")
     text = Path("shop.yaml").read_text()
     assert text.startswith("# A scenario of the workload http, made of shop.har.")
     assert f"#   target: {{engine: http, url: {ORIGIN}}}" in text
@@ -53,7 +54,7 @@ def test_a_recording_becomes_a_scenario_with_its_people() -> None:
 def test_what_is_wanted_besides_is_taken() -> None:
     options = ["--keep-static", "--host", "api.example", "--think-gap", "10s"]
     said = right("import", "har", "shop.har", "--output", "shop.yaml", *options)
-    assert said.splitlines()[0] == "6 requests: log-in, first-visit, items, log-out"
+    assert said.splitlines()[0] == "7 requests: log-in, first-visit, items, log-out"
     assert read_scenario(Path("shop.yaml")).hosts == ["https://api.example"]
 
 

@@ -62,7 +62,7 @@ def test_a_file_that_is_not_there_or_too_large_is_told(
     with pytest.raises(WrongInputError, match="there is no file"):
         read_har(tmp_path / "none.har")
     monkeypatch.setattr("loadstone.workloads.http.har.reading.LARGEST_FILE_BYTES", 10)
-    assert "larger than it can sensibly be" in refused(b'{"log": {"entries": []}}', tmp_path)
+    assert "larger than a recording may be" in refused(b'{"log": {"entries": []}}', tmp_path)
 
 
 def test_entries_come_in_the_order_of_their_beginning(tmp_path: Path) -> None:

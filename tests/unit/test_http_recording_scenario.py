@@ -21,9 +21,9 @@ MULTIPART = (
 )
 
 
-def composed(recorded: Recorded, folder: Path, *hosts: str, keep_static: bool = False) -> Composed:
+def composed(recorded: Recorded, folder: Path, *hosts: str) -> Composed:
     recording = read_har(recorded.write(folder / "r.har"))
-    found = compose(choose(recording, hosts, keep_static=keep_static), recording.entries, 1.0)
+    found = compose(choose(recording, hosts, keep_static=False), recording.entries, 1.0)
     Scenario.model_validate(found.scenario)
     return found
 
@@ -333,24 +333,6 @@ def test_requests_of_one_operation_have_names_of_their_own(tmp_path: Path) -> No
     assert [each["request"] for each in requests(composed(recorded, tmp_path))] == [
         *("get items", "get items 2", "get item"),
     ]
-
-
-def test_static_files_are_a_first_visit(tmp_path: Path) -> None:
-    recorded = Recorded().page("/")
-    for name in "ab":
-        recorded.add("GET", f"/{name}.js?v=1", kind="script")
-    found = composed(recorded, tmp_path, keep_static=True)
-    first = found.scenario["transactions"][0]
-    assert first["name"] == "first-visit"
-    assert first["steps"] == [
-        {
-            "parallel": [
-                {"request": "get a", "get": "/a.js?v=1"},
-                {"request": "get b", "get": "/b.js?v=1"},
-            ]
-        }
-    ]
-    assert composed(Recorded().page("/"), tmp_path, keep_static=True).left_out == ()
 
 
 def test_a_token_that_exports_leave_out_is_told(tmp_path: Path) -> None:

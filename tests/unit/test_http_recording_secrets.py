@@ -300,7 +300,8 @@ def test_a_short_secret_stands_by_itself_and_a_long_one_anywhere() -> None:
 # -- what is written is what was meant -------------------------------------------------------------
 
 TEXT = st.text(
-    alphabet=st.characters(exclude_categories=["Cs"]) | st.sampled_from("${}:#-'\"\n\r\t !%&*"),
+    alphabet=st.characters(exclude_categories=["Cs"])
+    | st.sampled_from("${}:#-'\"\n\r\t !%&*\x85\u2028\u2029\ufeff"),
     max_size=30,
 )
 

@@ -12,6 +12,8 @@ from loadstone.spec.problems import dotted, problems_of
 from loadstone.workloads.http.scenario import Scenario
 from loadstone.workloads.http.waits import ThinkTime
 
+STEPS = {"steps": [{"get": "/"}]}
+
 
 def problems(given: dict[str, Any]) -> dict[str, str]:
     try:
@@ -56,6 +58,7 @@ def test_every_default_is_filled_in_for_the_driver():
         },
         "resolve_every_s": 60.0,
         "log_in": None,
+        "first_visit": None,
         "log_out": None,
         "transactions": [
             {
@@ -79,12 +82,27 @@ def test_every_default_is_filled_in_for_the_driver():
                             },
                             "redirects": "follow",
                             "extract": {},
+                            "cache": False,
                         }
                     }
                 ],
             }
         ],
     }
+
+
+def test_a_user_who_is_not_let_in_holds_off_and_its_browser_keeps_files():
+    steps = [{"get": "/style.css", "cache": True, "expect": {"status": 200}}]
+    given = Scenario.model_validate(scenario(log_in=STEPS, first_visit={"steps": steps}))
+    told = given.driver(None, {})
+    assert told["log_in"]["back_off_s"] == {"first": 1.0, "longest": 30.0}
+    (visit,) = told["first_visit"]["steps"]
+    assert visit["request"]["cache"] is True
+    assert given.operations == ("log-in", "first-visit", "page")
+    assert given.names == ("page",)
+    other = {**STEPS, "back_off_s": {"first": 0, "longest": 0}}
+    told = Scenario.model_validate(scenario(log_in=other)).driver(None, {})
+    assert told["log_in"]["back_off_s"] == {"first": 0.0, "longest": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -145,14 +163,6 @@ def test_steps_side_by_side_and_waits():
     told = driver(of_steps(*steps))["transactions"][0]["steps"]
     assert [each["name"] for each in told[0]["parallel"]] == ["GET /a", "GET /b"]
     assert told[1] == {"pause_s": 1.5}
-
-
-def test_a_user_needs_several_connections_only_for_requests_side_by_side():
-    together = {"parallel": [{"get": "/a"}, {"get": "/b"}]}
-    assert Scenario.model_validate(scenario()).each == 1
-    assert Scenario.model_validate(of_steps({"parallel": [{"get": "/a"}]})).each == 1
-    assert Scenario.model_validate(of_steps(together)).each == 6
-    assert Scenario.model_validate(scenario(log_in={"steps": [together]}, connections=3)).each == 3
 
 
 def test_operations_are_those_of_the_driver_in_its_order():
@@ -219,6 +229,32 @@ FIRST = "transactions[0].steps[0]"
         ({"transactions": [{**PAGE, "name": " a"}]}, "transactions[0].name", "blanks"),
         ({"transactions": [{**PAGE, "weight": 0}]}, "", "weight"),
         (scenario(log_out={"steps": [{"get": "/"}]}), "", "log_in too"),
+        (
+            scenario(log_in={"steps": [{"get": "/"}], "back_off_s": {"first": 2, "longest": 1}}),
+            "log_in.back_off_s",
+            "first (2) is more than longest (1)",
+        ),
+        (
+            scenario(log_out={"steps": [{"get": "/"}], "back_off_s": {}}),
+            "log_out.back_off_s",
+            "no such field",
+        ),
+        (
+            {
+                "transactions": [{**PAGE, "name": "first-visit"}],
+                "first_visit": {"steps": [{"get": "/"}]},
+            },
+            "",
+            "first-visit is what first_visit is called in figures",
+        ),
+        (of_steps({"post": "/", "cache": True}), FIRST, "for a get"),
+        (of_steps({"get": "/", "body": "x", "cache": True}), FIRST, "without a body"),
+        (of_steps({"get": "/", "cache": True, "expect": {"text": "x"}}), FIRST, "all of expect"),
+        (
+            of_steps({"get": "/", "cache": True, "extract": {"a": {"header": "ETag"}}}),
+            FIRST,
+            "leave out extract",
+        ),
         (scenario(hosts=["http://a/b"]), "hosts", "host:port"),
         (scenario(secrets={"a": "word"}), "secrets", "env:NAME or file:PATH"),
         (scenario(values={"unique": 1}), "values", "built in"),

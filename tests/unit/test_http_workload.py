@@ -12,10 +12,10 @@ from loadstone.cli.draft import Draft, lay_over
 from loadstone.cli.init import experiment_template
 from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
-from loadstone.experiments.file import parse_experiment
+from loadstone.experiments.file import parse_experiment, write_experiment
 from loadstone.load.profiles import pacing_of, run_plan
 from loadstone.spec.profile import ProfileSpec
-from loadstone.workloads.http.places import place_files
+from loadstone.targets.connection import Reach
 
 STEPS = {"steps": [{"get": "/"}]}
 NONE = {"distribution": "none"}
@@ -31,7 +31,7 @@ def test_the_plan_has_the_scenario_and_no_secret(monkeypatch: pytest.MonkeyPatch
     secrets = {"password": "env:APP_PASSWORD", "other": "env:APP_PASSWORD"}
     web = workload(of_steps({"post": "/", "form": {"password": "${password}"}}, secrets=secrets))
     reached = web.connected(connection())
-    plan = run_plan(ProfileSpec(), web.told(), web.pacing(), reached, 1)
+    plan = run_plan(ProfileSpec(), web.known_plan(), web.pacing(), reached, 1)
     told = plan["workload"]["parameters"]["scenario"]
     assert told["secrets"] == {"password": "LOADSTONE_SECRET_0", "other": "LOADSTONE_SECRET_1"}
     assert reached.secrets == dict.fromkeys(told["secrets"].values(), "s3cret-word")
@@ -58,10 +58,21 @@ def test_a_secret_that_is_not_there(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_user_has_files_for_all_its_connections():
-    side_by_side = {"parallel": [{"get": "/a"}, {"get": "/b"}]}
-    given = of_steps(side_by_side, connections=4, hosts=["a", "b"])
-    assert workload(given).connected(connection()).files == 12
+    side_by_side = {"parallel": [{"get": "/a"}, {"get": "/b"}, {"get": "http://a/c"}]}
+    given = of_steps(side_by_side, connections=4, hosts=["a"])
+    assert workload(given).connected(connection()).files == 3
     assert workload(scenario()).connected(connection()).files == 1
+
+
+def test_what_a_load_wants_of_the_machine():
+    profile = ProfileSpec(users=5, threads=2)
+    wanted = workload(scenario(think_time=THINK)).resources(profile, connection())
+    assert (wanted.sessions, wanted.profile.threads) == (5, 2)
+    assert wanted.profile.think_time == "specified"
+    assert list(wanted.connection.reaches) == [Reach("127.0.0.1", 8080)]
+    assert wanted.program.shares
+    opened = ProfileSpec(load="open", rate_per_s=5, sessions=7)
+    assert workload(scenario()).resources(opened, connection()).sessions == 7
 
 
 def test_think_times_are_those_of_the_scenario_unless_the_profile_has_one():
@@ -96,7 +107,8 @@ def test_people_lie_beside_their_scenario(tmp_path: Path):
     path = tmp_path / "shop.yaml"
     path.write_text("people: people.csv\ntransactions: [{name: a, steps: [{get: '/${name}'}]}]\n")
     web = workload(str(path))
-    assert web.told()["parameters"]["scenario"]["people"] == {"path": str(tmp_path / "people.csv")}
+    told = web.known_plan()["parameters"]["scenario"]
+    assert told["people"] == {"path": str(tmp_path / "people.csv")}
     people = web.people()
     assert people is not None
     assert people.columns == ("name",)
@@ -109,28 +121,6 @@ def test_users_log_in_as_their_load_begins():
 # -- files of an experiment --------------------------------------------------------------------
 
 
-def test_paths_are_relative_to_the_file_of_the_experiment():
-    others = {"b": {"engine": "http", "url": "http://b", "ca": "b.pem"}}
-    data = fields("shop.yaml", {"ca": "a.pem", "others": others})
-    place_files(data, Path("/x"))
-    assert data["workload"]["parameters"]["scenario"] == "/x/shop.yaml"
-    assert data["target"]["ca"] == "/x/a.pem"
-    assert data["target"]["others"]["b"]["ca"] == "/x/b.pem"
-    within = fields(scenario(people="p.csv"))
-    place_files(within, Path("/x"))
-    assert within["workload"]["parameters"]["scenario"]["people"] == "/x/p.csv"
-
-
-def test_whole_paths_and_kept_texts_stay_as_they_are():
-    for given in ("/y/shop.yaml", "transactions: []\n", None):
-        data = fields(given or scenario())
-        before = str(data)
-        place_files(data, Path("/x"))
-        assert str(data) == before
-    for strange in ({}, {"workload": "http"}, {"workload": {"name": "http"}, "target": [1]}):
-        place_files(dict(strange), Path("/x"))
-
-
 def test_a_scenario_is_kept_with_the_experiment(tmp_path: Path):
     path = tmp_path / "shop.yaml"
     path.write_text("# mine\ntransactions: [{name: a, steps: [{get: /}]}]\n")
@@ -140,6 +130,15 @@ def test_a_scenario_is_kept_with_the_experiment(tmp_path: Path):
     path.unlink()
     assert workload(str(kept)).scenario.names == ("a",)
     assert workload(str(kept)).files() == {}
+
+
+def test_a_kept_scenario_is_written_as_it_is_read(tmp_path: Path):
+    path = tmp_path / "shop.yaml"
+    path.write_text("# mine \ntransactions:\n  - {name: ä, steps: [{get: /}]}\n\n\n# \tend\n")
+    experiment = Draft(fields(str(path))).finish().experiment
+    text = write_experiment(experiment)
+    assert "    scenario: |\n      # mine \n      transactions:\n" in text
+    assert parse_experiment(text, "x").experiment == experiment
 
 
 def test_a_scenario_is_no_level(tmp_path: Path):

@@ -156,6 +156,11 @@ def test_each_operation_has_its_own_wait_and_some_are_followed_at_once():
     assert waited is not None
     assert at_once is not None
     assert (waited.think_s, at_once.think_s) == (3.0, 0.75)
+    # Who was not let in held off for a time that the plan does not tell.
+    some = [*some[1:], ("log-in", MS, 1, "status_403")]
+    ticks = [parsed(tick(some if at == 0 else some[:-1], at, users=40)) for at in range(100)]
+    assert littles_law(SPECIFIED, waits, *of(ticks)) is not None
+    assert littles_law(SPECIFIED, waits, *of(ticks), hurried={"log-in"}) is None
 
 
 # -- moments -----------------------------------------------------------------------------------

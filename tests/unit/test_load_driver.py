@@ -17,6 +17,7 @@ from loadstone.errors import DriverError
 from loadstone.load.driver import Driver, DriverFailedError, Failure, Limits
 from loadstone.load.locate import check_driver, find_driver
 from loadstone.protocol.programs import DRIVER, Program
+from loadstone.targets.connection import ServerConnection
 
 PLAN = {"version": 4, "connection": {"protocol": "none"}}
 QUICK = Limits(stop_s=0.3, terminate_s=2.0, silence_s=30.0)
@@ -50,11 +51,9 @@ def by(path: Path) -> Program:
     return Program("loadstone-driver", command=(str(path),))
 
 
-def frames_of(
-    path: Path, *, password: str | None = None, limits: Limits = QUICK
-) -> tuple[Driver, list[dict[str, Any]]]:
+def frames_of(path: Path, *, limits: Limits = QUICK) -> tuple[Driver, list[dict[str, Any]]]:
     frames: list[dict[str, Any]] = []
-    return Driver(PLAN, frames.append, password=password, program=by(path), limits=limits), frames
+    return Driver(PLAN, frames.append, program=by(path), limits=limits), frames
 
 
 def failure_of(path: Path) -> DriverFailedError:
@@ -88,11 +87,20 @@ def test_the_password_is_in_the_environment_and_nowhere_else(tmp_path: Path) -> 
     assert "s3cret" not in json.dumps(plan) and "s3cret" not in " ".join(sys.argv)
     hello(); say("event", kind="users", detail=os.environ[variable]); end()
     """
-    driver, frames = frames_of(program(tmp_path, body), password="s3cret")
+    connection = ServerConnection("postgresql", "/socket", "u", "d", password="s3cret")
+    frames: list[dict[str, Any]] = []
+    driver = Driver(
+        {**PLAN, "connection": connection.plan()},
+        frames.append,
+        secrets=connection.secrets,
+        program=by(program(tmp_path, body)),
+        limits=QUICK,
+    )
     with driver:
         driver.wait(timeout_s=60)
     assert frames[1]["detail"] == "s3cret"
     assert "s3cret" not in repr(vars(driver).get("_plan"))
+    assert "s3cret" not in repr(connection)
 
 
 def test_secrets_of_the_workload_are_in_the_environment_too(tmp_path: Path) -> None:
@@ -116,16 +124,10 @@ def test_secrets_of_the_workload_are_in_the_environment_too(tmp_path: Path) -> N
     assert "LOADSTONE_SECRET_0" not in os.environ
 
 
-def test_without_a_password_none_is_named(tmp_path: Path) -> None:
-    body = """
-    hello()
-    say("event", kind="users", detail=str("password_env" in plan["connection"]))
-    end()
-    """
-    driver, frames = frames_of(program(tmp_path, body))
-    with driver:
-        driver.wait(timeout_s=60)
-    assert frames[1]["detail"] == "False"
+def test_without_a_password_none_is_named() -> None:
+    connection = ServerConnection("postgresql", "/socket", "u", "d")
+    assert "password_env" not in connection.plan()
+    assert connection.secrets == {}
 
 
 def test_control_lines_reach_the_driver(tmp_path: Path) -> None:

@@ -275,11 +275,6 @@ SERVER = ServerConnection("postgresql", "/tmp/socket", "loadstone", "loadstone")
 FILE = InProcessConnection("sqlite", "/tmp/x.db")
 
 
-def plan_of(users: int, threads: int = 1) -> dict[str, Any]:
-    load = {"model": "closed", "users": {"from": 1, "to": users}}
-    return {"threads": threads, "phases": [{"load": load}]}
-
-
 @pytest.mark.parametrize(
     ("users", "connection", "threads", "processes"),
     [
@@ -296,8 +291,9 @@ def plan_of(users: int, threads: int = 1) -> dict[str, Any]:
 def test_as_many_processes_as_the_limit_of_files_asks_for(
     users: int, connection: Connection, threads: int, processes: int
 ) -> None:
-    plan = plan_of(users, threads)
-    found = processes_for("auto", plan, connection, DRIVER, nofile=20_000, processors=2)
+    found = processes_for(
+        "auto", users, connection, DRIVER, threads=threads, nofile=20_000, processors=2
+    )
     assert found == processes
 
 
@@ -317,16 +313,15 @@ def test_as_many_processes_as_the_limit_of_files_asks_for(
 def test_many_sessions_are_shared_by_the_processors_to_spare(
     users: int, host: str, threads: int, processors: int, processes: int
 ) -> None:
-    plan, server = plan_of(users, threads), replace(SERVER, host=host)
-    found = processes_for("auto", plan, server, DRIVER, nofile=10**6, processors=processors)
-    assert found == processes
-    assert processes_for(2, plan, server, DRIVER, processors=processors) == 2
+    server, here = replace(SERVER, host=host), {"threads": threads, "processors": processors}
+    assert processes_for("auto", users, server, DRIVER, nofile=10**6, **here) == processes
+    assert processes_for(2, users, server, DRIVER, **here) == 2
 
 
 def test_the_given_number_counts_but_an_engine_within_the_driver_is_never_doubled() -> None:
-    assert processes_for(4, plan_of(1), SERVER, DRIVER) == 4
-    assert processes_for(4, plan_of(1), SERVER, RUNNER) == 1
-    assert processes_for(4, plan_of(1), FILE, DRIVER) == 1
+    assert processes_for(4, 1, SERVER, DRIVER) == 4
+    assert processes_for(4, 1, SERVER, RUNNER) == 1
+    assert processes_for(4, 1, FILE, DRIVER) == 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -334,7 +329,7 @@ def test_the_given_number_counts_but_an_engine_within_the_driver_is_never_double
 def test_no_process_needs_more_files_than_it_may_open(users: int, threads: int) -> None:
     nofile = 1024
     processes = processes_for(
-        "auto", plan_of(users, threads), SERVER, DRIVER, nofile=nofile, processors=2
+        "auto", users, SERVER, DRIVER, threads=threads, nofile=nofile, processors=2
     )
     parts = processes * threads
     most = sum(users // parts + (index < users % parts) for index in range(threads))

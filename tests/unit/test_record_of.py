@@ -127,3 +127,74 @@ def test_a_phase_that_was_not_steady_is_named(
         f"phase {name!r}: throughput was not steady while it was measured: {rising.detail}"
         for name in ("100 %", "50 %")
     ]
+
+
+def stalled(count: int) -> dict[str, Any]:
+    return {
+        "frame": "event",
+        "t_s": 20.0,
+        "kind": "stalled",
+        "detail": f"{count} operations did not end within 10 s and are not counted",
+    }
+
+
+def measured_outcome(plan: TrialPlan, folder: Path, *given_up: int) -> TrialOutcome:
+    """A second of 99 operations; each process gave up so many at the end."""
+    outcome = TrialOutcome(plan, workload_of(plan.workload), folder, "2026-11-23T00:00:00Z")
+    of = {"phase": "measure", "phase_kind": "measure"}
+    for frame in (
+        hello(),
+        {"frame": "event", "t_s": 0.0, "kind": "phase-begin", **of},
+        tick([("new-order", 10_000_000, 1, None)] * 99, 0),
+        {"frame": "event", "t_s": 1.0, "kind": "phase-end", **of},
+        *map(stalled, given_up),
+    ):
+        outcome.load.log.add(parse_frame(frame))
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("given_up", "severity"), [((), None), ((1,), "warning"), ((1, 1), "error")]
+)
+def test_operations_without_an_answer_are_told(
+    tmp_path: Path, given_up: tuple[int, ...], severity: str | None
+) -> None:
+    """A server that stops to answer would have excellent figures otherwise."""
+    result = record_of(measured_outcome(plan_of(), tmp_path, *given_up), [], 20.0)
+    told = [each for each in result.notices if each.code == "operations-given-up"]
+    assert [each.severity for each in told] == ([severity] if severity else [])
+    if severity == "error":
+        assert result.status is Status.INVALID
+        assert told[0].message.startswith("2 operations had no answer yet")
+
+
+@pytest.mark.parametrize(("given_up", "holds"), [(0, True), (2, False)])
+def test_a_level_with_operations_without_an_answer_does_not_hold(
+    tmp_path: Path, given_up: int, holds: bool
+) -> None:
+    plan = plan_of(design={"kind": "search", "over": "users"}, profile={"load": "closed"})
+    outcome = measured_outcome(plan, tmp_path, given_up)
+    reasons = [
+        reason
+        for level in record_of(outcome, [], 20.0).levels
+        for reason in level.reasons
+        if "no answer" in reason.text
+    ]
+    assert bool(reasons) != holds
+    assert all(reason.cause == "response time" for reason in reasons)
+
+
+def test_a_term_about_an_operation_that_nobody_makes_fails_the_level(tmp_path: Path) -> None:
+    """It would hold whatever happens: nothing is ever in it."""
+    plan = plan_of(design={"kind": "search", "objective": ["payment.p99 < 9 s"]})
+    level = plan.level
+    assert level is not None
+    for operation, reasons in (("payment", []), ("paymend", ["no operation 'paymend'"])):
+        objective = [f"{operation}.p99 < 9 s"]
+        planned = plan.model_copy(
+            update={"level": level.model_copy(update={"objective": objective})}
+        )
+        (found,) = record_of(measured_outcome(planned, tmp_path), [], 20.0).levels
+        said = [each for each in found.reasons if "there is no operation" in each.text]
+        assert [each.cause for each in said] == ["failed"] * len(reasons)
+        assert all(reason in each.text for each, reason in zip(said, reasons, strict=True))

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from loadstone.errors import WrongInputError
 from loadstone.report.reference import reference_report
 from loadstone.results.references import list_references, load_reference
+from loadstone.results.references.catalogue import load_ladder
 from loadstone.results.references.model import Reference
 
 
@@ -35,6 +36,13 @@ def test_unknown_reference_suggests_a_near_one() -> None:
     with pytest.raises(WrongInputError) as caught:
         load_reference("linux-maximum")
     assert caught.value.advice == "did you mean linux-maximus?"
+
+
+def test_a_table_is_no_ladder_to_climb_beside() -> None:
+    assert load_ladder("linux-maximus").kind == "ladder"
+    with pytest.raises(WrongInputError, match="is a table, not a ladder") as caught:
+        load_ladder("oracle-bi-users")
+    assert "choose one of linux-maximus" in str(caught.value.advice)
 
 
 def test_figure_without_a_column_is_refused() -> None:

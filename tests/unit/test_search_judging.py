@@ -46,6 +46,19 @@ def test_terms_are_read(text: str, read: tuple[str | None, str, str, float, str]
 
 
 @pytest.mark.parametrize(
+    ("text", "operation", "figure"),
+    [
+        ("list page.p95 < 5 ms", "list page", "p95"),
+        ("v1.2/items.p99.9 < 5 ms", "v1.2/items", "p99.9"),
+        ("4.errors = 0", "4", "errors"),
+    ],
+)
+def test_an_operation_may_have_any_name(text: str, operation: str, figure: str):
+    term = parse_term(text)
+    assert (term.operation, term.figure) == (operation, figure)
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("p99", "no term"),

@@ -360,7 +360,8 @@ def test_a_reference_that_leads_nowhere_is_found_by_a_plan(reference: str) -> No
         ({"engine": "none", "password": reference}, "target.password"),
         ({"engine": "none", "others": {"x": other}}, "target.others.x.password"),
     ):
-        problems = check_experiment(validate({**PLAIN, "target": target}, Draft({})))
+        written = validate({**PLAIN, "target": target}, Draft({}))
+        problems = check_experiment(written.experiment)
         assert [dotted(each.path) for each in problems] == [place]
         assert SECRET not in problems[0].message
 

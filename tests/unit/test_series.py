@@ -88,7 +88,7 @@ class Made:
         monkeypatch.setattr(series, "run_trial", run_trial)
         monkeypatch.setattr(series, "Space", lambda: SimpleNamespace(refuse=lambda _parts: None))
         folder: Any = SimpleNamespace(
-            name="x", path="x", trial=lambda _plan: None, write_design=lambda *_: None
+            name="x", path="x", trial=lambda _plan: None, write_design=lambda *_, **__: None
         )
         interrupts = SimpleNamespace(requested=False)
         lab: Any = SimpleNamespace(interrupts=interrupts, observer=self.observer)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sample_trials import result_of
 
 from loadstone.cli.main import run_command
 from loadstone.errors import RefusedError
@@ -171,13 +172,18 @@ def test_what_the_trials_before_have_written_takes_nothing_from_the_next(
     plan = stages_of(experiment(measure="30min")).next([])[0]
     trials = object.__new__(series.Series)
     trials._space, trials.folder = space.Space(), SimpleNamespace(path=tmp_path)  # type: ignore[assignment]
+    trials.results = []
     trials._refuse_overfull(plan)
     free["bytes"] = GB
     trials._refuse_overfull(plan)
     longer = plan.model_copy(update={"profile": experiment().profile})
     with pytest.raises(RefusedError, match=f"{plan.trial} is not made: ") as said:
         trials._refuse_overfull(longer)
-    assert str(tmp_path) in str(said.value.advice)
+    assert "loadstone report" not in str(said.value.advice)
+    trials.results = [result_of(plan, [])]
+    with pytest.raises(RefusedError) as said:
+        trials._refuse_overfull(longer)
+    assert f"loadstone report {tmp_path}" in str(said.value.advice)
 
 
 @pytest.mark.usefixtures("free")

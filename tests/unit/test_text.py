@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,6 +159,14 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     assert read_text(path, at_most_bytes=5) == "12345"
     with pytest.raises(WrongInputError, match="larger than"):
         read_text(path, at_most_bytes=4)
+
+
+def test_a_packed_file_is_named_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(b"text"))
+    with pytest.raises(WrongInputError, match=r"x\.gz is packed with gzip") as caught:
+        read_text(path)
+    assert caught.value.advice == "unpack it first: gunzip"
 
 
 def test_lines_end_where_people_see_them_end(tmp_path: Path) -> None:
