@@ -11,10 +11,10 @@ from loadstone.protocol.frames import PROTOCOL_VERSION, parse_frame
 MEASURE_S = 5.0
 
 
-def drive(plan: dict[str, Any], password: str | None = None) -> LoadLog:
+def drive(plan: dict[str, Any]) -> LoadLog:
     """Runs the driver and returns all it said."""
     log = LoadLog()
-    with Driver(plan, lambda frame: log.add(parse_frame(frame)), password=password) as driver:
+    with Driver(plan, lambda frame: log.add(parse_frame(frame))) as driver:
         driver.wait()
     return log
 
