@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::names::Names;
 use crate::plan::PhaseKind;
-use crate::recorder::{Classes, Recorder, RequestTally, Tally};
+use crate::recorder::{Classes, Marks, Recorder, RequestTally, Tally};
 use crate::session::OperationId;
 
 pub use self::traces::{Row, Traced, Traces};
@@ -183,6 +183,10 @@ struct RequestTick<'a> {
     count: u64,
     errors: BTreeMap<&'a str, u64>,
     resent: BTreeMap<&'a str, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    retried: BTreeMap<&'a str, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    marks: &'a Marks,
     #[serde(skip_serializing_if = "Option::is_none")]
     service: Option<String>,
 }
@@ -193,6 +197,8 @@ impl<'a> RequestTick<'a> {
             count: tally.count,
             errors: by_name(&tally.errors),
             resent: by_name(&tally.resent),
+            retried: by_name(&tally.retried),
+            marks: &tally.marks,
             service: encode(&tally.service),
         }
     }

@@ -26,10 +26,19 @@ use crate::reporter::Ending;
 use crate::run::Run;
 use crate::session::Workload;
 use crate::sqlite;
+use crate::statements::{self, Statements};
 use crate::web::Web;
 
 /// Names of the workloads that this driver knows.
-pub const WORKLOADS: [&str; 6] = ["archive", "http", "noop", "oltp", "point-select", "storage"];
+pub const WORKLOADS: [&str; 7] = [
+    "archive",
+    "http",
+    "noop",
+    "oltp",
+    "point-select",
+    "statements",
+    "storage",
+];
 
 /// The streams and the time of a process that is to make a run.
 pub struct Environment<I, O> {
@@ -70,10 +79,15 @@ where
             let noop = Noop::new(&plan.workload.parameters, plan.process.of)?;
             start(plan, noop, environment)
         }
-        ("http", Role::Run) => start(plan, Web::from_plan(plan)?, environment),
+        ("http", Role::Run) => start(plan, Web::from_plan(plan)?.keeping()?, environment),
         ("http", Role::Load) => Err(Refusal::new(
             "workload.role",
             "an application's data are its own: there is nothing to load",
+        )),
+        ("statements", Role::Run) => statements_of_users(plan, environment),
+        ("statements", Role::Load) => Err(Refusal::new(
+            "workload.role",
+            "statements have no data of their own: there is nothing to load",
         )),
         ("storage", Role::Run | Role::Load) => catalogue(plan, environment),
         ("point-select", Role::Run) => point_select(plan, environment),
@@ -101,6 +115,32 @@ where
     match plan.workload.role {
         Role::Load => start(plan, CatalogueLoad::new(catalogue), environment),
         _ => start(plan, CatalogueRun::new(catalogue, plan)?, environment),
+    }
+}
+
+/// Makes the statements of a plan by the protocol.
+fn statements_of_users<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
+where
+    I: BufRead + Send + 'static,
+    O: Write,
+{
+    match plan.connection.protocol {
+        Protocol::Postgresql => {
+            let engine = statements::Postgres(Config::from_plan(&plan.connection)?);
+            start(plan, Statements::new(engine, plan)?.keeping()?, environment)
+        }
+        Protocol::Mysql => {
+            let engine = statements::MariaDb(mysql::Config::from_plan(&plan.connection)?);
+            start(plan, Statements::new(engine, plan)?.keeping()?, environment)
+        }
+        Protocol::Sqlite => {
+            let config = sqlite::Config::from_plan(&plan.connection)?;
+            let engine = statements::Sqlite::new(config)?;
+            start(plan, Statements::new(engine, plan)?.keeping()?, environment)
+        }
+        Protocol::Files | Protocol::Nfs | Protocol::Http | Protocol::None => {
+            Err(needs_engine("statements"))
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A request on the wire, and what its time went to.
 
+use std::borrow::Cow;
+
 /// What a request is doing. Each moment of a [`Leg`] belongs to one of these, in this order; they are those of
 /// the HTTP Archive format (HAR 1.2, `timings`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub enum Cause {
     Asked,
     /// A redirect led to it.
     Redirect,
-    /// Its connection ended just as it was used again.
+    /// Its connection ended just as it was used again, or the try before failed.
     Again,
 }
 
@@ -71,7 +73,7 @@ pub struct Leg {
     /// Bytes of the answer, after TLS.
     pub received_bytes: u64,
     /// The class of the failure because of which it was sent once more.
-    pub broken: Option<&'static str>,
+    pub broken: Option<Cow<'static, str>>,
 }
 
 impl Leg {

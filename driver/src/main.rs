@@ -13,6 +13,7 @@ use loadstone_driver::pacing::Pace;
 use loadstone_driver::plan::{PROTOCOL_VERSION, Plan, Refusal, Role};
 use loadstone_driver::reporter::Ending;
 use loadstone_driver::session::Workload;
+use loadstone_driver::statements;
 use loadstone_driver::web::Web;
 
 const REFUSED: u8 = 2;
@@ -144,6 +145,9 @@ fn check_plan(plan: &Plan) -> Result<(), Refusal> {
     if workload.name == "http" && workload.role == Role::Run {
         let web = Web::from_plan(plan)?;
         Pace::new(&plan.pacing, web.operations())?;
+    }
+    if workload.name == "statements" && workload.role == Role::Run {
+        statements::check(plan)?;
     }
     Ok(())
 }

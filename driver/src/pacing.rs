@@ -91,6 +91,9 @@ impl Pace {
     /// Nanoseconds until a user who begins now makes `first`, as if it had been there for long: what is
     /// left of the waits of `first`. Users who begin together so do not act together.
     pub fn residual_ns(&self, first: OperationId, random: &mut Random) -> u64 {
+        if self.waits[first].begins_at_once {
+            return 0;
+        }
         to_ns(residual_s(&self.waits[first], random))
     }
 }

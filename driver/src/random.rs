@@ -29,6 +29,11 @@ impl Random {
         self.0.random()
     }
 
+    /// Uniform among the whole numbers below `count`, of which there is at least one.
+    pub fn below(&mut self, count: usize) -> usize {
+        ((self.unit() * count as f64) as usize).min(count - 1)
+    }
+
     /// Negative-exponential with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.unit()).ln()

@@ -16,6 +16,8 @@ pub fn histogram() -> Histogram<u64> {
 
 /// Counts by class of error.
 pub type Classes = BTreeMap<ErrorClass, u64>;
+/// Counts by name of a mark; one that no answer had is 0.
+pub type Marks = BTreeMap<&'static str, u64>;
 
 fn count(classes: &mut Classes, class: &ErrorClass) {
     match classes.get_mut(class) {
@@ -130,6 +132,10 @@ pub struct RequestTally {
     pub errors: Classes,
     /// Requests that were sent a second time, by the class that caused it, however they ended.
     pub resent: Classes,
+    /// Further tries, by the class that caused each, however the request ended.
+    pub retried: Classes,
+    /// How many of those that ended well had each mark.
+    pub marks: Marks,
     /// Done minus begun of those that ended well, in nanoseconds.
     pub service: Histogram<u64>,
 }
@@ -140,6 +146,8 @@ impl RequestTally {
             count: 0,
             errors: Classes::new(),
             resent: Classes::new(),
+            retried: Classes::new(),
+            marks: Marks::new(),
             service: histogram(),
         }
     }
@@ -148,6 +156,10 @@ impl RequestTally {
         self.count += other.count;
         add(&mut self.errors, &other.errors);
         add(&mut self.resent, &other.resent);
+        add(&mut self.retried, &other.retried);
+        for (mark, count) in &other.marks {
+            *self.marks.entry(mark).or_default() += count;
+        }
         merge(&mut self.service, &other.service);
     }
 
@@ -155,6 +167,8 @@ impl RequestTally {
         self.count = 0;
         self.errors.clear();
         self.resent.clear();
+        self.retried.clear();
+        self.marks.clear();
         self.service.reset();
     }
 
@@ -233,6 +247,12 @@ impl Recorder {
         let tally = &mut self.requests[end.request];
         if let Some(class) = &end.resent {
             count(&mut tally.resent, class);
+        }
+        for class in &end.notes.retried {
+            count(&mut tally.retried, class);
+        }
+        for (mark, has_it) in &end.notes.marks {
+            *tally.marks.entry(mark).or_default() += u64::from(*has_it);
         }
         match &end.outcome {
             Err(class) => count(&mut tally.errors, class),

@@ -24,6 +24,8 @@ use crate::worker::{Equipment, Worker};
 const DRAIN_NS: u64 = 30_000_000_000;
 /// How often it is told how many sessions are open, while they are opened.
 const OPENING_NS: u64 = 5_000_000_000;
+/// How often it is looked whether all users have gathered.
+const GATHERING_NS: u64 = 20_000_000;
 /// So often it may be told that no further session is open.
 const OPENING_PATIENCE: u32 = 12;
 /// How far ahead a new rate begins, so that all threads change over at the same moment.
@@ -55,8 +57,10 @@ pub struct Run<'a, L, W: Write> {
     /// Threads that have reported what is waited for.
     reports: usize,
     backlog: Leftovers,
-    /// When the first phase is to begin.
+    /// When the phase that is waited for is to begin.
     begin_ns: Option<u64>,
+    /// Whether the begin of a phase is waited for.
+    awaits_begin: bool,
     ending: Option<Ending>,
 }
 
@@ -121,6 +125,7 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             reports: 0,
             backlog: Leftovers::default(),
             begin_ns: None,
+            awaits_begin: false,
             ending: None,
         })
     }
@@ -134,10 +139,11 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
             if self.ending.is_some() {
                 break;
             }
-            // Only the first phase has a moment that was told.
+            // A phase that nobody was told of begins where the one before ends.
             let start_ns = self.begin_ns.take();
             self.begin(index, start_ns.unwrap_or_else(|| self.epoch.now_ns()));
             self.hold();
+            self.gather(index);
             self.drain();
         }
         self.finish();
@@ -178,17 +184,23 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         format!("{opened} of {sessions} sessions are open")
     }
 
-    /// Waits for the moment at which the first phase begins, if that is told. One that lies before the
-    /// sessions were open is put off until then.
+    /// Waits for the moment at which the next phase begins, if that is told: the first, and one that follows
+    /// on a phase in which users gather. One that lies before it could begin is put off until then.
     fn await_begin(&mut self) {
         if self.plan.start == Start::Now || self.ending.is_some() {
             return;
         }
         let ready_ns = self.epoch.now_ns();
-        self.reporter.event("ready", "the sessions are open");
+        let detail = match self.current {
+            None => "the sessions are open",
+            Some(_) => "the users have gathered",
+        };
+        self.awaits_begin = true;
+        self.reporter.event("ready", detail);
         while self.ending.is_none() && self.begin_ns.is_none() {
             self.attend(None);
         }
+        self.awaits_begin = false;
         self.begin_ns = self.begin_ns.map(|begin_ns| begin_ns.max(ready_ns));
         while self.ending.is_none() && self.attend(self.begin_ns) {}
     }
@@ -274,6 +286,27 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
     fn hold(&mut self) {
         let end_ns = self.current.and_then(|current| current.end_ns);
         while self.ending.is_none() && !self.is_done() && self.attend(end_ns) {}
+    }
+
+    /// Lets the phase last until each user has logged in and made a transaction, but no longer than the
+    /// plan says. Where several processes make the load, all wait for the last.
+    fn gather(&mut self, index: PhaseIndex) {
+        let phase = &self.plan.phases[index];
+        let Load::Closed { users } = phase.load else {
+            return;
+        };
+        if phase.gather_s <= 0.0 || self.workload.gathered().is_none() {
+            return;
+        }
+        let expected = u64::from(self.plan.own(users.to));
+        let until_ns = self.epoch.now_ns() + to_ns(phase.gather_s);
+        while self.ending.is_none()
+            && self.workload.gathered() < Some(expected)
+            && self.epoch.now_ns() < until_ns
+        {
+            self.attend(Some(until_ns.min(self.epoch.now_ns() + GATHERING_NS)));
+        }
+        self.await_begin();
     }
 
     fn is_done(&self) -> bool {
@@ -439,7 +472,8 @@ impl<'a, L: Workload, W: Write> Run<'a, L, W> {
         if self.plan.start == Start::Now {
             return Err("begin: the plan's start is \"now\"".into());
         }
-        if self.current.is_some() || self.begin_ns.is_some() {
+        let too_late = self.current.is_some() && !self.awaits_begin;
+        if too_late || self.begin_ns.is_some() {
             return Err("begin: it was told before".into());
         }
         self.begin_ns = Some(self.epoch.of_monotonic_s(monotonic_s));

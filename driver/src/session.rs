@@ -98,8 +98,19 @@ pub struct RequestEnd {
     pub outcome: Result<(), ErrorClass>,
     /// Why it was sent a second time, if it was.
     pub resent: Option<ErrorClass>,
+    /// What else is counted of it.
+    pub notes: RequestNotes,
     /// How it went by.
     pub course: Course,
+}
+
+/// What is counted of a request besides how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RequestNotes {
+    /// Why it was tried again, once for each further try.
+    pub retried: Vec<ErrorClass>,
+    /// Marks that its answers may have, and whether this one has them; none where it failed.
+    pub marks: Vec<(&'static str, bool)>,
 }
 
 /// How a request below an operation went by.
@@ -109,7 +120,7 @@ pub struct Course {
     pub step: u32,
     /// Its number among the requests that the step makes at the same time, from 1; `None` if it is alone.
     pub lane: Option<u32>,
-    /// What was sent, in order; none if it failed before.
+    /// What was sent, in order, of all tries; none if it failed before.
     pub legs: Vec<Leg>,
 }
 
@@ -211,6 +222,11 @@ pub trait Workload: Send + Sync + 'static {
     /// Figures of the workload's own as they are now, for ticks.
     fn gauges(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
+    }
+
+    /// Users who are logged in and have made a transaction since; `None` where users do not log in.
+    fn gathered(&self) -> Option<u64> {
+        None
     }
 
     /// Figures of the workload's own for the `end` frame (rows and bytes loaded).

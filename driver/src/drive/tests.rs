@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::clock::MockClock;
-use crate::session::{Course, ErrorClass, Haste};
+use crate::session::{Course, ErrorClass, Haste, RequestNotes};
 
 const SERVICE_NS: u64 = 100;
 
@@ -45,6 +45,7 @@ impl Session for Scripted {
             outcome: Ok(()),
             resent: None,
             course: Course::default(),
+            notes: RequestNotes::default(),
         }]
     }
 

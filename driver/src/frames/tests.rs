@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::session::{Course, ErrorClass, RequestEnd, RequestName};
+use crate::session::{Course, ErrorClass, RequestEnd, RequestName, RequestNotes};
 
 fn names(requests: Vec<RequestName>) -> Names {
     Names {
@@ -36,6 +36,7 @@ fn end(outcome: Result<(), ErrorClass>, resent: Option<ErrorClass>) -> RequestEn
         outcome,
         resent,
         course: Course::default(),
+        notes: RequestNotes::default(),
     }
 }
 
@@ -67,6 +68,29 @@ fn requests_are_told_below_their_operation_if_any_ended() {
             .as_str()
             .is_some_and(|text| text.starts_with("HIST"))
     );
+}
+
+#[test]
+fn further_tries_and_marks_are_told_where_there_are_any() {
+    let names = two_requests_of_the_list();
+    let mut recorder = Recorder::new(2, 2);
+    recorder.request_ended(&end(Ok(()), None));
+    let without = &told(&names, &recorder)["list"]["requests"]["list page"];
+    assert_eq!((without.get("retried"), without.get("marks")), (None, None));
+    let of = |cached| RequestNotes {
+        retried: vec![ErrorClass("status_503".into()); 2],
+        marks: vec![("cached", cached), ("partial", false)],
+    };
+    for cached in [true, false, true] {
+        let notes = of(cached);
+        recorder.request_ended(&RequestEnd {
+            notes,
+            ..end(Ok(()), None)
+        });
+    }
+    let page = &told(&names, &recorder)["list"]["requests"]["list page"];
+    assert_eq!(page["retried"], json!({"status_503": 6}));
+    assert_eq!(page["marks"], json!({"cached": 2, "partial": 0}));
 }
 
 #[test]

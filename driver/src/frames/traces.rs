@@ -6,7 +6,7 @@ use crate::clock::to_s;
 use crate::leg::{Cause, Connection, Leg, Part};
 use crate::names::Names;
 use crate::plan::Phase;
-use crate::session::{ErrorClass, RequestEnd};
+use crate::session::RequestEnd;
 use crate::traces::{Kept, Trace};
 
 /// The operations of one name that were kept.
@@ -103,14 +103,17 @@ pub struct Row<'a> {
 
 /// A row for each time that a request was sent; one without times if it failed before.
 fn rows_of<'a>(end: &'a RequestEnd, name: &'a str, due_ns: u64) -> Vec<Row<'a>> {
-    let error = end.outcome.as_ref().err();
+    let error = end.outcome.as_ref().err().map(|class| &*class.0);
     let legs = &end.course.legs;
     if legs.is_empty() {
         let leg = crate::leg::Stopwatch::start(Cause::Asked, end.begun_ns).stop(end.begun_ns);
         return vec![row(end, name, &leg, error, due_ns)];
     }
     let last = legs.len() - 1;
-    let with_error = |(at, leg)| row(end, name, leg, error.filter(|_| at == last), due_ns);
+    let with_error = |(at, leg): (usize, &'a Leg)| {
+        let own = leg.broken.as_deref();
+        row(end, name, leg, own.or(error.filter(|_| at == last)), due_ns)
+    };
     legs.iter().enumerate().map(with_error).collect()
 }
 
@@ -118,7 +121,7 @@ fn row<'a>(
     end: &RequestEnd,
     request: &'a str,
     leg: &Leg,
-    error: Option<&'a ErrorClass>,
+    error: Option<&'a str>,
     due_ns: u64,
 ) -> Row<'a> {
     let part_s = |part| to_s(leg.part_ns(part));
@@ -137,7 +140,7 @@ fn row<'a>(
         receive_s: part_s(Part::Receive),
         connection: leg.connection.map(connection),
         status: leg.status,
-        error: leg.broken.or(error.map(|class| &*class.0)),
+        error,
         sent_bytes: leg.sent_bytes,
         received_bytes: leg.received_bytes,
     }

@@ -210,7 +210,7 @@ impl Attempt<'_, '_> {
     fn send_again(&mut self, class: Class, now_ns: u64) {
         let fresh = Stopwatch::start(Cause::Again, now_ns);
         let mut broken = std::mem::replace(&mut self.watch, fresh).stop(now_ns);
-        broken.broken = Some(class.name());
+        broken.broken = Some(class.name().into());
         self.notes.add(broken);
         self.notes.resent = Some(class);
     }

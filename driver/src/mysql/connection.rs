@@ -15,12 +15,12 @@ const WRITE_BYTES: usize = 1024;
 const QUIT: u8 = 0x01;
 const QUERY: u8 = 0x03;
 /// First bytes of an answer.
-const OK: u8 = 0x00;
-const LOCAL_INFILE: u8 = 0xfb;
+pub(super) const OK: u8 = 0x00;
+pub(super) const LOCAL_INFILE: u8 = 0xfb;
 /// A value of a row as text.
 const NULL: u8 = 0xfb;
-const END: u8 = 0xfe;
-const ERROR: u8 = 0xff;
+pub(super) const END: u8 = 0xfe;
+pub(super) const ERROR: u8 = 0xff;
 /// The type lies so many bytes before the end of the description of a column.
 const KIND_FROM_END: usize = 6;
 
@@ -43,7 +43,7 @@ pub struct Connection {
     pub(super) write: Vec<u8>,
     pub(super) awaited: VecDeque<Awaited>,
     prepared: Vec<Prepared>,
-    capabilities: u64,
+    pub(super) capabilities: u64,
 }
 
 /// The next packet's body. A macro, because its borrow must leave the other fields free.
@@ -459,7 +459,7 @@ impl Connection {
 
 /// Number of columns of a result, and whether their descriptions follow.
 #[inline]
-fn columns(capabilities: u64, body: &[u8]) -> Result<(usize, bool), Error> {
+pub(super) fn columns(capabilities: u64, body: &[u8]) -> Result<(usize, bool), Error> {
     let mut fields = Fields::new(body);
     let count = fields.length()? as usize;
     let described = capabilities & capability::CACHE_METADATA == 0 || fields.fixed()? != [0_u8];
@@ -467,7 +467,7 @@ fn columns(capabilities: u64, body: &[u8]) -> Result<(usize, bool), Error> {
 }
 
 /// The columns of a row that came as text.
-fn text_row(body: &[u8], count: usize) -> Result<Vec<Option<String>>, Error> {
+pub(super) fn text_row(body: &[u8], count: usize) -> Result<Vec<Option<String>>, Error> {
     let mut fields = Fields::new(body);
     let mut row = Vec::with_capacity(count);
     for _ in 0..count {

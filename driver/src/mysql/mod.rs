@@ -30,6 +30,7 @@ mod login;
 mod param;
 mod row;
 mod statement;
+mod text;
 mod wire;
 
 pub use answer::Answer;

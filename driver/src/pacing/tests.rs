@@ -7,7 +7,7 @@ fn pace(keying_s: f64, think: Think) -> Pace {
     let default = Waits {
         keying_s,
         think,
-        every_s: None,
+        ..Waits::default()
     };
     let pacing = Pacing {
         default,
@@ -154,4 +154,22 @@ fn keying_has_its_share_of_what_is_left() {
     let share = keying.count() as f64 / f64::from(draws);
     // Six standard errors; the cap takes off less than a ten-thousandth.
     assert!((share - 0.75).abs() < 0.014, "{share}");
+}
+
+#[test]
+fn who_comes_by_a_ramp_does_not_wait_before_the_first_operation() {
+    let think = Think::Constant { mean_s: 10.0 };
+    let waits = Waits {
+        think,
+        begins_at_once: true,
+        ..Waits::default()
+    };
+    let pacing = Pacing {
+        default: waits,
+        ..Pacing::default()
+    };
+    let pace = Pace::new(&pacing, &["log-in"]).expect("a pace");
+    let mut random = Random::new(7, 0);
+    assert_eq!(pace.residual_ns(0, &mut random), 0);
+    assert_eq!(pace.gap_ns(0, 0, &mut random), to_ns(10.0), "after one");
 }

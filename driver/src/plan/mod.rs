@@ -260,6 +260,9 @@ pub struct Waits {
     /// The wait after it.
     #[serde(default)]
     pub think: Think,
+    /// Whether a user whose first operation it is makes it at once: who comes by a ramp, and logs in.
+    #[serde(default)]
+    pub begins_at_once: bool,
     /// Seconds of a grid on which it is due, instead of waits.
     #[serde(default)]
     pub every_s: Option<f64>,
@@ -305,6 +308,10 @@ pub struct Phase {
     /// Length in seconds; without it the phase lasts until the work is done.
     #[serde(default)]
     pub duration_s: Option<f64>,
+    /// Longest time, in seconds, that it lasts beyond its duration, until each user has logged in and
+    /// made a transaction; only where users log in.
+    #[serde(default)]
+    pub gather_s: f64,
     /// Operations to make in all; without it as many as the duration allows.
     #[serde(default)]
     pub iterations: Option<u64>,

@@ -191,6 +191,7 @@ fn phase(path: &str, phase: &Phase) -> Result<(), Refusal> {
             "0 is no work; give 1 or more, or null",
         ));
     }
+    seconds(&format!("{path}.gather_s"), phase.gather_s, 0.0, LONGEST_S)?;
     match phase.load {
         Load::Closed { users } => {
             within(

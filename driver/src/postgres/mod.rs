@@ -28,6 +28,7 @@ mod error;
 mod param;
 mod row;
 mod startup;
+mod text;
 mod wire;
 
 pub use bulk::Rows;

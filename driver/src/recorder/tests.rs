@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::{Course, Failure};
+use crate::session::{Course, Failure, RequestNotes};
 
 const OPERATIONS: usize = 3;
 const REQUESTS: usize = 4;
@@ -40,14 +40,25 @@ fn any_class() -> impl Strategy<Value = &'static str> {
 
 fn any_request() -> impl Strategy<Value = RequestEnd> {
     let classes = || prop::option::of(any_class().prop_map(class_of));
-    (0..REQUESTS, 0_u64..20_000_000_000, classes(), classes()).prop_map(
-        |(request, service_ns, error, resent)| RequestEnd {
+    let mark = (
+        any::<bool>(),
+        prop::sample::select(&["cached", "partial"][..]),
+    );
+    let notes = (
+        prop::collection::vec(any_class().prop_map(class_of), 0..3),
+        prop::collection::vec(mark.prop_map(|(has_it, mark)| (mark, has_it)), 0..3),
+    );
+    let notes = notes.prop_map(|(retried, marks)| RequestNotes { retried, marks });
+    let service_ns = 0_u64..20_000_000_000;
+    (0..REQUESTS, service_ns, classes(), classes(), notes).prop_map(
+        |(request, service_ns, error, resent, notes)| RequestEnd {
             request,
             begun_ns: 1_000,
             done_ns: 1_000 + service_ns,
             outcome: error.map_or(Ok(()), Err),
             resent,
             course: Course::default(),
+            notes,
         },
     )
 }
@@ -134,6 +145,7 @@ fn assert_same(one: &Recorder, other: &Recorder) -> Result<(), TestCaseError> {
     for (one, other) in one.requests.iter().zip(&other.requests) {
         prop_assert_eq!(one.count, other.count);
         prop_assert_eq!((&one.errors, &one.resent), (&other.errors, &other.resent));
+        prop_assert_eq!((&one.retried, &one.marks), (&other.retried, &other.marks));
         prop_assert_eq!(counts(&one.service), counts(&other.service));
     }
     Ok(())
@@ -263,6 +275,7 @@ fn a_request_that_was_sent_again_is_counted_as_such_and_by_how_it_ended() {
         outcome: Ok(()),
         resent: Some(class_of("closed")),
         course: Course::default(),
+        notes: RequestNotes::default(),
     };
     recorder.request_ended(&end);
     recorder.request_ended(&RequestEnd {

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::leg::{Cause, Stopwatch};
-use crate::session::Course;
+use crate::session::{Course, RequestNotes};
 
 const MEASURED: PhaseIndex = 1;
 
@@ -18,6 +18,7 @@ fn requests(legs: usize) -> Vec<RequestEnd> {
         done_ns: 1,
         outcome: Ok(()),
         resent: None,
+        notes: RequestNotes::default(),
         course: Course {
             step: 1,
             lane: None,

@@ -16,7 +16,7 @@ fn pace(keying_s: f64, think: Think) -> Pace {
     let default = plan::Waits {
         keying_s,
         think,
-        every_s: None,
+        ..plan::Waits::default()
     };
     let pacing = Pacing {
         default,

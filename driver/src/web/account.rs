@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::Shared;
 use super::visit::Visit;
 use crate::http::Site;
 
@@ -14,15 +15,36 @@ pub struct Account {
     pub from_cache: AtomicU64,
     /// Requests whose answer was that what the browser has is still the same.
     pub not_modified: AtomicU64,
+    working: AtomicU64,
+    sessions_lost: AtomicU64,
 }
 
 impl Account {
     /// Takes note of what `change` makes of a user's way.
     pub fn observe(&self, visit: &mut Visit, change: impl FnOnce(&mut Visit)) {
-        let (was_in, was_out) = (visit.is_logged_in(), visit.is_shut_out());
+        let states = |visit: &Visit| {
+            [
+                (&self.logged_in, visit.is_logged_in()),
+                (&self.working, visit.is_working()),
+                (&self.shut_out, visit.is_shut_out()),
+            ]
+        };
+        let before = states(visit);
         change(visit);
-        moved(&self.logged_in, was_in, visit.is_logged_in());
-        moved(&self.shut_out, was_out, visit.is_shut_out());
+        for ((count, before), (_, after)) in before.into_iter().zip(states(visit)) {
+            moved(count, before, after);
+        }
+    }
+
+    /// Takes note that a user has to log in again.
+    pub fn session_lost(&self, visit: &mut Visit) {
+        add_one(&self.sessions_lost);
+        self.observe(visit, Visit::lose_session);
+    }
+
+    /// Users that are logged in and have made a transaction since.
+    pub fn working(&self) -> u64 {
+        of(&self.working)
     }
 
     /// Users that are logged in.
@@ -37,8 +59,10 @@ impl Account {
 }
 
 /// What browsers did since the start.
-pub fn counters(site: &Site, account: &Account) -> Vec<(&'static str, u64)> {
-    let counters = &site.counters;
+pub(super) fn counters(shared: &Shared) -> Vec<(&'static str, u64)> {
+    let (counters, account) = (&shared.site.counters, &shared.account);
+    let again = !shared.program.log_in_again.is_empty();
+    let lost = again.then_some(("sessions_lost", &account.sessions_lost));
     [
         ("connections_opened", &counters.connections_opened),
         ("connections_reused", &counters.connections_reused),
@@ -49,8 +73,10 @@ pub fn counters(site: &Site, account: &Account) -> Vec<(&'static str, u64)> {
         ("bytes_sent", &counters.bytes_sent),
         ("bytes_received", &counters.bytes_received),
     ]
+    .into_iter()
+    .chain(lost)
     .map(|(name, count)| (name, of(count)))
-    .into()
+    .collect()
 }
 
 /// Connections that are open now.
@@ -59,11 +85,11 @@ pub fn connections_open(site: &Site) -> u64 {
 }
 
 /// The counters, and connections by address as `share app.example:443 10.0.0.1`.
-pub fn facts(site: &Site, account: &Account) -> Vec<(&'static str, f64)> {
-    let counters = counters(site, account).into_iter();
+pub(super) fn facts(shared: &Shared) -> Vec<(&'static str, f64)> {
+    let counters = counters(shared).into_iter();
     let counters = counters.map(|(name, count)| (name, count as f64));
     // They are told once, at the end.
-    let shares = site.network.shares().into_iter();
+    let shares = shared.site.network.shares().into_iter();
     let shares = shares.map(|(address, connections)| {
         let name: &'static str = format!("share {address}").leak();
         (name, connections as f64)

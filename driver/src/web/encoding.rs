@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::quoting::Quoting;
 use super::value::Shown;
 
 /// The place of a value in a request.
@@ -21,6 +22,8 @@ pub enum Encoding {
     JsonText,
     /// In place of a string of JSON: its type is kept.
     JsonValue,
+    /// A literal of SQL.
+    Sql(Quoting),
 }
 
 impl Encoding {
@@ -46,6 +49,7 @@ impl Encoding {
                 out.push_str(&quoted[1..quoted.len() - 1]);
             }
             Self::JsonValue => out.push_str(&value.json()),
+            Self::Sql(quoting) => quoting.write(value, out)?,
         }
         Ok(())
     }

@@ -106,9 +106,22 @@ impl Expectation {
         self.check_json(page)
     }
 
+    /// Whether all that is expected of `page` beside its status is so.
+    pub fn holds_beyond_status(&self, page: &Page<'_>) -> bool {
+        self.headers.iter().all(|header| header.is_in(page))
+            && self.texts.iter().all(|text| text.holds(page))
+            && self.json.iter().all(|node| node.is_in(page))
+    }
+
+    /// Whether anything is expected beside a status.
+    pub fn has_more_than_status(&self) -> bool {
+        !(self.headers.is_empty() && self.texts.is_empty() && self.json.is_empty())
+    }
+
     fn check_headers(&self, page: &Page<'_>) -> Result<(), Trouble> {
-        for Header { name, part } in &self.headers {
-            if !page.headers(name).any(|value| value.contains(part)) {
+        for header in &self.headers {
+            if !header.is_in(page) {
+                let Header { name, part } = header;
                 return Err(trouble::check(format!("no header `{name}` has `{part}`")));
             }
         }
@@ -117,7 +130,7 @@ impl Expectation {
 
     fn check_texts(&self, page: &Page<'_>) -> Result<(), Trouble> {
         for text in &self.texts {
-            if text.pattern.is_match(page.body()) != text.is_there {
+            if !text.holds(page) {
                 let is = if text.is_there { "is not" } else { "is" };
                 let problem = format!("`{}` {is} in the body", text.text);
                 return Err(trouble::check(problem));
@@ -127,11 +140,12 @@ impl Expectation {
     }
 
     fn check_json(&self, page: &Page<'_>) -> Result<(), Trouble> {
-        for Node { path, query, value } in &self.json {
-            let Some(json) = page.json() else {
+        for node in &self.json {
+            if page.json().is_none() {
                 return Err(trouble::check("the body is no JSON"));
-            };
-            if !query.query(json).all().iter().any(|node| same(node, value)) {
+            }
+            if !node.is_in(page) {
+                let Node { path, value, .. } = node;
                 return Err(trouble::check(format!("nothing at `{path}` is {value}")));
             }
         }
@@ -139,7 +153,27 @@ impl Expectation {
     }
 }
 
+impl Header {
+    fn is_in(&self, page: &Page<'_>) -> bool {
+        let mut values = page.headers(&self.name);
+        values.any(|value| value.contains(&self.part))
+    }
+}
+
+impl Node {
+    fn is_in(&self, page: &Page<'_>) -> bool {
+        page.json().is_some_and(|json| {
+            let found = self.query.query(json).all();
+            found.iter().any(|node| same(node, &self.value))
+        })
+    }
+}
+
 impl Text {
+    fn holds(&self, page: &Page<'_>) -> bool {
+        self.pattern.is_match(page.body()) == self.is_there
+    }
+
     fn new(text: &str, is_there: bool) -> Result<Self, String> {
         if text.is_empty() {
             return Err("is empty; give the text to look for".into());

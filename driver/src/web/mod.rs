@@ -3,31 +3,39 @@
 //! Read in this order: `scenario` (what is given), `program` (what it becomes, once for all users),
 //! `session` (a user), `request` (one of its requests).
 
-mod account;
+pub(crate) mod account;
 mod address;
-mod agenda;
+pub(crate) mod agenda;
 mod cache;
-mod encoding;
+pub(crate) mod choices;
+mod classes;
+pub(crate) mod encoding;
 mod expect;
 mod extract;
-mod flow;
+pub(crate) mod flow;
 mod forms;
 mod json_path;
-mod names;
+mod made;
+mod marks;
+pub(crate) mod names;
+pub(crate) mod options;
 mod page;
-mod people;
-mod person;
-mod program;
+pub(crate) mod people;
+pub(crate) mod person;
+pub(crate) mod program;
+pub(crate) mod quoting;
 mod request;
-mod scenario;
+pub(crate) mod sample;
+pub(crate) mod scenario;
 mod session;
 mod target;
-mod template;
+pub(crate) mod template;
 #[cfg(test)]
 mod testing;
+mod tries;
 mod trouble;
 mod value;
-mod visit;
+pub(crate) mod visit;
 
 use std::sync::Arc;
 
@@ -56,6 +64,8 @@ struct Shared {
 #[derive(Debug)]
 pub struct Web {
     shared: Arc<Shared>,
+    /// The file for kept answers.
+    answers: Option<String>,
 }
 
 impl Web {
@@ -65,7 +75,7 @@ impl Web {
     /// A [`Refusal`] of the first field that makes no sense: all that can be wrong without an answer of the
     /// application, also in the file of people and the environment.
     pub fn from_plan(plan: &Plan) -> Result<Self, Refusal> {
-        let Parameters { scenario } = read(&plan.workload.parameters)?;
+        let Parameters { scenario, answers } = read(&plan.workload.parameters)?;
         let program = Program::new(&scenario, &plan.connection)?;
         let site = program.target.site(&plan.connection, &scenario)?;
         Ok(Self {
@@ -75,7 +85,17 @@ impl Web {
                 site,
                 account: Account::default(),
             }),
+            answers,
         })
+    }
+
+    /// Opens the file for the answers that the scenario keeps, if it keeps any.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if the plan names none, or it cannot be opened.
+    pub fn keeping(self) -> Result<Self, Refusal> {
+        self.shared.program.kept.open(self.answers.as_deref())?;
+        Ok(self)
     }
 }
 
@@ -95,7 +115,7 @@ impl Workload for Web {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        account::counters(&self.shared.site, &self.shared.account)
+        account::counters(&self.shared)
     }
 
     fn gauges(&self) -> Vec<(&'static str, f64)> {
@@ -106,15 +126,23 @@ impl Workload for Web {
             ..
         } = &*self.shared;
         let mut gauges = vec![("connections_open", account::connections_open(site) as f64)];
-        if program.log_in.is_some() {
+        if program.way.log_in.is_some() {
             gauges.push(("users_logged_in", account.logged_in() as f64));
+            gauges.push(("users_working", account.working() as f64));
             gauges.push(("users_shut_out", account.shut_out() as f64));
         }
         gauges
     }
 
+    fn gathered(&self) -> Option<u64> {
+        let Shared {
+            program, account, ..
+        } = &*self.shared;
+        program.way.log_in.map(|_| account.working())
+    }
+
     fn facts(&self) -> Vec<(&'static str, f64)> {
-        account::facts(&self.shared.site, &self.shared.account)
+        account::facts(&self.shared)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::options::{OneOfPlan, PicksPlan};
 use super::people::People;
 use super::scenario::{RequestPlan, Scenario, StepPlan};
 use crate::parameters::refuse;
@@ -17,6 +18,8 @@ pub enum Source {
     Column(usize),
     /// What a request extracted, by the number of its slot.
     Extracted(usize),
+    /// What was drawn as a transaction began, by the number of its slot.
+    Picked(usize),
     /// The number of the user, from 0.
     User,
     /// 16 hexadecimal digits, new at each use.
@@ -25,7 +28,31 @@ pub enum Source {
     NowMs,
 }
 
+impl Source {
+    /// Why a value that is not there yet cannot be written.
+    pub fn missing(self) -> &'static str {
+        match self {
+            Self::Picked(_) => "was not picked yet when it was used",
+            _ => "was not extracted yet when it was used",
+        }
+    }
+}
+
+/// What stands in the place of a value that nobody is to read.
+const HIDDEN: &str = "***";
+/// Parts of the names of columns whose cells may be secrets.
+const SECRET: [&str; 7] = [
+    "passw",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "apikey",
+];
+
 /// What a name stands for.
+#[derive(Clone)]
 pub enum Meaning {
     /// The same for all, from the start.
     Fixed(Value),
@@ -36,9 +63,15 @@ pub enum Meaning {
 pub struct Names {
     /// What each name stands for, and what that is in words.
     meanings: BTreeMap<String, (Meaning, &'static str)>,
-    /// How many values are extracted.
+    /// How many values are extracted or picked.
     slots: usize,
+    /// The values that are picked, and whether they stay.
+    held: BTreeMap<String, bool>,
 }
+
+/// The kinds of meanings, in words.
+const BUILT_IN: &str = "a built-in name";
+const SECRET_VALUE: &str = "a secret";
 
 impl Names {
     /// The names of `scenario`; secrets are read from the environment.
@@ -46,44 +79,142 @@ impl Names {
     /// # Errors
     /// A [`Refusal`] if a name has two meanings, or the variable of a secret is not set.
     pub fn new(scenario: &Scenario, people: Option<&People>, base: &str) -> Result<Self, Refusal> {
-        let mut names = Self {
-            meanings: BTreeMap::new(),
-            slots: 0,
-        };
-        for (name, meaning) in [
-            ("user", Meaning::Live(Source::User)),
-            ("unique", Meaning::Live(Source::Unique)),
-            ("now_ms", Meaning::Live(Source::NowMs)),
-            ("base", Meaning::Fixed(base.into())),
-        ] {
-            names.add(name, meaning, "a built-in name", "scenario")?;
-        }
-        for (column, name) in people
-            .iter()
-            .flat_map(|people| people.columns())
-            .enumerate()
-        {
-            let meaning = Meaning::Live(Source::Column(column));
-            names.add(name, meaning, "a column of people", "scenario.people")?;
-        }
-        for (name, value) in &scenario.values {
-            let field = format!("scenario.values.{name}");
-            names.add(name, Meaning::Fixed(value.clone()), "a value", &field)?;
-        }
+        let mut names = Self::common(&scenario.values, people, Some(base), "scenario")?;
         for (name, variable) in &scenario.secrets {
             let field = format!("scenario.secrets.{name}");
             let secret = std::env::var(variable)
                 .map_err(|_| refuse(&field, format!("{variable} is not set")))?;
-            names.add(name, Meaning::Fixed(secret.into()), "a secret", &field)?;
+            names.add(name, Meaning::Fixed(secret.into()), SECRET_VALUE, &field)?;
         }
         names.add_extracted(scenario)?;
+        for (index, transaction) in scenario.transactions.iter().enumerate() {
+            let field = format!("scenario.transactions[{index}]");
+            names.add_picked(&transaction.pick, &field)?;
+            for (at, step) in transaction.steps.iter().enumerate() {
+                if let StepPlan::OneOf(one_of) = step {
+                    names.add_ways(one_of, &format!("{field}.steps[{at}]"))?;
+                }
+            }
+        }
         Ok(names)
+    }
+
+    /// Names that are there before a user has done anything: built-in ones, columns and constants.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of a field below `path` if a name has two meanings.
+    pub fn common(
+        values: &Map<String, Value>,
+        people: Option<&People>,
+        base: Option<&str>,
+        path: &str,
+    ) -> Result<Self, Refusal> {
+        let mut names = Self {
+            meanings: BTreeMap::new(),
+            slots: 0,
+            held: BTreeMap::new(),
+        };
+        let base = base.map(|base| ("base", Meaning::Fixed(base.into())));
+        let live = [
+            ("user", Meaning::Live(Source::User)),
+            ("unique", Meaning::Live(Source::Unique)),
+            ("now_ms", Meaning::Live(Source::NowMs)),
+        ];
+        for (name, meaning) in live.into_iter().chain(base) {
+            names.add(name, meaning, BUILT_IN, path)?;
+        }
+        let columns = people.iter().flat_map(|people| people.columns());
+        for (column, name) in columns.enumerate() {
+            let meaning = Meaning::Live(Source::Column(column));
+            let field = format!("{path}.people");
+            names.add(name, meaning, "a column of people", &field)?;
+        }
+        for (name, value) in values {
+            let field = format!("{path}.values.{name}");
+            names.add(name, Meaning::Fixed(value.clone()), "a value", &field)?;
+        }
+        Ok(names)
+    }
+
+    /// Gives each value that is picked a slot, once; `path` is the field that `pick` is in.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if a name has another meaning, too.
+    pub fn add_picked(&mut self, picks: &PicksPlan, path: &str) -> Result<(), Refusal> {
+        for (name, pick) in picks {
+            let field = format!("{path}.pick.{name}");
+            if self.picked(name).is_none() {
+                let meaning = Meaning::Live(Source::Picked(self.slots));
+                self.add(name, meaning, "a picked value", &field)?;
+                self.slots += 1;
+                self.held.insert(name.clone(), pick.hold);
+            } else if self.held[name] != pick.hold {
+                let problem = "is held in one place and not in another; write `hold` in both";
+                return Err(refuse(&field, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Names::add_picked`], for each way of a choice.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if a name has another meaning, too.
+    pub fn add_ways<S>(&mut self, one_of: &OneOfPlan<S>, path: &str) -> Result<(), Refusal> {
+        for (index, way) in one_of.of.iter().enumerate() {
+            self.add_picked(&way.pick, &format!("{path}.of[{index}]"))?;
+        }
+        Ok(())
+    }
+
+    /// The slot of a value that is picked.
+    pub fn picked(&self, name: &str) -> Option<usize> {
+        match self.meanings.get(name) {
+            Some((Meaning::Live(Source::Picked(slot)), _)) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// The same names, of which those that may stand for secrets stand for `***`: secrets, what is extracted
+    /// (it may be a token), and columns that are called as passwords are. So do those that are new at each use.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        let meanings = self.meanings.iter().map(|(name, (meaning, kind))| {
+            let meaning = match meaning {
+                Meaning::Live(Source::Extracted(_) | Source::Unique | Source::NowMs) => {
+                    Meaning::Fixed(HIDDEN.into())
+                }
+                Meaning::Live(Source::Column(_)) if is_secret(name) => {
+                    Meaning::Fixed(HIDDEN.into())
+                }
+                Meaning::Fixed(_) if *kind == SECRET_VALUE => Meaning::Fixed(HIDDEN.into()),
+                other => other.clone(),
+            };
+            (name.clone(), (meaning, *kind))
+        });
+        Self {
+            meanings: meanings.collect(),
+            slots: self.slots,
+            held: self.held.clone(),
+        }
+    }
+
+    /// Whether a name stands for what may be read, and tells something: no secret, nothing built-in.
+    pub fn is_telling(&self, name: &str) -> bool {
+        self.meanings.get(name).is_some_and(|(meaning, kind)| {
+            let hides = match meaning {
+                Meaning::Live(Source::Extracted(_)) => true,
+                Meaning::Live(Source::Column(_)) => is_secret(name),
+                _ => *kind == SECRET_VALUE,
+            };
+            !hides && *kind != BUILT_IN
+        })
     }
 
     fn add_extracted(&mut self, scenario: &Scenario) -> Result<(), Refusal> {
         for (path, steps) in transactions(scenario) {
             for (index, step) in steps.iter().enumerate() {
-                for (at, request) in requests(step) {
+                for (at, request) in all_requests(step) {
                     for name in request.extract.keys() {
                         let field = format!("{path}.steps[{index}]{at}.extract.{name}");
                         self.add_slot(name, &field)?;
@@ -134,7 +265,7 @@ impl Names {
         found.ok_or_else(|| {
             format!(
                 "`${{{name}}}` is not known: it is no column of people, no value and no secret, \
-                 and no request extracts it"
+                 no transaction picks it, and no request extracts it"
             )
         })
     }
@@ -147,7 +278,7 @@ impl Names {
         }
     }
 
-    /// How many values are extracted.
+    /// How many values are extracted or picked.
     pub fn slots(&self) -> usize {
         self.slots
     }
@@ -179,6 +310,30 @@ pub fn requests(step: &StepPlan) -> Vec<(String, &RequestPlan)> {
                 .map(|(index, request)| (format!(".parallel[{index}]"), request))
                 .collect()
         }
-        StepPlan::PauseS(_) => Vec::new(),
+        StepPlan::PauseS(_) | StepPlan::OneOf(_) => Vec::new(),
     }
+}
+
+/// The requests of a step, of all its ways where it has several, with their path below it.
+fn all_requests(step: &StepPlan) -> Vec<(String, &RequestPlan)> {
+    let StepPlan::OneOf(one_of) = step else {
+        return requests(step);
+    };
+    let ways = one_of.of.iter().enumerate();
+    ways.flat_map(|(way, alternative)| {
+        let steps = alternative.steps.iter().enumerate();
+        steps.flat_map(move |(index, step)| {
+            let below = format!(".of[{way}].steps[{index}]");
+            let requests = requests(step).into_iter();
+            requests.map(move |(at, request)| (format!("{below}{at}"), request))
+        })
+    })
+    .collect()
+}
+
+/// Whether a column is called as one of secrets is.
+fn is_secret(name: &str) -> bool {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    let plain: String = letters.flat_map(char::to_lowercase).collect();
+    SECRET.iter().any(|part| plain.contains(part))
 }

@@ -16,6 +16,8 @@ pub struct Person {
     random: Random,
     /// By slot.
     values: Box<[Option<Kept>]>,
+    /// The way that it took last, by number of the choice.
+    ways: Box<[Option<u16>]>,
 }
 
 impl Debug for Person {
@@ -34,7 +36,33 @@ impl Person {
             user,
             random,
             values: vec![None; slots].into(),
+            ways: Box::default(),
         }
+    }
+
+    /// The same with `choices` choices to make, of which it made none yet.
+    #[must_use]
+    pub fn with_choices(mut self, choices: usize) -> Self {
+        self.ways = vec![None; choices].into();
+        self
+    }
+
+    /// Its number.
+    pub fn user(&self) -> u32 {
+        self.user
+    }
+
+    /// Which of `count` ways it takes: another one if it `draws`, else the one that it took last.
+    pub fn choose(&mut self, choice: usize, count: usize, draws: bool) -> usize {
+        if draws || self.ways[choice].is_none() {
+            self.ways[choice] = Some(self.random.below(count) as u16);
+        }
+        self.chosen(choice)
+    }
+
+    /// The way that it took last; the first if it took none.
+    pub fn chosen(&self, choice: usize) -> usize {
+        self.ways[choice].unwrap_or_default().into()
     }
 
     /// Its random numbers.
@@ -64,11 +92,9 @@ impl Person {
                 let cell = people.map(|people| people.cell(self.user, column));
                 Shown::Text(cell.unwrap_or_default())
             }
-            Source::Extracted(slot) => {
+            Source::Extracted(slot) | Source::Picked(slot) => {
                 let value = self.values[slot].as_ref();
-                value
-                    .ok_or("was not extracted yet when it was used")?
-                    .shown()
+                value.ok_or(source.missing())?.shown()
             }
             Source::User => {
                 drawn = self.user.to_string();
@@ -100,7 +126,7 @@ impl Person {
         Some(match pick {
             Pick::First | Pick::All => 0,
             Pick::Last => last,
-            Pick::Random => ((self.random.unit() * count as f64) as usize).min(last),
+            Pick::Random => self.random.below(count),
         })
     }
 }

@@ -2,23 +2,30 @@
 
 use url::Url;
 
-use super::agenda::Agenda;
+use super::agenda::{Agenda, Entry, Mix};
+use super::choices::{Alternative, Choices, OneOf, Part, Picks, Transaction};
+use super::classes::Classes;
 use super::flow;
 use super::names::{Names, requests};
+use super::options::{OneOfPlan, PicksPlan};
 use super::people::People;
 use super::request::{Request, Wrong};
-use super::scenario::{BackOffS, RequestPlan, Scenario, StepPlan};
+use super::scenario::{RequestPlan, Scenario, StepPlan};
 use super::target::Target;
+use super::visit::Itinerary;
 use crate::clock::to_ns;
+use crate::kept::KeptAnswers;
 use crate::parameters::refuse;
 use crate::plan::limits::LONGEST_S;
 use crate::plan::{Connection, Refusal};
-use crate::retry::BackOff;
 use crate::session::{OperationId, RequestName};
 
-const LOG_IN: &str = "log-in";
+/// The name of what a user does first.
+pub const LOG_IN: &str = "log-in";
+/// The name of what it does once, after its first log-in.
 const FIRST_VISIT: &str = "first-visit";
-const LOG_OUT: &str = "log-out";
+/// The name of what a user does as it leaves.
+pub const LOG_OUT: &str = "log-out";
 
 /// What users do.
 #[derive(Debug)]
@@ -28,19 +35,19 @@ pub struct Program {
     /// Names of the requests.
     pub requests: Vec<RequestName>,
     /// By [`OperationId`].
-    transactions: Vec<Transaction>,
-    /// What a user does first, if anything.
-    pub log_in: Option<OperationId>,
-    /// For how long it holds off after a log-in that failed.
-    pub back_off: BackOff,
-    /// What it does once, after its first log-in, if anything.
-    pub first_visit: Option<OperationId>,
-    /// What a user does as it leaves, if anything.
-    pub log_out: Option<OperationId>,
-    /// What it does in between.
-    pub agenda: Agenda,
-    /// How many values are extracted.
+    transactions: Vec<Transaction<Step>>,
+    /// In which order a user does them.
+    pub way: Itinerary,
+    /// Classes of errors of its own.
+    pub classes: Classes,
+    /// After errors of these classes a user logs in again.
+    pub log_in_again: Box<[Box<str>]>,
+    /// How many values are extracted or picked.
     pub slots: usize,
+    /// How many choices there are.
+    pub choices: usize,
+    /// The answers that are kept.
+    pub kept: KeptAnswers,
     /// The addresses whose answers a browser keeps.
     pub cached: Vec<Url>,
     /// The users' own values, if there are any.
@@ -49,16 +56,7 @@ pub struct Program {
     pub target: Target,
 }
 
-/// What is done in order.
-#[derive(Debug)]
-pub struct Transaction {
-    /// The field that it is in.
-    pub path: String,
-    /// Its steps.
-    pub steps: Vec<Step>,
-}
-
-/// A part of a transaction.
+/// A step of a transaction.
 #[derive(Debug)]
 pub enum Step {
     /// A request.
@@ -83,6 +81,22 @@ impl Step {
     }
 }
 
+impl flow::Step for Step {
+    fn lacks(&self, known: &[bool]) -> Option<(&str, &str)> {
+        self.requests().iter().find_map(|request| {
+            let lacking = request.needs().find(|(_, slot)| !known[*slot]);
+            lacking.map(|(value, _)| (request.name, value))
+        })
+    }
+
+    fn give(&self, known: &mut [bool]) {
+        let requests = self.requests().iter();
+        for extraction in requests.flat_map(|request| &request.extractions) {
+            known[extraction.slot()] = true;
+        }
+    }
+}
+
 impl Program {
     /// Reads a scenario for the application of `connection`.
     ///
@@ -99,13 +113,17 @@ impl Program {
             scenario,
             names: &names,
             target: &target,
+            people: people.as_ref(),
             operations: Vec::new(),
             requests: Vec::new(),
             transactions: Vec::new(),
+            choices: Choices::default(),
+            kept: KeptAnswers::default(),
             cached: Vec::new(),
         };
         let log_in = scenario.log_in.as_ref();
-        let back_off = back_off(log_in.map(|log_in| log_in.back_off_s))?;
+        let back_off = log_in.map(|log_in| log_in.back_off_s).unwrap_or_default();
+        let back_off = back_off.read("scenario.log_in.back_off_s")?;
         let log_in = log_in.map(|log_in| &*log_in.steps);
         let log_in = reader.add_optional(LOG_IN, log_in, "scenario.log_in")?;
         let visit = scenario.first_visit.as_ref().map(|visit| &*visit.steps);
@@ -113,8 +131,13 @@ impl Program {
         let first = reader.operations.len();
         for (index, transaction) in scenario.transactions.iter().enumerate() {
             let path = format!("scenario.transactions[{index}]");
-            reader.check_name(&transaction.name, &path)?;
-            reader.add(&transaction.name, &transaction.steps, path)?;
+            check_name(&transaction.name, &reader.operations, &path)?;
+            reader.add(
+                &transaction.name,
+                &transaction.pick,
+                &transaction.steps,
+                path,
+            )?;
         }
         let mix = first..reader.operations.len();
         let log_out = scenario.log_out.as_ref().map(|log_out| &*log_out.steps);
@@ -123,6 +146,8 @@ impl Program {
             operations,
             requests,
             transactions,
+            choices,
+            kept,
             cached,
             ..
         } = reader;
@@ -134,25 +159,58 @@ impl Program {
             slots,
         )?;
         Ok(Self {
-            agenda: Agenda::new(scenario, first)?,
+            way: Itinerary {
+                log_in,
+                back_off,
+                first_visit,
+                agenda: Agenda::new(&mix_of(scenario, log_out), first)?,
+                log_out,
+            },
+            classes: Classes::new(&scenario.classes, &operations, &target)?,
+            log_in_again: again(scenario)?,
             operations,
             requests,
             transactions,
-            log_in,
-            back_off,
-            first_visit,
-            log_out,
             slots,
+            choices: choices.len(),
+            kept,
             cached,
             people,
             target,
         })
     }
 
-    /// The steps of a transaction.
-    pub fn steps(&self, operation: OperationId) -> &[Step] {
-        &self.transactions[operation].steps
+    /// What is done in an operation.
+    pub fn transaction(&self, operation: OperationId) -> &Transaction<Step> {
+        &self.transactions[operation]
     }
+}
+
+fn mix_of(scenario: &Scenario, log_out: Option<OperationId>) -> Mix<'_> {
+    let transactions = scenario.transactions.iter().map(|transaction| Entry {
+        name: &transaction.name,
+        weight: transaction.weight,
+        next: transaction.next.as_ref(),
+    });
+    Mix {
+        order: scenario.order,
+        transactions: transactions.collect(),
+        first: scenario.first.as_ref(),
+        log_out,
+    }
+}
+
+/// The classes after which a user logs in again.
+fn again(scenario: &Scenario) -> Result<Box<[Box<str>]>, Refusal> {
+    let classes = scenario
+        .log_in_again
+        .iter()
+        .flat_map(|again| &again.classes);
+    if scenario.log_in_again.is_some() && scenario.log_in.is_none() {
+        let problem = "has no log_in to make again; write one";
+        return Err(refuse("scenario.log_in_again", problem));
+    }
+    Ok(classes.map(|class| class.as_str().into()).collect())
 }
 
 /// Reads transactions.
@@ -160,26 +218,16 @@ struct Reader<'s> {
     scenario: &'s Scenario,
     names: &'s Names,
     target: &'s Target,
+    people: Option<&'s People>,
     operations: Vec<&'static str>,
     requests: Vec<RequestName>,
-    transactions: Vec<Transaction>,
+    transactions: Vec<Transaction<Step>>,
+    choices: Choices,
+    kept: KeptAnswers,
     cached: Vec<Url>,
 }
 
 impl Reader<'_> {
-    fn check_name(&self, name: &str, path: &str) -> Result<(), Refusal> {
-        let problem = if name.is_empty() {
-            "is empty; give a name".to_owned()
-        } else if [LOG_IN, LOG_OUT].contains(&name) {
-            format!("`{name}` is the name of a user's first or last transaction; choose another")
-        } else if self.operations.contains(&name) {
-            format!("`{name}` is the name of another transaction; choose another")
-        } else {
-            return Ok(());
-        };
-        Err(refuse(&format!("{path}.name"), problem))
-    }
-
     fn add_optional(
         &mut self,
         name: &str,
@@ -189,27 +237,74 @@ impl Reader<'_> {
         let Some(steps) = given else {
             return Ok(None);
         };
-        self.add(name, steps, path.to_owned()).map(Some)
+        for (index, step) in steps.iter().enumerate() {
+            if let StepPlan::OneOf(_) = step {
+                let problem = "is for transactions; write the steps themselves";
+                return Err(refuse(&format!("{path}.steps[{index}].one_of"), problem));
+            }
+        }
+        self.add(name, &PicksPlan::new(), steps, path.to_owned())
+            .map(Some)
     }
 
     fn add(
         &mut self,
         name: &str,
+        picks: &PicksPlan,
         given: &[StepPlan],
         path: String,
     ) -> Result<OperationId, Refusal> {
         let operation = self.operations.len();
         self.operations.push(forever(name));
-        let mut steps = Vec::with_capacity(given.len());
+        let mut parts = Vec::with_capacity(given.len());
         for (index, step) in given.iter().enumerate() {
-            steps.push(self.step(step, operation, &format!("{path}.steps[{index}]"))?);
+            let path = format!("{path}.steps[{index}]");
+            parts.push(match step {
+                StepPlan::OneOf(one_of) => Part::OneOf(self.one_of(one_of, operation, &path)?),
+                step => Part::Step(self.step(step, operation, &path)?),
+            });
         }
-        if steps.iter().all(|step| step.requests().is_empty()) {
+        let picks = self.picks(picks, &path)?;
+        let transaction = Transaction { path, picks, parts };
+        let mut steps = transaction.all_steps();
+        if steps.all(|step| step.requests().is_empty()) {
             let problem = "has no request; give at least one";
-            return Err(refuse(&format!("{path}.steps"), problem));
+            return Err(refuse(&format!("{}.steps", transaction.path), problem));
         }
-        self.transactions.push(Transaction { path, steps });
+        drop(steps);
+        self.transactions.push(transaction);
         Ok(operation)
+    }
+
+    fn picks(&self, plan: &PicksPlan, path: &str) -> Result<Picks, Refusal> {
+        Picks::new(plan, self.names)
+            .map_err(|(name, problem)| refuse(&format!("{path}.pick.{name}"), problem))
+    }
+
+    fn one_of(
+        &mut self,
+        given: &OneOfPlan<StepPlan>,
+        operation: OperationId,
+        path: &str,
+    ) -> Result<OneOf<Step>, Refusal> {
+        let choice = self.choices.number(given);
+        let choice =
+            choice.map_err(|(field, problem)| refuse(&format!("{path}.{field}"), problem))?;
+        let mut alternatives = Vec::with_capacity(given.of.len());
+        for (index, way) in given.of.iter().enumerate() {
+            let path = format!("{path}.of[{index}]");
+            let mut steps = Vec::with_capacity(way.steps.len());
+            for (at, step) in way.steps.iter().enumerate() {
+                steps.push(self.step(step, operation, &format!("{path}.steps[{at}]"))?);
+            }
+            let picks = self.picks(&way.pick, &path)?;
+            alternatives.push(Alternative { picks, steps });
+        }
+        Ok(OneOf {
+            choice,
+            draws: given.draw,
+            alternatives,
+        })
     }
 
     fn step(
@@ -220,6 +315,10 @@ impl Reader<'_> {
     ) -> Result<Step, Refusal> {
         match given {
             StepPlan::PauseS(pause_s) => pause(*pause_s, path),
+            StepPlan::OneOf(_) => {
+                let problem = "stands within another choice; make one of the two";
+                Err(refuse(&format!("{path}.one_of"), problem))
+            }
             StepPlan::Request(request) => {
                 let request = self.request(request, operation, path)?;
                 Ok(Step::Request(Box::new(request)))
@@ -258,12 +357,24 @@ impl Reader<'_> {
         let (id, name) = (self.requests.len(), forever(name));
         self.requests.push(RequestName { operation, name });
         let common = &self.scenario.headers;
-        let read = Request::new(plan, (id, name), common, self.names, self.target);
-        let refused = |(field, problem): Wrong| refuse(&format!("{path}.{field}"), problem);
-        let mut request = read.map_err(refused)?;
+        let wrong = |(field, problem): Wrong| refuse(&format!("{path}.{field}"), problem);
+        let request = Request::new(plan, (id, name), common, self.names, self.target);
+        let mut request = request.map_err(wrong)?;
         if plan.cache {
-            let url = request.kept_url(plan).map_err(refused)?;
+            let url = request.kept_url(plan).map_err(wrong)?;
             request.cached = Some(self.place_of(url));
+        }
+        if let Some(keep) = plan.keep {
+            let own = self.operations[operation];
+            if [LOG_IN, LOG_OUT].contains(&own) {
+                let problem = "is for transactions: what a log-in says may be a secret";
+                return Err(refuse(&format!("{path}.keep"), problem));
+            }
+            let number = self.kept.add_sample(keep.answers);
+            let number =
+                number.map_err(|problem| refuse(&format!("{path}.keep.answers"), problem))?;
+            let kept = request.keep(number, plan, self.names, self.people);
+            kept.map_err(wrong)?;
         }
         Ok(request)
     }
@@ -278,25 +389,6 @@ impl Reader<'_> {
     }
 }
 
-fn back_off(given: Option<BackOffS>) -> Result<BackOff, Refusal> {
-    let BackOffS { first, longest } = given.unwrap_or_default();
-    for (name, value) in [("first", first), ("longest", longest)] {
-        if !(0.0..=LONGEST_S).contains(&value) {
-            let field = format!("scenario.log_in.back_off_s.{name}");
-            let problem = format!("{value} is not between 0 and {LONGEST_S} seconds");
-            return Err(refuse(&field, problem));
-        }
-    }
-    if first > longest {
-        let problem = format!("{first} is more than longest, {longest}");
-        return Err(refuse("scenario.log_in.back_off_s.first", problem));
-    }
-    Ok(BackOff {
-        base_ns: to_ns(first),
-        cap_ns: to_ns(longest),
-    })
-}
-
 fn pause(pause_s: f64, path: &str) -> Result<Step, Refusal> {
     if (0.0..=LONGEST_S).contains(&pause_s) {
         return Ok(Step::Pause { ns: to_ns(pause_s) });
@@ -305,7 +397,24 @@ fn pause(pause_s: f64, path: &str) -> Result<Step, Refusal> {
     Err(refuse(&format!("{path}.pause_s"), problem))
 }
 
+/// Looks at the name of the transaction at `path`; `known` are those before it.
+///
+/// # Errors
+/// A [`Refusal`] of one that is empty or taken.
+pub fn check_name(name: &str, known: &[&'static str], path: &str) -> Result<(), Refusal> {
+    let problem = if name.is_empty() {
+        "is empty; give a name".to_owned()
+    } else if [LOG_IN, LOG_OUT].contains(&name) {
+        format!("`{name}` is the name of a user's first or last transaction; choose another")
+    } else if known.contains(&name) {
+        format!("`{name}` is the name of another transaction; choose another")
+    } else {
+        return Ok(());
+    };
+    Err(refuse(&format!("{path}.name"), problem))
+}
+
 /// A name that lives as long as the process, as those of every other workload do.
-fn forever(name: &str) -> &'static str {
+pub fn forever(name: &str) -> &'static str {
     name.to_owned().leak()
 }

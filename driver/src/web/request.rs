@@ -4,18 +4,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Formatter};
 
+use serde_json::Value;
 use url::Url;
 
 use super::address::Address;
 use super::encoding::Encoding;
 use super::expect::Expectation;
 use super::extract::Extraction;
+use super::marks::Marks;
 use super::names::Names;
 use super::people::People;
 use super::person::Person;
+use super::sample::{Sample, ShownBody};
 use super::scenario::{BodyPlan, ExpectPlan, Redirects, RequestPlan, Verb};
 use super::target::Target;
 use super::template::{Builder, Template};
+use super::tries::Tries;
 use super::trouble::{self, Trouble};
 use crate::http::{self, Method, Validators};
 use crate::session::RequestId;
@@ -40,6 +44,12 @@ pub struct Request {
     pub extractions: Box<[Extraction]>,
     /// The place of its address among those whose answers a browser keeps, if it is one.
     pub cached: Option<usize>,
+    /// How it is tried again, if it is.
+    pub tries: Option<Tries>,
+    /// What its answers are counted by besides.
+    pub marks: Option<Marks>,
+    /// Which of its answers are kept, if any.
+    pub sample: Option<Sample>,
     method: Method,
     address: Address,
     headers: Box<[(Box<str>, Template)]>,
@@ -78,12 +88,19 @@ impl Request {
         }
         let expectation = Expectation::new(&plan.expect)
             .map_err(|(field, problem)| (format!("expect.{field}"), problem))?;
+        let tries = plan.retry.as_ref().map(Tries::new).transpose();
+        let tries = tries.map_err(|(field, problem)| (format!("retry.{field}"), problem))?;
+        let marks = Marks::new(&plan.marks)
+            .map_err(|(field, problem)| (format!("marks.{field}"), problem))?;
         Ok(Self {
             id,
             name,
             expectation,
             extractions: extractions(plan, names)?,
             cached: None,
+            tries,
+            marks: (!plan.marks.is_empty()).then_some(marks),
+            sample: None,
             method: method(plan.method),
             address,
             headers: headers.into(),
@@ -108,16 +125,44 @@ impl Request {
             header,
             ..
         } = &plan.expect;
-        let looks = !(text.is_empty() && no_text.is_empty() && json.is_empty());
-        if looks || !header.is_empty() || !self.extractions.is_empty() {
+        let expects = [
+            text.is_empty(),
+            no_text.is_empty(),
+            json.is_empty(),
+            header.is_empty(),
+        ];
+        let takes = !self.extractions.is_empty() || self.marks.is_some() || plan.keep.is_some();
+        if takes || expects.contains(&false) {
             return wrong(
-                "leaves no answer to look at; leave out extract, and of expect all but status",
+                "leaves no answer to look at; leave out extract, marks, keep, and of expect all but status",
             );
         }
         match self.address.fixed() {
             Some(url) => Ok(url.clone()),
             None => wrong("is for an address that is always the same; this one has values in it"),
         }
+    }
+
+    /// Keeps a sample of its answers, the one of this number.
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    pub fn keep(
+        &mut self,
+        number: usize,
+        plan: &RequestPlan,
+        names: &Names,
+        people: Option<&People>,
+    ) -> Result<(), Wrong> {
+        let wrong = |problem| ("keep".to_owned(), problem);
+        let body = plan.body.as_ref();
+        let shown = body.map(|body| Body::new(body, &names.redacted()));
+        let shown = shown.transpose()?.map(|body| body.content);
+        let is_json = matches!(plan.body, Some(BodyPlan::Json(_)));
+        let body = shown.map(|template| ShownBody { template, is_json });
+        let sample = Sample::new(number, &texts(plan), body, names, people);
+        self.sample = Some(sample.map_err(wrong)?);
+        Ok(())
     }
 
     /// The extracted values that it needs: name and slot.
@@ -302,6 +347,33 @@ fn extractions(plan: &RequestPlan, names: &Names) -> Result<Box<[Extraction]>, W
         extraction.map_err(|problem| (format!("extract.{name}"), problem))
     })
     .collect()
+}
+
+/// The texts of a request that may have values in them.
+fn texts(plan: &RequestPlan) -> Vec<&str> {
+    let mut texts = vec![plan.url.as_str()];
+    texts.extend(plan.headers.values().map(String::as_str));
+    texts.extend(texts_of_pairs(&plan.query));
+    match &plan.body {
+        Some(BodyPlan::Form(form)) => texts.extend(texts_of_pairs(form)),
+        Some(BodyPlan::Json(value)) => texts_of_json(value, &mut texts),
+        Some(BodyPlan::Raw(text)) => texts.push(text),
+        None => {}
+    }
+    texts
+}
+
+fn texts_of_pairs(pairs: &[(String, String)]) -> impl Iterator<Item = &str> {
+    pairs.iter().flat_map(|(name, value)| [&**name, &**value])
+}
+
+fn texts_of_json<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| texts_of_json(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|item| texts_of_json(item, texts)),
+        _ => {}
+    }
 }
 
 fn method(verb: Verb) -> Method {

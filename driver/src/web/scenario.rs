@@ -8,11 +8,23 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use super::options::{
+    ClassPlan, KeepPlan, LogInAgainPlan, OneOfPlan, PicksPlan, RetryPlan, WeightsPlan,
+};
+use crate::clock::to_ns;
+use crate::parameters::refuse;
+use crate::plan::Refusal;
+use crate::plan::limits::LONGEST_S;
+use crate::retry::BackOff;
+
 /// The parameters of the workload.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     pub scenario: Scenario,
+    /// The file to which kept answers are appended.
+    #[serde(default)]
+    pub answers: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,6 +46,14 @@ pub struct Scenario {
     pub hosts: Vec<String>,
     #[serde(default)]
     pub order: Order,
+    /// Weights of a user's first transaction.
+    #[serde(default)]
+    pub first: Option<WeightsPlan>,
+    /// Classes of errors; the first that holds counts.
+    #[serde(default)]
+    pub classes: Vec<ClassPlan>,
+    #[serde(default)]
+    pub log_in_again: Option<LogInAgainPlan>,
     /// Most connections of a user to one origin.
     #[serde(default = "six")]
     pub connections: u32,
@@ -155,6 +175,30 @@ impl Default for BackOffS {
     }
 }
 
+impl BackOffS {
+    /// The back-off; `path` is the field that it is in.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of the first number that makes no sense.
+    pub fn read(self, path: &str) -> Result<BackOff, Refusal> {
+        let Self { first, longest } = self;
+        for (name, value) in [("first", first), ("longest", longest)] {
+            if !(0.0..=LONGEST_S).contains(&value) {
+                let problem = format!("{value} is not between 0 and {LONGEST_S} seconds");
+                return Err(refuse(&format!("{path}.{name}"), problem));
+            }
+        }
+        if first > longest {
+            let problem = format!("{first} is more than longest, {longest}");
+            return Err(refuse(&format!("{path}.first"), problem));
+        }
+        Ok(BackOff {
+            base_ns: to_ns(first),
+            cap_ns: to_ns(longest),
+        })
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransactionPlan {
@@ -164,6 +208,11 @@ pub struct TransactionPlan {
     /// The pacing of the plan has it.
     #[serde(default, rename = "think_time")]
     _think_time: Option<IgnoredAny>,
+    /// Weights of what a user does after it.
+    #[serde(default)]
+    pub next: Option<WeightsPlan>,
+    #[serde(default)]
+    pub pick: PicksPlan,
     pub steps: Vec<StepPlan>,
 }
 
@@ -175,6 +224,8 @@ pub enum StepPlan {
     Parallel(Vec<RequestPlan>),
     /// A wait, in seconds.
     PauseS(f64),
+    /// One of several ways, which have no further choice in them.
+    OneOf(OneOfPlan<StepPlan>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -202,6 +253,13 @@ pub struct RequestPlan {
     /// Whether the browser keeps the answer and asks again only when it must.
     #[serde(default)]
     pub cache: bool,
+    #[serde(default)]
+    pub retry: Option<RetryPlan>,
+    /// What answers are counted by, besides, by the name of the mark; no status.
+    #[serde(default)]
+    pub marks: BTreeMap<String, ExpectPlan>,
+    #[serde(default)]
+    pub keep: Option<KeepPlan>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

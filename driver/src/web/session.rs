@@ -7,26 +7,26 @@ use futures_util::future::join_all;
 use super::Shared;
 use super::account::add_one;
 use super::cache::{Cache, Lookup};
+use super::made::{Made, Ready, is_unchanged, persist, verdict};
 use super::page::Page;
 use super::person::Person;
 use super::program::Step;
-use super::request::{Prepared, Request};
+use super::request::Request;
+use super::sample::Kept;
 use super::trouble::Trouble;
 use super::visit::Visit;
-use crate::http::{Browser, Fetched, Notes, Site, now_unix_s};
+use crate::http::{Browser, Fetched, now_unix_s};
 use crate::random::Random;
 use crate::session::{
-    Course, ErrorClass, Failure, Haste, OperationId, Outcome, RequestEnd, Session,
+    Course, ErrorClass, Failure, Haste, OperationId, Outcome, RequestEnd, RequestNotes, Session,
 };
 use crate::timer::Timer;
-
-const NOT_MODIFIED: u16 = 304;
 
 /// A user. What it needs while a transaction runs is allocated for that time only: most users think.
 #[derive(Debug)]
 pub struct WebSession {
     shared: Arc<Shared>,
-    person: Person,
+    pub(super) person: Person,
     browser: Browser,
     cache: Cache,
     /// Those of the last attempt.
@@ -38,7 +38,8 @@ impl WebSession {
     pub(super) fn new(shared: Arc<Shared>, user: u32, seed: u64) -> Self {
         let random = Random::new(seed, user.into());
         Self {
-            person: Person::new(user, random, shared.program.slots),
+            person: Person::new(user, random, shared.program.slots)
+                .with_choices(shared.program.choices),
             browser: Browser::new(user),
             cache: Cache::new(shared.program.cached.len()),
             requests: Vec::new(),
@@ -47,28 +48,33 @@ impl WebSession {
         }
     }
 
-    /// Makes the steps of a transaction in order, up to the first that fails.
+    /// Makes the steps of a transaction in order, up to the first that fails. They are counted as the user makes
+    /// them: of several ways those of the one that it takes.
     async fn attempt(&mut self, operation: OperationId) -> Result<(), Failure> {
         let shared = Arc::clone(&self.shared);
-        for (number, step) in (1..).zip(shared.program.steps(operation)) {
-            match step {
-                Step::Pause { ns } => {
-                    let timer = Timer::current();
-                    timer.sleep_until(timer.now_ns() + ns).await;
+        let mut number = 0;
+        for part in &shared.program.transaction(operation).parts {
+            for step in part.steps(&self.person) {
+                number += 1;
+                match step {
+                    Step::Pause { ns } => {
+                        let timer = Timer::current();
+                        timer.sleep_until(timer.now_ns() + ns).await;
+                    }
+                    Step::Request(request) => self.one(&shared, number, request).await?,
+                    Step::Parallel(requests) => self.several(&shared, number, requests).await?,
                 }
-                Step::Request(request) => self.one(&shared, number, request).await?,
-                Step::Parallel(requests) => self.several(&shared, number, requests).await?,
             }
         }
         Ok(())
     }
 
     async fn one(&mut self, shared: &Shared, step: u32, request: &Request) -> Result<(), Failure> {
-        let Some(prepared) = self.prepare(shared, request) else {
+        let Some(ready) = self.prepare(shared, request) else {
             return Ok(());
         };
-        let made = make(&self.browser, &shared.site, prepared).await;
-        self.conclude(request, (step, None), made)
+        let made = persist(&self.browser, shared, ready).await;
+        self.conclude(shared, request, (step, None), made)
     }
 
     /// Makes all of the requests, also if one fails. They are written before and read after all of them, in
@@ -81,29 +87,27 @@ impl WebSession {
     ) -> Result<(), Failure> {
         let (mut asked, mut all) = (Vec::new(), Vec::with_capacity(requests.len()));
         for request in requests {
-            if let Some(prepared) = self.prepare(shared, request) {
+            if let Some(ready) = self.prepare(shared, request) {
                 asked.push(request);
-                all.push(prepared);
+                all.push(ready);
             }
         }
         let making = all
             .into_iter()
-            .map(|prepared| make(&self.browser, &shared.site, prepared));
+            .map(|ready| persist(&self.browser, shared, ready));
         let made = join_all(making).await;
         let mut first = Ok(());
         for (lane, (request, made)) in (1..).zip(asked.into_iter().zip(made)) {
-            let ended = self.conclude(request, (step, Some(lane)), made);
+            let ended = self.conclude(shared, request, (step, Some(lane)), made);
             first = first.and(ended);
         }
         first
     }
 
     /// Writes a request; `None` if the browser has an answer that is fresh.
-    fn prepare<'r>(
-        &mut self,
-        shared: &Shared,
-        request: &'r Request,
-    ) -> Option<Result<Prepared<'r>, Trouble>> {
+    fn prepare<'r>(&mut self, shared: &Shared, request: &'r Request) -> Option<Ready<'r>> {
+        // Also for what is not made in the end: what is drawn does not depend on how fresh an answer is.
+        let random = self.random_of(request);
         let (program, person) = (&shared.program, &mut self.person);
         let kept = match request.cached {
             Some(place) => self.cache.look(place, Timer::current().now_ns()),
@@ -117,49 +121,104 @@ impl WebSession {
         if let (Lookup::Stale(validators), Ok(prepared)) = (kept, &mut prepared) {
             prepared.ask_for_change(validators);
         }
-        Some(prepared)
+        Some(Ready {
+            request,
+            prepared,
+            random,
+        })
+    }
+
+    /// The random numbers of a request for itself, so that what is drawn for it hangs on no other's waits; none
+    /// for one that is not tried again.
+    fn random_of(&mut self, request: &Request) -> Option<Random> {
+        let person = &mut self.person;
+        let draws = request.tries.is_some();
+        draws.then(|| Random::new(person.random().unit().to_bits(), request.id as u64))
     }
 
     /// Looks at the answer, and notes how the request ended.
     fn conclude(
         &mut self,
+        shared: &Shared,
         request: &Request,
         (step, lane): (u32, Option<u32>),
         made: Made,
     ) -> Result<(), Failure> {
-        let Notes { resent, legs, .. } = made.notes;
-        let outcome = made
-            .fetched
-            .and_then(|fetched| self.judge(request, &fetched, made.done_ns));
+        let mut marks = Vec::new();
+        let outcome = made.fetched.and_then(|fetched| {
+            let page = Page::new(&fetched.answer);
+            self.judge(shared, request, &page, &fetched, made.done_ns)?;
+            marks = request
+                .marks
+                .as_ref()
+                .map_or_else(Vec::new, |all| all.of(&page));
+            Ok(())
+        });
         self.requests.push(RequestEnd {
             request: request.id,
             begun_ns: made.begun_ns,
             done_ns: made.done_ns,
             outcome: outcome.as_ref().copied().map_err(Trouble::class),
-            resent: resent.map(|class| ErrorClass(class.name().into())),
-            course: Course { step, lane, legs },
+            resent: made.resent.map(|class| ErrorClass(class.name().into())),
+            notes: RequestNotes {
+                retried: made.retried,
+                marks,
+            },
+            course: Course {
+                step,
+                lane,
+                legs: made.legs,
+            },
         });
         outcome.map_err(|trouble| trouble.of(request.name))
     }
 
-    fn judge(&mut self, request: &Request, fetched: &Fetched, at_ns: u64) -> Result<(), Trouble> {
-        let (answer, page) = (&fetched.answer, Page::new(&fetched.answer));
-        if let Some(place) = request.cached {
-            // What a redirect led to is not the answer of this address.
-            if fetched.redirects == 0 {
-                let now = (at_ns, now_unix_s());
-                self.cache.keep(place, answer, now, &self.shared.known);
-            }
-            if answer.status == NOT_MODIFIED {
-                add_one(&self.shared.account.not_modified);
-                return Ok(());
-            }
-        }
-        request.expectation.check(&page)?;
+    fn judge(
+        &mut self,
+        shared: &Shared,
+        request: &Request,
+        page: &Page<'_>,
+        fetched: &Fetched,
+        done_ns: u64,
+    ) -> Result<(), Trouble> {
+        self.keep_for_browser(request, fetched, done_ns);
+        // It is drawn for each answer, also for one that is no good.
+        let (sample, kept) = (request.sample.as_ref(), &shared.program.kept);
+        let drawn = sample.and_then(|sample| Some((sample, sample.draw(kept, &mut self.person)?)));
+        verdict(shared, request, page, fetched)?;
         for extraction in &request.extractions {
-            extraction.take(&page, &self.browser, &mut self.person)?;
+            extraction.take(page, &self.browser, &mut self.person)?;
         }
-        Ok(())
+        let Some((sample, draw)) = drawn else {
+            return Ok(());
+        };
+        let program = &shared.program;
+        let operation = program.operations[program.requests[request.id].operation];
+        let answer = Kept {
+            names: (operation, request.name),
+            done_ns,
+            answer: page.body(),
+            bytes: page.body().len(),
+        };
+        let people = program.people.as_ref();
+        let written = sample.keep(kept, draw, &answer, &mut self.person, people);
+        written.map_err(Trouble::from)
+    }
+
+    /// Lets the browser keep an answer, if it is one to be kept.
+    fn keep_for_browser(&mut self, request: &Request, fetched: &Fetched, done_ns: u64) {
+        let Some(place) = request.cached else {
+            return;
+        };
+        // What a redirect led to is not the answer of this address.
+        if fetched.redirects == 0 {
+            let now = (done_ns, now_unix_s());
+            self.cache
+                .keep(place, &fetched.answer, now, &self.shared.known);
+        }
+        if is_unchanged(request, fetched) {
+            add_one(&self.shared.account.not_modified);
+        }
     }
 
     /// Takes note of how a transaction ended.
@@ -169,14 +228,36 @@ impl WebSession {
         } = &*self.shared;
         let random = self.person.random();
         account.observe(&mut self.visit, |visit| {
-            visit.ended(program, operation, well, random);
+            visit.ended(&program.way, operation, well, random);
         });
+    }
+
+    /// Takes note that a user has to log in again, if an error of the last attempt says so.
+    fn notice_end_of_session(&mut self, operation: OperationId) {
+        let Shared {
+            program, account, ..
+        } = &*self.shared;
+        let own = [program.way.log_in, program.way.log_out].contains(&Some(operation));
+        if own || !self.visit.is_logged_in() {
+            return;
+        }
+        let errors = self
+            .requests
+            .iter()
+            .filter_map(|end| end.outcome.as_ref().err());
+        let says_so = |class: &ErrorClass| program.log_in_again.contains(&class.0);
+        if errors.into_iter().any(says_so) {
+            account.session_lost(&mut self.visit);
+        }
     }
 }
 
 impl Session for WebSession {
     fn choose(&mut self) -> OperationId {
-        self.visit.next(&self.shared.program, self.person.random())
+        let program = &self.shared.program;
+        let chosen = self.visit.next(&program.way, self.person.random());
+        program.transaction(chosen).begin(&mut self.person);
+        chosen
     }
 
     async fn execute(&mut self, operation: OperationId) -> Outcome {
@@ -184,6 +265,7 @@ impl Session for WebSession {
         self.requests.clear();
         let outcome = Box::pin(self.attempt(operation)).await;
         self.settle(operation, outcome.is_ok());
+        self.notice_end_of_session(operation);
         match outcome {
             // The browser had all of it: the application did nothing that could be measured.
             Ok(()) if self.requests.is_empty() => Outcome::Idle,
@@ -200,11 +282,8 @@ impl Session for WebSession {
         std::mem::take(&mut self.requests)
     }
 
-    /// The log-out, if the user is logged in. Where a scenario has no log-in, each user is.
     fn farewell(&mut self) -> Option<OperationId> {
-        let program = &self.shared.program;
-        let logged_in = self.visit.is_logged_in() || program.log_in.is_none();
-        program.log_out.filter(|_| logged_in)
+        self.visit.farewell(&self.shared.program.way)
     }
 
     /// Does nothing: connections are opened as they are needed.
@@ -215,35 +294,6 @@ impl Session for WebSession {
     async fn close(&mut self) {
         self.shared.account.observe(&mut self.visit, Visit::close);
         self.browser.close();
-    }
-}
-
-/// A request that was made, or could not be.
-struct Made {
-    begun_ns: u64,
-    done_ns: u64,
-    fetched: Result<Fetched, Trouble>,
-    notes: Notes,
-}
-
-async fn make(browser: &Browser, site: &Site, prepared: Result<Prepared<'_>, Trouble>) -> Made {
-    let (fetched, notes) = match prepared {
-        Err(trouble) => (Err(trouble), Notes::default()),
-        Ok(prepared) => {
-            let (fetched, notes) = browser.fetch(site, &prepared.request()).await;
-            (fetched.map_err(Trouble::from), notes)
-        }
-    };
-    // What was never sent took no time.
-    let span = notes.span().unwrap_or_else(|| {
-        let now_ns = Timer::current().now_ns();
-        (now_ns, now_ns)
-    });
-    Made {
-        begun_ns: span.0,
-        done_ns: span.1,
-        fetched,
-        notes,
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Template {
     parts: Box<[Part]>,
 }
 
+/// Behind the name of a value in SQL: its text is part of the statement.
+const VERBATIM: &str = ":sql";
+
 enum Part {
     Text(Box<str>),
     Value {
@@ -71,12 +74,12 @@ impl Template {
         }
     }
 
-    /// The extracted values that it has: name and slot.
+    /// The extracted and picked values that it has: name and slot.
     pub fn extracted(&self) -> impl Iterator<Item = (&str, usize)> {
         self.parts.iter().filter_map(|part| match part {
             Part::Value {
                 name,
-                source: Source::Extracted(slot),
+                source: Source::Extracted(slot) | Source::Picked(slot),
                 ..
             } => Some((&**name, *slot)),
             _ => None,
@@ -205,6 +208,10 @@ impl<'n> Builder<'n> {
     }
 
     fn value(&mut self, name: &str, encoding: Encoding) -> Result<(), String> {
+        let (name, encoding) = match (encoding, name.strip_suffix(VERBATIM)) {
+            (Encoding::Sql(_), Some(name)) => (name, Encoding::Plain),
+            _ => (name, encoding),
+        };
         match self.names.find(name)? {
             Meaning::Fixed(value) => encoding
                 .write(Shown::from(value), &mut self.text)
@@ -261,6 +268,18 @@ fn pieces(template: &str) -> Result<Vec<Piece<'_>>, String> {
     pieces.push(Piece::Text(rest));
     pieces.retain(|piece| !matches!(piece, Piece::Text("")));
     Ok(pieces)
+}
+
+/// The names of the values in a template.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn names_in(template: &str) -> Result<impl Iterator<Item = &str>, String> {
+    let pieces = pieces(template)?.into_iter();
+    Ok(pieces.filter_map(|piece| match piece {
+        Piece::Text(_) => None,
+        Piece::Name(name) => Some(name.strip_suffix(VERBATIM).unwrap_or(name)),
+    }))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::plan::PROTOCOL_VERSION;
 
+mod choices;
+
 /// A plan of one scenario.
 pub fn plan(scenario: Value) -> Value {
     json!({
@@ -88,7 +90,12 @@ fn operations_and_requests_have_the_order_of_the_scenario() {
         ]
     );
     let names: Vec<_> = web.gauges().into_iter().map(|(name, _)| name).collect();
-    let expected = ["connections_open", "users_logged_in", "users_shut_out"];
+    let expected = [
+        "connections_open",
+        "users_logged_in",
+        "users_working",
+        "users_shut_out",
+    ];
     assert_eq!(names, expected);
     assert!(web.counters().iter().all(|(_, count)| *count == 0));
 }
@@ -237,6 +244,8 @@ fn what_a_browser_cannot_keep_is_refused() {
         ("expect", json!({"text": ["body"]})),
         ("expect", json!({"header": {"ETag": "a"}})),
         ("extract", json!({"x": {"from": "header", "what": "ETag"}})),
+        ("marks", json!({"hit": {"header": {"Age": "1"}}})),
+        ("keep", json!({"answers": 5})),
     ] {
         let mut wrong = scenario.clone();
         wrong.pointer_mut(steps).expect("a request")[name] = value;

@@ -35,6 +35,12 @@ impl Trouble {
     }
 }
 
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure.class.0, failure.message)
+    }
+}
+
 impl From<Fault> for Trouble {
     fn from(fault: Fault) -> Self {
         Self::new(fault.class.name(), fault.message)

@@ -13,6 +13,7 @@ fn split(of: u32) -> (u64, Vec<u64>) {
             phase("open", "measure", json!(0.3), rate(1000.0)),
         ]));
         plan["threads"] = json!(2);
+        plan["tick_s"] = json!(0.05); // the first tells of users before one thread is in the next phase
         plan["process"] = json!({"index": index, "of": of});
         let run = Driver::start(&plan).finish();
         assert_eq!(run.code, Some(0), "{}", run.errors);

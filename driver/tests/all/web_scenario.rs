@@ -2,6 +2,7 @@
 //! for two things at a time, and log out as they leave.
 
 mod application;
+mod gathering;
 
 use std::fmt::Write as _;
 use std::io::Write as _;

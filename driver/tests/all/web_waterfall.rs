@@ -38,6 +38,12 @@ fn slow_then_done(asked: &Asked) -> Vec<Act> {
     }
 }
 
+/// What a pause before the head is part of: the server may have begun it before the driver has noted that it sent
+/// all.
+fn paused_ns(leg: &Leg) -> u64 {
+    leg.part_ns(Part::Send) + leg.part_ns(Part::Wait)
+}
+
 #[test]
 fn a_pause_of_the_server_is_in_the_part_in_which_it_was() {
     let server = WebServer::start(slow_then_done);
@@ -46,13 +52,16 @@ fn a_pause_of_the_server_is_in_the_part_in_which_it_was() {
     block_on(async {
         let first = legs(get(&browser, &site, &server.url("/slow")).await).remove(0);
         assert_eq!(first.connection, Some(Connection::New));
-        assert!(first.part_ns(Part::Wait) >= PAUSE_NS, "{first:?}");
+        assert!(paused_ns(&first) >= PAUSE_NS, "{first:?}");
         assert!(first.part_ns(Part::Connect) > 0, "{first:?}");
         assert_eq!(first.part_ns(Part::Tls), 0);
         let second = legs(get(&browser, &site, &server.url("/slow-body")).await).remove(0);
         assert_eq!(second.connection, Some(Connection::Reused));
         assert_eq!((second.status, second.cause), (Some(200), Cause::Asked));
-        assert!(second.part_ns(Part::Receive) >= PAUSE_NS, "{second:?}");
+        let received_ns = second.part_ns(Part::Receive);
+        assert!(received_ns > 0, "{second:?}");
+        // A busy machine may read the head late.
+        assert!(paused_ns(&second) + received_ns >= PAUSE_NS, "{second:?}");
         let opening = [Part::Blocked, Part::Resolve, Part::Connect, Part::Tls];
         assert_eq!(opening.map(|part| second.part_ns(part)), [0; 4]);
         assert!(second.begun_ns >= first.done_ns());
@@ -72,7 +81,7 @@ fn a_redirect_and_where_it_led_follow_each_other() {
         let expected = [(Cause::Asked, Some(302)), (Cause::Redirect, Some(200))];
         assert_eq!(told, expected);
         assert!(legs[1].begun_ns >= legs[0].done_ns());
-        assert!(legs[1].part_ns(Part::Wait) >= PAUSE_NS);
+        assert!(paused_ns(&legs[1]) >= PAUSE_NS);
     });
 }
 
@@ -104,7 +113,7 @@ fn a_request_that_is_sent_again_has_both_sendings() {
         let legs = legs(get(&browser, &site, &url).await);
         let told: Vec<_> = legs
             .iter()
-            .map(|leg| (leg.cause, leg.connection, leg.status, leg.broken))
+            .map(|leg| (leg.cause, leg.connection, leg.status, leg.broken.as_deref()))
             .collect();
         let expected = [
             (Cause::Asked, Some(Connection::Reused), None, Some("closed")),
@@ -161,8 +170,8 @@ fn a_request_that_fails_ends_in_the_part_that_ran() {
         let [leg] = &notes.legs[..] else {
             panic!("it was sent once: {:?}", notes.legs);
         };
-        assert!(leg.part_ns(Part::Wait) >= PAUSE_NS, "{leg:?}");
-        assert_eq!((leg.status, leg.broken), (None, None));
+        assert!(paused_ns(leg) >= PAUSE_NS, "{leg:?}");
+        assert_eq!((leg.status, &leg.broken), (None, &None));
     });
 }
 
@@ -251,20 +260,22 @@ fn the_driver_tells_whole_transactions_at_its_end() {
         let begins = |row: &Value| to_ns(row["at_s"].as_f64().expect("a time"));
         let pause_ns = SECOND_NS / 20;
         assert!(begins(&rows(trace)[1]) + 1 >= ends[0] + pause_ns, "{trace}");
-        assert!(rows(trace)[2]["wait_s"].as_f64() >= Some(0.1), "{trace}");
+        assert!(paused_s(&rows(trace)[2]) >= 0.1, "{trace}");
         assert!(trace["took_s"].as_f64() <= home["slowest"]["took_s"].as_f64());
     }
+}
+
+/// As `paused_ns`, of a row.
+fn paused_s(row: &Value) -> f64 {
+    let part = |name: &str| row[name].as_f64().unwrap_or(0.0);
+    part("send_s") + part("wait_s")
 }
 
 #[test]
 fn the_slowest_is_the_one_that_was_slow() {
     let run = traced(vec![page("home", "/sometimes")], false, 12);
     let slowest = &traces(&run)["home"]["slowest"];
-    let waits: Vec<f64> = rows(slowest)
-        .iter()
-        .map(|row| row["wait_s"].as_f64().unwrap_or(0.0))
-        .collect();
-    assert!(waits[2] >= 0.3, "{slowest}");
+    assert!(paused_s(&rows(slowest)[2]) >= 0.3, "{slowest}");
 }
 
 #[test]

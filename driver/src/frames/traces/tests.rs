@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::leg::Stopwatch;
 use crate::recorder::Times;
-use crate::session::{Course, RequestName};
+use crate::session::{Course, ErrorClass, RequestName, RequestNotes};
 
 const DUE_NS: u64 = 5_000_000_000;
 const MS: u64 = 1_000_000;
@@ -43,6 +43,7 @@ fn end(request: usize, lane: Option<u32>, error: Option<&str>, legs: Vec<Leg>) -
         done_ns: DUE_NS + 9 * MS,
         outcome: error.map_or(Ok(()), |class| Err(ErrorClass(class.into()))),
         resent: None,
+        notes: RequestNotes::default(),
         course: Course {
             step: 2,
             lane,
@@ -83,7 +84,7 @@ fn an_operation_is_told_from_when_it_was_due() {
 #[test]
 fn every_sending_is_a_row_of_its_own() {
     let mut broken = leg(Cause::Asked, 2, &[(Part::Send, 1)]);
-    broken.broken = Some("closed");
+    broken.broken = Some("closed".into());
     broken.connection = Some(Connection::Reused);
     let opening = [(Part::Connect, 3), (Part::Wait, 4), (Part::Receive, 0)];
     let mut again = leg(Cause::Again, 3, &opening);

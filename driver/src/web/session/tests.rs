@@ -229,22 +229,46 @@ fn all_parallel_requests_end_also_when_they_fail() {
 
 #[test]
 fn users_who_are_logged_in_are_counted() {
-    let web = down(shop());
+    let mut scenario = shop();
+    scenario["first_visit"] = json!({"steps": [get("style", "/style.css")]});
+    scenario["log_in_again"] = json!({"classes": ["no_value"]});
+    let web = down(scenario);
+    let (first_visit, list, item, log_out) = (1, 2, 3, 4);
     let gauge = |name: &str| {
         let gauges = web.gauges().into_iter();
         let mut named = gauges.filter(|(own, _)| *own == name);
         named.next().map(|(_, count)| count)
     };
     let (logged_in, shut_out) = (|| gauge("users_logged_in"), || gauge("users_shut_out"));
+    let working = || gauge("users_working");
     let mut users: Vec<_> = (0..3).map(|user| session(&web, user, 1)).collect();
     for user in &mut users {
         user.settle(LOG_IN, true);
-        user.settle(LIST, false);
+        user.settle(first_visit, true);
     }
-    assert_eq!(logged_in(), Some(3.0));
-    users[0].settle(LOG_OUT, true);
+    assert_eq!((logged_in(), working()), (Some(3.0), Some(0.0)));
+    assert_eq!(web.gathered(), Some(0), "a first visit is no transaction");
+    for user in &mut users {
+        user.settle(list, false);
+    }
+    assert_eq!((logged_in(), working()), (Some(3.0), Some(3.0)));
+    users[0].settle(log_out, true);
     users[1].settle(LOG_IN, false);
     assert_eq!((logged_in(), shut_out()), (Some(1.0), Some(1.0)));
+    assert_eq!((working(), web.gathered()), (Some(1.0), Some(1)));
+
+    // Its session has died.
+    let outcome = block_on(users[2].execute(item));
+    assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
+    assert_eq!(
+        (logged_in(), working(), shut_out()),
+        (Some(0.0), Some(0.0), Some(1.0))
+    );
+    assert!(web.counters().contains(&("sessions_lost", 1)));
+    assert_eq!(users[2].choose(), LOG_IN);
+    assert_eq!(users[2].haste(), Haste::Usual);
+    users[2].settle(LOG_IN, true);
+    assert_ne!(users[2].choose(), first_visit, "it was made before");
     users[1].settle(LOG_IN, false);
     assert_eq!(shut_out(), Some(1.0));
     users[1].settle(LOG_IN, true);

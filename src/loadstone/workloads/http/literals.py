@@ -29,7 +29,7 @@ _IN_TEXT = (
     re.compile(r"[a-z][\w+.-]*://[^\s/@]*:[^\s/@]+@", re.IGNORECASE),
 )
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
-_NOT_SENT = ("secrets", "extract", "expect")
+_NOT_SENT = ("secrets", "extract", "expect", "classes", "marks")
 """Parts of a scenario whose names say what is looked for, not what is sent."""
 
 

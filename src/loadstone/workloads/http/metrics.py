@@ -17,6 +17,7 @@ METRICS = (
     MetricSpec("errors_percent", "transactions that failed", "%", False),
     MetricSpec("requests_per_s", "requests", "requests/s", True, follows_rate=True),
     MetricSpec("requests_resent", "requests sent again", "requests", False),
+    MetricSpec("requests_retried", "tries of requests beyond the first", "tries", False),
     MetricSpec("driver_cpu_us", "driver CPU per transaction", "us", False),
 )
 
@@ -31,6 +32,15 @@ def errors_of(ticks: Iterable[Tick], names: Collection[str]) -> Counter[str]:
     found = Counter[str]()
     for told in of_operations(ticks, names):
         found.update(told.errors)
+    return found
+
+
+def retried_of(ticks: Iterable[Tick]) -> Counter[str]:
+    """Class of an error: how often a request was tried again after it."""
+    found = Counter[str]()
+    for told in (each for tick in ticks for each in tick.operations.values()):
+        for request in told.requests.values():
+            found.update(request.retried)
     return found
 
 
@@ -62,6 +72,7 @@ def metric_values(measured: Measured, transactions: Collection[str]) -> list[Met
         HEADLINE: done / measured.duration_s,
         "requests_per_s": ended / measured.duration_s,
         "requests_resent": resent_of(measured.ticks).total(),
+        "requests_retried": retried_of(measured.ticks).total(),
     }
     if done + failed:
         values["errors_percent"] = 100.0 * failed / (done + failed)

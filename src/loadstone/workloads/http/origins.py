@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from loadstone.targets.connection import Reach
 from loadstone.workloads.http.requests import Request
-from loadstone.workloads.http.scenario import Parallel, Scenario
+from loadstone.workloads.http.scenario import Parallel, Part, Scenario, plain_steps
 
 _PORTS = {"http": 80, "https": 443}
 _VALUE = "${"
@@ -65,8 +64,10 @@ def reaches_of(scenario: Scenario, url: str) -> tuple[Reach, ...]:
 def _steps(scenario: Scenario) -> Iterator[Sequence[Request]]:
     """The requests that are made together, of each step that makes any."""
     others = (scenario.log_in, scenario.first_visit, scenario.log_out)
-    signs = [each.steps for each in others if each is not None]
-    for step in chain.from_iterable([*(each.steps for each in scenario.transactions), *signs]):
+    parts: list[Part] = [step for each in scenario.transactions for step in each.steps]
+    for sign in filter(None, others):
+        parts += sign.steps
+    for step in plain_steps(parts):
         if isinstance(step, Parallel):
             yield step.parallel
         elif isinstance(step, Request):

@@ -21,6 +21,7 @@ from loadstone.workloads.http.fields import (
     good_name,
     header_names,
 )
+from loadstone.workloads.http.options import Keep, Mark, Retry, Tries
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 _BODIES = ("form", "json", "body")
@@ -56,6 +57,15 @@ class Request(Spec):
     )
     extract: dict[str, Extract] = Field(
         default={}, description="Name: where in the answer the value is that it stands for."
+    )
+    retry: Tries = Field(
+        default=None, description="How it is tried again; default: as the scenario says."
+    )
+    marks: dict[str, Mark] = Field(
+        default={}, description="Name: what the answers are counted by besides, as `cached`."
+    )
+    keep: Keep | None = Field(
+        default=None, description="Keeps a sample of the answers, not of a log-in or log-out."
     )
 
     cache: bool = Field(
@@ -118,9 +128,10 @@ class Request(Spec):
         if self.get is None or self._given:
             raise ValueError("cache: is for a get without a body")
         looks = self.expect.model_fields_set - {"status"}
-        if looks or self.extract:
+        if looks or self.extract or self.marks or self.keep is not None:
             raise ValueError(
-                "cache: nothing is looked at: leave out extract, and all of expect but status"
+                "cache: nothing is looked at: leave out extract, marks, keep, and all of expect "
+                "but status"
             )
         return self
 
@@ -130,8 +141,25 @@ class Request(Spec):
         found = {name for name in ("form", "body") if getattr(self, name) is not None}
         return found | ({"json"} if "json_" in self.model_fields_set else set())
 
-    def driver(self) -> dict[str, Any]:
-        """As the plan has it."""
+    @property
+    def tries(self) -> Retry | None:
+        """How it says that it is tried again."""
+        return self.retry if isinstance(self.retry, Retry) else None
+
+    @field_validator("marks")
+    @classmethod
+    def _called(cls, value: dict[str, Mark]) -> dict[str, Mark]:
+        for name in value:
+            good_name(name, "mark")
+        return value
+
+    def driver(self, retry: Retry | None = None) -> dict[str, Any]:
+        """As the plan has it.
+
+        Args:
+            retry: How requests are tried again that do not say it.
+        """
+        own = retry if self.retry is None else self.tries
         body: dict[str, Any] | None = None
         if self.form is not None:
             body = {"form": [list(pair) for pair in self.form]}
@@ -150,4 +178,7 @@ class Request(Spec):
             "redirects": self.redirects,
             "extract": {name: how.driver() for name, how in self.extract.items()},
             "cache": self.cache,
+            "retry": None if own is None else own.driver(),
+            "marks": {name: mark.driver() for name, mark in self.marks.items()},
+            "keep": None if self.keep is None else self.keep.driver(),
         }

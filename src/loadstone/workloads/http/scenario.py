@@ -10,8 +10,17 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from loadstone.spec.base import Level, Spec
 from loadstone.spec.problems import dotted
+from loadstone.workloads.http.choices import (
+    OneOf,
+    Picks,
+    check_choices,
+    check_holds,
+    picks_told,
+)
+from loadstone.workloads.http.classes import check_known
 from loadstone.workloads.http.fields import Texts, check_names, good_name, header_names
 from loadstone.workloads.http.literals import INSTEAD, literal_secrets
+from loadstone.workloads.http.options import ErrorClass, LogInAgain, Retry, Weights
 from loadstone.workloads.http.requests import Request
 from loadstone.workloads.http.waits import NO_THINK_TIME, ThinkTime
 
@@ -36,10 +45,12 @@ class Pause(Spec):
 
 
 def _kind_of(step: Any) -> str:
-    """Which of the three a step is; pydantic names it in the path of an error."""
+    """Which of them a step is; pydantic names it in the path of an error."""
     if isinstance(step, Mapping):
-        named = {"parallel": "a parallel step", "pause_s": "a pause"}
+        named = {"parallel": "a parallel step", "pause_s": "a pause", "one_of": "a choice"}
         return next((kind for name, kind in named.items() if name in step), "a request")
+    if isinstance(step, OneOf):
+        return "a choice"
     if isinstance(step, Parallel):
         return "a parallel step"
     return "a pause" if isinstance(step, Pause) else "a request"
@@ -52,17 +63,34 @@ Step = Annotated[
     Discriminator(_kind_of),
 ]
 """A request, requests at the same time, or a wait."""
+Part = Annotated[
+    Annotated[Request, Tag("a request")]
+    | Annotated[Parallel, Tag("a parallel step")]
+    | Annotated[Pause, Tag("a pause")]
+    | Annotated[OneOf[Step], Tag("a choice")],
+    Discriminator(_kind_of),
+]
+"""A step, or one of several ways, each of steps."""
 
 
-def _requests(steps: Iterable[Request | Parallel | Pause]) -> Iterator[Request]:
-    for step in steps:
+def plain_steps(parts: Iterable[Part]) -> Iterator[Step]:
+    """The steps of all ways."""
+    for part in parts:
+        if isinstance(part, OneOf):
+            yield from part.all_steps
+        else:
+            yield part
+
+
+def _requests(parts: Iterable[Part]) -> Iterator[Request]:
+    for step in plain_steps(parts):
         if isinstance(step, Request):
             yield step
         elif isinstance(step, Parallel):
             yield from step.parallel
 
 
-def _names_apart(steps: Iterable[Request | Parallel | Pause]) -> None:
+def _names_apart(steps: Iterable[Part]) -> None:
     """Refuses two requests of one name, whose figures could not be told apart.
 
     Raises:
@@ -77,12 +105,14 @@ def _names_apart(steps: Iterable[Request | Parallel | Pause]) -> None:
         seen.add(request.name)
 
 
-def _driver(step: Request | Parallel | Pause) -> dict[str, Any]:
+def _driver(step: Part, retry: Retry | None) -> dict[str, Any]:
+    if isinstance(step, OneOf):
+        return step.driver(lambda each: _driver(each, retry))
     if isinstance(step, Parallel):
-        return {"parallel": [request.driver() for request in step.parallel]}
+        return {"parallel": [request.driver(retry) for request in step.parallel]}
     if isinstance(step, Pause):
         return {"pause_s": step.pause_s}
-    return {"request": step.driver()}
+    return {"request": step.driver(retry)}
 
 
 class Steps(Spec):
@@ -94,11 +124,17 @@ class Steps(Spec):
     @classmethod
     def _apart(cls, value: list[Step]) -> list[Step]:
         _names_apart(value)
+        if any(request.keep is not None for request in _requests(value)):
+            raise ValueError("keep is for transactions: what a log-in says may be a secret")
         return value
 
-    def driver(self) -> dict[str, Any]:
-        """As the plan has it."""
-        return {"steps": [_driver(step) for step in self.steps]}
+    def driver(self, retry: Retry | None = None) -> dict[str, Any]:
+        """As the plan has it.
+
+        Args:
+            retry: How requests are tried again that do not say it.
+        """
+        return {"steps": [_driver(step, retry) for step in self.steps]}
 
 
 class BackOff(Spec):
@@ -121,9 +157,9 @@ class LogIn(Steps):
 
     back_off_s: BackOff = BackOff()
 
-    def driver(self) -> dict[str, Any]:
+    def driver(self, retry: Retry | None = None) -> dict[str, Any]:
         """As the plan has it."""
-        return {**super().driver(), "back_off_s": self.back_off_s.model_dump()}
+        return {**super().driver(retry), "back_off_s": self.back_off_s.model_dump()}
 
 
 class Transaction(Spec):
@@ -136,7 +172,13 @@ class Transaction(Spec):
     think_time: ThinkTime | None = Field(
         default=None, description="After it; default: that of the scenario."
     )
-    steps: list[Step] = Field(min_length=1, max_length=1000)
+    next: Weights | None = Field(
+        default=None,
+        description="Transaction, or `log-out`: how often it follows this one; default: the "
+        "weights of all.",
+    )
+    pick: Picks = Field(default={}, description="Values that a user draws as it begins.")
+    steps: list[Part] = Field(min_length=1, max_length=1000)
 
     @field_validator("name")
     @classmethod
@@ -149,16 +191,27 @@ class Transaction(Spec):
 
     @field_validator("steps")
     @classmethod
-    def _apart(cls, value: list[Step]) -> list[Step]:
+    def _apart(cls, value: list[Part]) -> list[Part]:
         _names_apart(value)
         return value
 
-    def driver(self) -> dict[str, Any]:
-        """As the plan has it; its think time is in the plan's `pacing`."""
+    @property
+    def choices(self) -> list[OneOf[Step]]:
+        """Its parts that are one of several ways."""
+        return [part for part in self.steps if isinstance(part, OneOf)]
+
+    def driver(self, retry: Retry | None = None) -> dict[str, Any]:
+        """As the plan has it; its think time is in the plan's `pacing`.
+
+        Args:
+            retry: How requests are tried again that do not say it.
+        """
         return {
             "name": self.name,
             "weight": self.weight,
-            "steps": [_driver(step) for step in self.steps],
+            "next": self.next,
+            "pick": picks_told(self.pick),
+            "steps": [_driver(step, retry) for step in self.steps],
         }
 
 
@@ -200,6 +253,22 @@ class Scenario(Spec):
     )
     order: Literal["drawn", "in-turn"] = Field(
         default="drawn", description="Of the transactions: drawn by weight, or one after the other."
+    )
+    first: Weights | None = Field(
+        default=None,
+        description="Transaction: how often it is a user's first after a log-in; default: the "
+        "weights of all.",
+    )
+    retry: Retry | None = Field(
+        default=None, description="How requests that failed are tried again; default: not at all."
+    )
+    classes: list[ErrorClass] = Field(
+        default=[],
+        max_length=100,
+        description="Classes of errors by what was answered; the first that holds counts.",
+    )
+    log_in_again: LogInAgain | None = Field(
+        default=None, description="When a user whose session has died logs in again."
     )
     connections: int = Field(
         default=6, ge=1, le=1000, description="Most of a user to one origin, opened on need."
@@ -280,7 +349,65 @@ class Scenario(Spec):
             raise ValueError("no transaction has a weight above 0: give one to one of them")
         if self.log_out is not None and self.log_in is None:
             raise ValueError("log_out is for users who have logged in: write log_in too")
+        self._chain()
+        self._named_classes()
+        check_choices(choice for each in self.transactions for choice in each.choices)
+        ways = (way for each in self.transactions for choice in each.choices for way in choice.of)
+        check_holds([*(each.pick for each in self.transactions), *(way.pick for way in ways)])
         return self
+
+    def _chain(self) -> None:
+        """What follows what: only where transactions are drawn, and only what there is."""
+        given = {f"next of {each.name}": each.next for each in self.transactions}
+        known = {*self.names, *((LOG_OUT,) if self.log_out is not None else ())}
+        for field, weights in {"first": self.first, **given}.items():
+            if weights is None:
+                continue
+            if self.order != "drawn":
+                raise ValueError(f"{field} has no effect: the order is {self.order}")
+            strange = [name for name in weights if name not in known]
+            if strange:
+                raise ValueError(f"{field}: {strange[0]!r} is no transaction of the scenario")
+            if not any(weights.values()):
+                raise ValueError(f"{field}: no weight is above 0: give one to one of them")
+
+    def _named_classes(self) -> None:
+        """Classes are there once, hold somewhere, and are known where they are named."""
+        names = [each.name for each in self.classes]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"classes: two are called {twice[0]!r}: give each its own name")
+        for each in self.classes:
+            strange = [name for name in each.operations if name not in self.operations]
+            if strange:
+                raise ValueError(f"classes: {each.name}: there is no operation {strange[0]!r}")
+        if self.retry is not None:
+            check_known(self.retry.classes, names, "retry")
+        for request in self.requests:
+            if request.tries is not None:
+                check_known(request.tries.classes, names, f"retry of {request.name}")
+        if self.log_in_again is not None:
+            if self.log_in is None:
+                raise ValueError("log_in_again is for users who have logged in: write log_in too")
+            check_known(self.log_in_again.classes, names, "log_in_again")
+
+    @property
+    def requests(self) -> list[Request]:
+        """All of them, log-in and log-out first."""
+        signs = [sign for sign in (self.log_in, self.log_out) if sign is not None]
+        steps: list[Part] = [step for sign in signs for step in sign.steps]
+        steps += [step for each in self.transactions for step in each.steps]
+        return list(_requests(steps))
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps answers."""
+        return any(request.keep is not None for request in self.requests)
+
+    @property
+    def leaves(self) -> bool:
+        """Whether users log out as a part of what they do, and come again."""
+        return any(LOG_OUT in (each.next or {}) for each in self.transactions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -315,13 +442,18 @@ class Scenario(Spec):
             "headers": self.headers,
             "hosts": self.hosts,
             "order": self.order,
+            "first": self.first,
+            "classes": [each.driver() for each in self.classes],
+            "log_in_again": None if self.log_in_again is None else self.log_in_again.driver(),
             "connections": self.connections,
             "redirects": self.redirects,
             "timeouts_s": self.timeouts_s.model_dump(),
             "limits": self.limits.model_dump(),
             "resolve_every_s": self.resolve_every_s,
-            "log_in": None if self.log_in is None else self.log_in.driver(),
-            "first_visit": None if self.first_visit is None else self.first_visit.driver(),
-            "log_out": None if self.log_out is None else self.log_out.driver(),
-            "transactions": [each.driver() for each in self.transactions],
+            "log_in": None if self.log_in is None else self.log_in.driver(self.retry),
+            "first_visit": (
+                None if self.first_visit is None else self.first_visit.driver(self.retry)
+            ),
+            "log_out": None if self.log_out is None else self.log_out.driver(self.retry),
+            "transactions": [each.driver(self.retry) for each in self.transactions],
         }

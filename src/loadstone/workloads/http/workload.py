@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 
 from loadstone.errors import WrongInputError
 from loadstone.protocol.programs import Program
+from loadstone.results.answers import ANSWERS_FILE
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.paths import whole
 from loadstone.spec.problems import Path as Way
@@ -37,7 +38,7 @@ from loadstone.workloads.http.parameters import WebParameters
 from loadstone.workloads.http.people import People, read_people
 from loadstone.workloads.http.places import paths_in
 from loadstone.workloads.http.reading import in_full, is_text, read_scenario
-from loadstone.workloads.http.scenario import FIRST_VISIT, LOG_IN, Scenario
+from loadstone.workloads.http.scenario import FIRST_VISIT, LOG_IN, LOG_OUT, Scenario
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.search import LoadSearch
 
@@ -176,7 +177,8 @@ class WebScenario(Workload[WebApplication]):
         """The think time of each transaction.
 
         After a log-in that failed the driver waits for the usual one at least; one that succeeded
-        is followed at once, and so is a first visit.
+        is followed at once, and so is a first visit. Users who log out and come again wait in
+        between, too.
         """
         usual = self.scenario.think_time
         thinks = {each.name: each.think_time or usual for each in self.scenario.transactions}
@@ -184,6 +186,8 @@ class WebScenario(Workload[WebApplication]):
             thinks[LOG_IN] = usual
         if self.scenario.first_visit is not None:
             thinks[FIRST_VISIT] = usual
+        if self.scenario.leaves:
+            thinks[LOG_OUT] = usual
         return {
             "default": NO_WAITS,
             "operations": {
@@ -192,12 +196,16 @@ class WebScenario(Workload[WebApplication]):
         }
 
     def hurried(self) -> frozenset[str]:
-        """A log-in and a first visit: the first transaction follows."""
-        return frozenset({LOG_IN, FIRST_VISIT})
+        """A log-in and a first visit, where there are any: the first transaction follows."""
+        first = {LOG_IN: self.scenario.log_in, FIRST_VISIT: self.scenario.first_visit}
+        return frozenset(name for name, steps in first.items() if steps is not None)
 
     def plan(self, context: LoadContext[WebApplication]) -> dict[str, Any]:
-        """The scenario."""
-        return self.known_plan()
+        """The scenario, and where the answers go that it keeps."""
+        told = self.known_plan()
+        if self.scenario.keeps:
+            told["parameters"]["answers"] = str((context.folder / ANSWERS_FILE).absolute())
+        return told
 
     def known_plan(self) -> dict[str, Any]:
         """The scenario, which is the same wherever it is to run."""
@@ -276,7 +284,8 @@ class WebScenario(Workload[WebApplication]):
     ) -> list[CheckResult]:
         """The answers, and whether everybody left."""
         allowed = self.parameters.errors_allowed
-        checks = [check_answers(measured, self.scenario.operations, allowed)]
+        own = {each.name: each.is_wrong for each in self.scenario.classes}
+        checks = [check_answers(measured, self.scenario.operations, allowed, own)]
         if self.scenario.log_out is not None:
             checks += check_left(measured.folder)
         return checks
