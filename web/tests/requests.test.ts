@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RequestRow, TrialResult } from "../src/lib/document";
-import { classes, ofVariant, phasesTold, requestsOf, variantsOf } from "../src/lib/requests";
+import { classes, marks, ofVariant, phasesTold, requestsOf, variantsOf } from "../src/lib/requests";
 
 const figures = (variant: string) => ({ variant, trials: 3, count: 9, errors: {}, resent: {} });
 const ROWS = [
@@ -32,6 +32,14 @@ describe("errors", () => {
   it("are told by class, the most frequent first", () => {
     expect(classes({ reset: 3, status_500: 1200, closed: 3 })).toBe("1,200 × status_500, 3 × closed, 3 × reset");
     expect(classes({})).toBe("");
+  });
+});
+
+describe("marks", () => {
+  it("are shares of the answers that ended well", () => {
+    expect(marks({ cached: 6, stale: 0 }, 8)).toBe("cached 75.0 %, stale 0.0 %");
+    expect(marks({ cached: 0 }, 0)).toBe("cached 0.0 %");
+    expect(marks(undefined, 3)).toBe("");
   });
 });
 

@@ -14,7 +14,7 @@ from loadstone.host.machine import THIS_MACHINE
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
 from loadstone.spec.base import Level
-from loadstone.spec.target import TargetSpec
+from loadstone.spec.target import PartSpec, TargetSpec
 
 NEEDS_HOST = "the host"
 """Setting it changes the machine, for everything that runs on it."""
@@ -29,26 +29,26 @@ class HostFactor(FactorKind):
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
         """Validates the level and asks the machine, without changing it."""
-        setting = host_setting(name, parts.target)
+        part, plain = process.option_of(name) or ("", name)
+        setting = host_setting(plain, parts.target)
         setting.check(level)
         return FactorInfo(
             f"{self.prefix}.{name}",
             level,
-            _needs(name),
+            _needs(plain),
             setting.unsafe(level),
-            refused=_refused(parts.target, name),
-            unavailable=_elsewhere(parts.target, name) or setting.unavailable(level),
+            refused=_refused(parts.target, part, plain),
+            unavailable=_elsewhere(parts.target, plain) or setting.unavailable(level),
         )
 
     def apply(self, parts: Parts, name: str, level: Level) -> Parts:
         """Puts the level among the host's settings, or into the part that starts the process."""
-        text = host_setting(name, parts.target).check(level)
-        if name == process.GENERATOR_CPUS:
+        part, plain = process.option_of(name) or ("", name)
+        text = host_setting(plain, parts.target).check(level)
+        if plain == process.GENERATOR_CPUS:
             return replace(parts, profile=parts.profile.model_copy(update={"cpus": text}))
-        if name in process.SERVER_OPTIONS:
-            value = int(text) if name == process.SERVER_NOFILE else text
-            options = parts.target.process.model_copy(update={name.partition(".")[2]: value})
-            return replace(parts, target=parts.target.model_copy(update={"process": options}))
+        if plain in process.SERVER_OPTIONS:
+            return replace(parts, target=_started_with(parts.target, part, plain, text))
         others = {each: value for each, value in parts.host.items() if each not in _zeroed_by(name)}
         return replace(parts, host={**others, name: level})
 
@@ -63,10 +63,14 @@ class HostFactor(FactorKind):
         online = wanted.get("cpu.online")
         lists = (
             (process.SERVER_CPUS, parts.target.process.cpus),
+            *(
+                (f"{process.SERVER}.{name}.cpus", part.process.cpus)
+                for name, part in parts.target.parts.items()
+            ),
             (process.GENERATOR_CPUS, parts.profile.cpus),
         )
         for name, text in lists:
-            cpus = text and host_setting(name).check(text)
+            cpus = text and host_setting(process.SERVER_CPUS).check(text)
             offline = cpulist.parse(cpus) - cpulist.parse(online) if cpus and online else None
             if offline:
                 raise WrongInputError(
@@ -77,7 +81,8 @@ class HostFactor(FactorKind):
 
 def present(name: str, target: TargetSpec) -> str:
     """The present value of a host setting; empty if there is none."""
-    value = host_setting(name, target).read()
+    _, plain = process.option_of(name) or ("", name)
+    value = host_setting(plain, target).read()
     return value if isinstance(value, str) else ""
 
 
@@ -102,16 +107,35 @@ def _needs(name: str) -> str:
     return NEEDS_NOTHING if name == process.GENERATOR_CPUS else NEEDS_HOST
 
 
-def _refused(target: TargetSpec, name: str) -> str | None:
-    """Why a start option can never be one of this target."""
-    from loadstone.targets.registry import TARGETS
+def _started_with(target: TargetSpec, part: str, name: str, text: str) -> TargetSpec:
+    """The target, or a part of it, with a start option."""
+    level: Level | None = text
+    if name == process.SERVER_NOFILE:
+        level = int(text)
+    elif name == process.SERVER_QUOTA:
+        level = None if text == process.NO_QUOTA else float(text)
+    present = target.parts.get(part, PartSpec()).process if part else target.process
+    options = present.model_copy(update={name.partition(".")[2]: level})
+    if part:
+        return target.with_part(part, process=options)
+    return target.model_copy(update={"process": options})
+
+
+def _refused(target: TargetSpec, part: str, name: str) -> str | None:
+    """Why a start option can never be one of this target, or of this part.
+
+    Raises:
+        WrongInputError: If there is no such part.
+    """
+    from loadstone.targets.walk import part_in
 
     if name not in process.SERVER_OPTIONS:
         return None
+    found = part_in(target, part)
+    target, cls = found.spec, found.kind
     if at_address(target):
         return "Loadstone does not start the server at an address"
-    cls = TARGETS.get(target.engine)
-    if cls is None or cls.serves:
+    if cls.serves:
         return None
     if cls.in_process:
         return f"{target.engine} runs in the driver: use host.{process.GENERATOR_CPUS}"

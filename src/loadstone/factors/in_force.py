@@ -7,24 +7,25 @@ from collections.abc import Iterator
 from loadstone.factors.base import FactorInfo, Parts
 from loadstone.factors.registry import FACTORS, factor_kind
 from loadstone.factors.target import level_text
-from loadstone.spec.base import Level
+from loadstone.host.process import GENERATOR_CPUS, SERVER
 from loadstone.spec.plans import Change, TrialPlan
+from loadstone.spec.target import PartSpec, TargetSpec
 
 
 def in_force(parts: Parts) -> Iterator[Change]:
     """Every setting of target, storage and host that differs from what would be without it."""
     target = parts.target
-    for name, level in target.settings.items():
+    for name, level in target.named_settings.items():
         yield Change(factor=f"target.{name}", level=level)
-    optional: dict[str, Level | None] = {
-        **{f"storage.{role}": text for role, text in target.storage.named.items()},
-        "host.server.cpus": target.process.cpus,
-        "host.server.nofile": target.process.nofile,
-        "host.generator.cpus": parts.profile.cpus,
-    }
-    for factor, given in optional.items():
-        if given is not None:
-            yield Change(factor=factor, level=given)
+    placed: dict[str, TargetSpec | PartSpec] = {"": target, **target.parts}
+    for part, of_part in placed.items():
+        below = f"{part}." if part else ""
+        for role, text in of_part.storage.named.items():
+            yield Change(factor=f"storage.{below}{role}", level=text)
+        for option, level in of_part.process.named.items():
+            yield Change(factor=f"host.{SERVER}.{below}{option}", level=level)
+    if parts.profile.cpus is not None:
+        yield Change(factor=f"host.{GENERATOR_CPUS}", level=parts.profile.cpus)
     for name, level in parts.host.items():
         yield Change(factor=f"host.{name}", level=level)
 

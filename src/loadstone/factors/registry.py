@@ -48,10 +48,13 @@ def examine(experiment: Experiment, change: Change) -> FactorInfo:
 def base_parts(experiment: Experiment) -> Parts:
     """The parts before any change; start options among the host's settings go where they belong.
 
+    Settings of the parts of a system stand among its own, so that all trials say them alike.
+
     Raises:
         WrongInputError: If the experiment's host settings do not exist or have wrong levels.
     """
-    parts = replace(Parts.of(experiment), host={})
+    settled = experiment.target.with_only(experiment.target.named_settings)
+    parts = replace(Parts.of(experiment), host={}, target=settled)
     for name, level in experiment.host.items():
         parts = FACTORS["host"].apply(parts, name, level)
     return parts

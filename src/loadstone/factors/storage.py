@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.errors import WrongInputError
 from loadstone.factors.base import FactorInfo, FactorKind, Parts
@@ -13,7 +13,10 @@ from loadstone.placements import support
 from loadstone.placements.place import KINDS, Place, parse
 from loadstone.spec.base import Level
 from loadstone.spec.problems import near
-from loadstone.spec.target import TargetSpec
+from loadstone.spec.target import PartSpec, TargetSpec
+
+if TYPE_CHECKING:
+    from loadstone.targets.walk import Known
 
 DEFAULT = "default"
 """The level that means: as without the factor (a plain folder; the log with the data)."""
@@ -35,35 +38,48 @@ class StorageFactor(FactorKind):
             level,
             "restart",
             unsafe=place is not None and support.unsafe_here(place) is not None,
-            refused=_refused(parts.target),
+            refused=_refused(_owner(parts.target, name).spec),
             unavailable=support.unavailable(place) if place is not None else None,
         )
 
     def apply(self, parts: Parts, name: str, level: Level) -> Parts:
-        """Puts the placement into the target's storage, in its one spelling."""
+        """Puts the placement into the storage of the target or the part, in its one spelling."""
         check_role(parts.target, name)
-        place = _place(level)
-        storage = parts.target.storage.placed(name, place.text if place else None)
-        return replace(parts, target=parts.target.model_copy(update={"storage": storage}))
+        place, target = _place(level), parts.target
+        part, _, role = name.rpartition(".")
+        present = target.parts.get(part, PartSpec()).storage if part else target.storage
+        storage = present.placed(role, place.text if place else None)
+        if part:
+            return replace(parts, target=target.with_part(part, storage=storage))
+        return replace(parts, target=target.model_copy(update={"storage": storage}))
 
     def split(self, text: str) -> list[str]:
         """Placements hold commas: the next begins with a kind, as in `loop:ext4,noatime,tmpfs`."""
         return _NEXT.split(text)
 
 
-def check_role(target: TargetSpec, role: str) -> None:
+def check_role(target: TargetSpec, name: str) -> None:
     """Looks whether a target has such a part of its data.
+
+    Args:
+        target: The system.
+        name: A role, `log`, or that of a part of the system, `database.log`.
 
     Raises:
         WrongInputError: If it has not.
     """
-    from loadstone.targets.registry import target_for
-
-    roles = target_for(target).storage_roles
+    owner, role = _owner(target, name), name.rpartition(".")[2]
+    roles, whose = owner.kind.storage_roles, f"{owner.told}target {owner.spec.engine}"
     if not roles:
-        raise WrongInputError(f"target {target.engine} has no data that Loadstone could place")
+        raise WrongInputError(f"{whose} has no data that Loadstone could place")
     if role not in roles:
-        raise WrongInputError(f"target {target.engine} has no storage.{role}; {near(role, roles)}")
+        raise WrongInputError(f"{whose} has no storage.{role}; {near(role, roles)}")
+
+
+def _owner(target: TargetSpec, name: str) -> Known:
+    from loadstone.targets.walk import part_in
+
+    return part_in(target, name.rpartition(".")[0])
 
 
 def _place(level: Level) -> Place | None:

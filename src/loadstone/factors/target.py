@@ -21,7 +21,8 @@ class TargetFactor(FactorKind):
 
     prefix: ClassVar[str] = "target"
     about: ClassVar[str] = (
-        "a setting of the server: target.shared_buffers; target.engine: another server"
+        "a setting of the server: target.shared_buffers, of a part target.PART.SETTING; "
+        "target.engine: another server"
     )
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
@@ -36,14 +37,13 @@ class TargetFactor(FactorKind):
         """Puts the level among the settings of the target, or another target in its place."""
         if name == _ENGINE:
             return replace(parts, target=parts.target.other(level_text(level)))
-        plain = _plain_name(parts.target, name)
+        plain, target = _plain_name(parts.target, name), parts.target
         others = {
             each: value
-            for each, value in parts.target.settings.items()
-            if _plain_name(parts.target, each) != plain
+            for each, value in target.named_settings.items()
+            if _plain_name(target, each) != plain
         }
-        target = parts.target.model_copy(update={"settings": {**others, name: level}})
-        return replace(parts, target=target)
+        return replace(parts, target=target.with_only({**others, name: level}))
 
     def plain(self, parts: Parts, name: str) -> str:
         """As the engine knows it."""
@@ -56,9 +56,11 @@ def level_text(level: Level) -> str:
 
 
 def _plain_name(target: TargetSpec, name: str) -> str:
-    from loadstone.targets.registry import target_for
+    from loadstone.targets.walk import owner_of
 
-    return target_for(target).plain_name(name)
+    owner, own = owner_of(target, name)
+    plain = owner.kind.plain_name(own)
+    return f"{owner.name}.{plain}" if owner.name else plain
 
 
 def _describe(target: TargetSpec) -> None:

@@ -23,6 +23,8 @@ class CpuGroup:
     folder: Path
     cpus: float
     """So many processors' worth of time."""
+    period_s: float = 0.1
+    """After so long there is as much again."""
 
     def text(self) -> str:
         """`0.5 processors`."""
@@ -81,7 +83,7 @@ def bounds_of(pid: int | str = "self", machine: Machine = THIS_MACHINE) -> Bound
     """
     try:
         total = parse_meminfo(machine.at("/proc/meminfo").read_text()).get("MemTotal", 0)
-        cpus = [_cpu(folder) for folder in _groups(pid, "cpu", machine)]
+        cpus = [quota_in(folder) for folder in _groups(pid, "cpu", machine)]
         memory = [_memory(folder) for folder in _groups(pid, "memory", machine)]
     except (OSError, ValueError):
         return Bounds()
@@ -92,14 +94,27 @@ def bounds_of(pid: int | str = "self", machine: Machine = THIS_MACHINE) -> Bound
     )
 
 
-def groups_of(controller: str, machine: Machine = THIS_MACHINE) -> list[Path]:
-    """Folders of the groups of this process that may have a controller, its own first.
+def groups_of(
+    controller: str, machine: Machine = THIS_MACHINE, pid: int | str = "self"
+) -> list[Path]:
+    """Folders of the groups of a process that may have a controller, its own first.
 
     Args:
         controller: As `memory`.
         machine: In tests another.
+        pid: Of the process; `self` is this one.
     """
-    return list(_groups("self", controller, machine))
+    return list(_groups(pid, controller, machine))
+
+
+def quota_in(folder: Path) -> CpuGroup | None:
+    """A group as one with a quota of processor time; None if it has none."""
+    v2 = (_text(folder / "cpu.max") or "").split()
+    v1 = (_text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us"))
+    quota, period = v2 if len(v2) == 2 else v1
+    if not quota or not period or quota in _NO_QUOTA:
+        return None
+    return CpuGroup(folder, int(quota) / int(period), int(period) / 1e6)
 
 
 def groups_of_v2(machine: Machine = THIS_MACHINE) -> list[Path]:
@@ -141,15 +156,6 @@ def _upwards(top: Path, below: Path) -> Iterator[Path]:
         if not each.is_relative_to(top):
             return
         yield each
-
-
-def _cpu(folder: Path) -> CpuGroup | None:
-    v2 = (_text(folder / "cpu.max") or "").split()
-    v1 = (_text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us"))
-    quota, period = v2 if len(v2) == 2 else v1
-    if not quota or not period or quota in _NO_QUOTA:
-        return None
-    return CpuGroup(folder, int(quota) / int(period))
 
 
 def _memory(folder: Path) -> MemoryGroup | None:

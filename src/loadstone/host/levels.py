@@ -95,6 +95,32 @@ class Whole(Levels):
 
 
 @dataclass(frozen=True)
+class Share(Levels):
+    """A number within bounds, which need not be whole; or a word for none."""
+
+    least: float
+    most: float
+    unit: str
+    none: str
+
+    @property
+    def choices(self) -> str:
+        """The bounds, and the word."""
+        return f"a number from {self.least:g} to {self.most:g} ({self.unit}), or {self.none}"
+
+    def text(self, level: Level) -> str:
+        """The number, as short as it can be, or the word."""
+        if level == self.none:
+            return self.none
+        if isinstance(level, bool):
+            raise ValueError(level)  # noqa: TRY004 - all wrong levels are one kind of error
+        number = float(level)
+        if not self.least <= number <= self.most:
+            raise ValueError(level)
+        return repr(number).removesuffix(".0")
+
+
+@dataclass(frozen=True)
 class Wholes(Levels):
     """Several whole numbers, separated by blanks: `4096 131072 6291456`."""
 

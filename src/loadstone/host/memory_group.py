@@ -7,26 +7,23 @@ has. Sources: of the kernel's documentation `cgroup-v2.rst` and `cgroup-v1/memor
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from loadstone.errors import TargetError
-from loadstone.host.cgroup import MemoryGroup, groups_of
+from loadstone.host import own_group
+from loadstone.host.cgroup import MemoryGroup
 from loadstone.host.machine import THIS_MACHINE, Absent, Denied, Machine
-from loadstone.journal import Journal, undoes
+from loadstone.host.own_group import Controller
+from loadstone.journal import Journal
 
-REMOVE = "host-remove-memory-group"
 LEAST_BYTES = 64 << 20
 """What the load needs itself, with room for some pages."""
+_MEMORY = Controller("memory", "memory.limit_in_bytes", "bounds the memory")
 _LIMITS = ("memory.max", "memory.limit_in_bytes")
 """Of v2 and of v1."""
-_BUSY_S = 5.0
-_POLL_S = 0.02
 
 
 @dataclass(frozen=True)
@@ -50,27 +47,8 @@ class BoundedGroup:
 
 
 def place(machine: Machine = THIS_MACHINE) -> Path | Absent | Denied:
-    """The group below which one with a limit of memory can be made.
-
-    In v1 it is that of this process; in v2 the nearest above it that hands memory on, for there a
-    group with processes of its own has no children with limits.
-
-    Args:
-        machine: Whose groups.
-    """
-    try:
-        candidates = [each for each in groups_of("memory", machine) if _bounds_children(each)]
-    except (OSError, ValueError):
-        candidates = []
-    if not candidates:
-        return Absent(
-            "no control group above this process bounds the memory of its children (in v1 the "
-            "controller memory is not mounted, in v2 no cgroup.subtree_control names it)"
-        )
-    writable = [each for each in candidates if os.access(each, os.W_OK | os.X_OK)]
-    if not writable:
-        return Denied(f"{candidates[0]} cannot be written: run Loadstone as root")
-    return writable[0]
+    """The group below which one with a limit of memory can be made, as `own_group.place`."""
+    return own_group.place(_MEMORY, machine)
 
 
 def where(machine: Machine = THIS_MACHINE) -> str:
@@ -110,40 +88,15 @@ def make(journal: Journal, group: BoundedGroup) -> None:
         TargetError: If the kernel refuses, or makes another limit of it.
     """
     if not group.folder.exists():
-        journal.before(f"make the control group {group.folder}", REMOVE, folder=str(group.folder))
+        own_group.make(journal, group.folder)
     try:
-        group.folder.mkdir(exist_ok=True)
         _limit_path(group.folder).write_text(str(group.limit_bytes))
         held = _limit_of(group.folder)
     except OSError as error:
-        raise TargetError(f"{group.folder} cannot be made: {error.strerror}") from error
+        raise TargetError(f"{group.folder} takes no limit: {error.strerror}") from error
     page = os.sysconf("SC_PAGE_SIZE")
     if held // page != group.limit_bytes // page:
         raise TargetError(f"the limit of {group.folder} reads {held} after {group.limit_bytes}")
-
-
-@undoes(REMOVE)
-def remove(data: dict[str, Any]) -> None:
-    """Removes the group once nobody is in it; none is no failure.
-
-    Raises:
-        TargetError: If processes stay in it.
-    """
-    folder, deadline = Path(data["folder"]), time.monotonic() + _BUSY_S
-    while folder.exists():
-        try:
-            folder.rmdir()
-        except OSError as error:
-            if error.errno != errno.EBUSY or time.monotonic() > deadline:
-                raise TargetError(f"{folder} is still in use: {error.strerror}") from error
-            time.sleep(_POLL_S)
-
-
-def _bounds_children(folder: Path) -> bool:
-    if (folder / "memory.limit_in_bytes").exists():
-        return True
-    control = folder / "cgroup.subtree_control"
-    return control.exists() and "memory" in control.read_text().split()
 
 
 def _limit_path(folder: Path) -> Path:

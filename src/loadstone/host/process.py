@@ -1,7 +1,7 @@
-"""Options with which processes are started: `server.cpus`, `server.nofile`, `generator.cpus`.
+"""Options with which processes are started: `server.cpus`, `server.quota`, `generator.cpus`.
 
-Nothing of the machine is changed by them, so there is nothing to put back: they end with the
-process that was started.
+Nothing of the machine is changed by them for others: they end with the process that was started.
+The options of a part of a system stand below its name: `server.database.cpus`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.host import cpulist
-from loadstone.host.levels import Cpus, Levels, Whole
+from loadstone.host import cpu_group, cpulist
+from loadstone.host.cgroup import bounds_of
+from loadstone.host.levels import Cpus, Levels, Share, Whole
 from loadstone.host.machine import (
     CAP_SYS_RESOURCE,
     THIS_MACHINE,
@@ -30,12 +31,18 @@ from loadstone.host.settings import HostSetting
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
 from loadstone.spec.problems import near
+from loadstone.spec.target import LEAST_QUOTA
 
-SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS = "server.cpus", "server.nofile", "generator.cpus"
-SERVER_OPTIONS = (SERVER_CPUS, SERVER_NOFILE)
-PREFIXES = ("server", "generator")
+SERVER, GENERATOR = "server", "generator"
+PREFIXES = (SERVER, GENERATOR)
+SERVER_CPUS, SERVER_NOFILE, SERVER_QUOTA = "server.cpus", "server.nofile", "server.quota"
+SERVER_OPTIONS = (SERVER_CPUS, SERVER_NOFILE, SERVER_QUOTA)
+GENERATOR_CPUS = "generator.cpus"
 
 LEAST_NOFILE = 64
+NO_QUOTA = "none"
+"""The level of `server.quota` that means: no group of its own."""
+_QUOTA_SOURCE = "https://docs.kernel.org/scheduler/sched-bwc.html"
 _AFFINITY_SOURCE = "https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html"
 _LIMIT_SOURCE = "https://man7.org/linux/man-pages/man2/getrlimit.2.html"
 
@@ -56,6 +63,8 @@ class StartOption(HostSetting):
 
     def unavailable(self, level: Level | None = None) -> str | None:
         """Whether the tool is there, the processors are online and the limit may be raised."""
+        if self.name == SERVER_QUOTA:
+            return None if level == NO_QUOTA else _without_groups(self.machine)
         tool = "prlimit" if self.name == SERVER_NOFILE else "taskset"
         if shutil.which(tool) is None:
             return f"absent: the program {tool} (of util-linux) is missing"
@@ -89,6 +98,11 @@ def setting(name: str, machine: Machine) -> StartOption:
             Whole(LEAST_NOFILE, _most_files(machine)),
             _LIMIT_SOURCE,
         ),
+        SERVER_QUOTA: (
+            "processor time that all processes of the server may use together, in processors",
+            Share(LEAST_QUOTA, len(machine.cpus("present")) or 1, "processors", NO_QUOTA),
+            _QUOTA_SOURCE,
+        ),
         GENERATOR_CPUS: ("processors that the load driver may run on", cpus, _AFFINITY_SOURCE),
     }
     if name not in known:
@@ -99,7 +113,7 @@ def setting(name: str, machine: Machine) -> StartOption:
 
 def all_known(machine: Machine) -> Iterator[StartOption]:
     """Each of them."""
-    for name in (SERVER_CPUS, SERVER_NOFILE, GENERATOR_CPUS):
+    for name in (*SERVER_OPTIONS, GENERATOR_CPUS):
         yield setting(name, machine)
 
 
@@ -136,6 +150,46 @@ def open_files(asked: int, pid: int) -> FactorReading:
     return _compared(SERVER_NOFILE, asked, (asked, seen), _inherited(SERVER_NOFILE))
 
 
+def cpu_quota(asked: float, pid: int) -> FactorReading:
+    """Reads how much processor time a running server may use.
+
+    Args:
+        asked: In processors.
+        pid: Of its first process; the others are in the same group.
+
+    Raises:
+        TargetError: If it may use more or less, or is gone.
+    """
+    found = bounds_of(pid).cpu
+    step = 1 / cpu_group.period_us(asked)
+    seen: Level = NO_QUOTA if found is None else round(found.cpus, 6)
+    held = asked if found is not None and abs(found.cpus - asked) <= step else seen
+    return _compared(SERVER_QUOTA, asked, (asked, held), _inherited(SERVER_QUOTA))
+
+
+def option_of(name: str) -> tuple[str, str] | None:
+    """The part and the option that a setting of a server names; None if it names none.
+
+    Args:
+        name: `server.cpus`, or of a part of a system `server.database.cpus`.
+
+    Returns:
+        The part, empty for the whole system, and the option: `("database", "server.cpus")`.
+    """
+    family, _, rest = name.partition(".")
+    part, _, option = rest.rpartition(".")
+    plain = f"{family}.{option}"
+    return (part, plain) if plain in SERVER_OPTIONS else None
+
+
+def _without_groups(machine: Machine) -> str | None:
+    """Why no control group with a quota can be made."""
+    found = cpu_group.place(machine)
+    if isinstance(found, Path):
+        return None
+    return f"{'absent' if isinstance(found, Absent) else 'denied'}: {found.reason}"
+
+
 def _compared(
     name: str, requested: Level, asked_seen: tuple[Level, Level], before: str
 ) -> FactorReading:
@@ -159,6 +213,9 @@ def _inherited(name: str) -> str:
     """What a process has that is started without the option."""
     if name == SERVER_NOFILE:
         return str(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    if name == SERVER_QUOTA:
+        cpu = bounds_of().cpu
+        return NO_QUOTA if cpu is None else f"{cpu.cpus:g}"
     return cpulist.shown(os.sched_getaffinity(0))
 
 

@@ -96,6 +96,10 @@ class SampleTable:
             if metric.startswith(prefix)
         }
 
+    def below(self, prefix: str) -> SampleTable:
+        """The series whose metric begins so, under the rest of the name."""
+        return SampleTable(self.named(prefix))
+
     def between(self, from_s: float, to_s: float) -> SampleTable:
         """The part within an interval of time, such as the measured phase."""
         return SampleTable(

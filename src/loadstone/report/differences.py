@@ -11,6 +11,7 @@ from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import RecordedTrial
 from loadstone.report.text import shortened
 from loadstone.spec.plans import Variant
+from loadstone.targets.part_names import factor_within
 
 _VOLATILE = re.compile(
     r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|"
@@ -36,6 +37,9 @@ _START = "start state.digest"
 
 _ROOM = "target.places.data.total_bytes"
 """A file system whose journal lies elsewhere has more."""
+
+_OF_PART = re.compile(r"target\.parts\.(?P<part>[^.]+)\.(?P<fact>.+)")
+"""A fact of a part of a system, in the plan and in the inventory."""
 
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
 
@@ -89,20 +93,25 @@ def _declared(first: Variant, second: Variant) -> set[str]:
 
 def _is_declared(key: str, declared: Iterable[str]) -> bool:
     """Whether a fact is about a declared factor: the same kind, and the setting's name in it."""
-    parts = key.split(".")
-    for factor in declared:
-        kind, _, name = factor.partition(".")
-        if factor == OTHER_TARGET and kind == parts[0]:
+    return any(_is_about(key, factor) for factor in declared)
+
+
+def _is_about(key: str, factor: str) -> bool:
+    if found := _OF_PART.match(key):
+        inner = factor_within(found["part"], factor)
+        if inner and _is_about(f"target.{found['fact']}", inner):
             return True
-        if kind == "host" and key.startswith(_host_facts(name)):
-            return True
-        if kind == "storage" and key.startswith((f"target.places.{name}", "target.file_system")):
-            return True
-        if factor == "storage.log" and key == _ROOM:
-            return True
-        if name in parts and (kind in parts or parts[0] not in _IN_PLAN):
-            return True
-    return False
+    words, (kind, _, name) = key.split("."), factor.partition(".")
+    if factor == OTHER_TARGET and kind == words[0]:
+        return True
+    if kind == "host" and key.startswith(_host_facts(name)):
+        return True
+    if kind == "storage" and key.startswith((f"target.places.{name}", "target.file_system")):
+        return True
+    if factor == "storage.log" and key == _ROOM:
+        return True
+    named = f".{name}." in f".{key}."
+    return named and (kind in words or words[0] not in _IN_PLAN)
 
 
 def _host_facts(name: str) -> tuple[str, ...]:

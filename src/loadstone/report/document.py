@@ -34,6 +34,7 @@ from loadstone.report.model.searching import ScaleReport, SearchReport
 from loadstone.report.model.trials import TrialReport
 from loadstone.report.model.variants import MetricInfo
 from loadstone.report.notices import notices
+from loadstone.report.parts import part_rows, parts_series
 from loadstone.report.probe_series import host_series, target_series
 from loadstone.report.published import published_reports
 from loadstone.report.reading import (
@@ -131,6 +132,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         beside=beside,
         steps=steps,
         requests=request_rows(folder),
+        parts=part_rows(folder),
         search=search,
         scale=scale,
         baseline=baseline_report(folder, metric),
@@ -222,6 +224,7 @@ def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
         watched=watch,
         host=host_series(samples, origin),
         target=target_series(samples, origin),
+        parts=parts_series(samples, origin),
         curves=curves(ticks),
         steps=step_reports(frames, origin),
         memory=memory_report(ticks, samples, phases, origin),

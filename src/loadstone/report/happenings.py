@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -15,10 +16,9 @@ from loadstone.report.probe_series import is_host, is_target
 from loadstone.report.reading import RecordedTrial
 from loadstone.results.record import OutageRecord
 from loadstone.results.statistics.coincidence import Span
-from loadstone.results.trial_files import TARGET_LOG_FILE
-from loadstone.targets.base import Target
+from loadstone.results.trial_files import target_log_file
 from loadstone.targets.happenings import ServerLog
-from loadstone.targets.registry import target_for
+from loadstone.targets.walk import Known, each_in
 
 _TOOK = "took_s"
 """In the data of a workload's event: how long that took which ends with it."""
@@ -37,14 +37,14 @@ class Happenings:
             frames: What the driver said.
             samples: Of the probes: `t_s`, `probe`, `metric`, `value`.
         """
-        self._engine = _engine(trial)
+        self._trial = trial
+        self._systems = _systems(trial)
         self._host, self._target = _tables(samples)
         # Steps are what is measured, not what happened to it.
         events = (frame for frame in frames if isinstance(frame, Event))
         self.events = [event for event in events if event.name != TOLD]
         hello = next((frame for frame in frames if isinstance(frame, Hello)), None)
-        start_unix_s = hello.unix_time_s - hello.t_s if hello else 0.0
-        self._log = ServerLog(trial.path / TARGET_LOG_FILE if hello else None, start_unix_s)
+        self._start_unix_s = hello.unix_time_s - hello.t_s if hello else None
         self.outages = [_outage(record) for record in trial.result.outages]
 
     def within(self, span: Span) -> list[Mark]:
@@ -62,23 +62,36 @@ class Happenings:
         return _touching(found, span)
 
     def of_engine(self, span: Span) -> list[Mark]:
-        """What the engine did in the background in an interval of time, in order."""
-        if self._engine is None:
-            return []
-        return _touching(self._engine.happenings(self._target.between(*span), self._log), span)
+        """What the engine, or those of its parts, did in the background, in order."""
+        seen = self._target.between(*span)
+        found = [mark for system in self._systems for mark in self._of_system(system, seen)]
+        return _touching(found, span)
+
+    def _of_system(self, system: Known, seen: SampleTable) -> Iterator[Mark]:
+        """What a part did says which it was: two of them may be of one engine."""
+        own = seen.below(f"{system.name}.") if system.name else seen
+        for mark in system.kind.happenings(own, self._log_of(system.name)):
+            detail = ", ".join(filter(None, (system.name, mark.detail)))
+            yield replace(mark, detail=detail)
+
+    def _log_of(self, part: str) -> ServerLog:
+        if self._start_unix_s is None:
+            return ServerLog(None, 0.0)
+        return ServerLog(self._trial.path / target_log_file(part), self._start_unix_s)
 
 
-def _engine(trial: RecordedTrial) -> type[Target] | None:
-    """None for one that this Loadstone does not know."""
+def _systems(trial: RecordedTrial) -> list[Known]:
+    """The system and its parts; nothing for one that this Loadstone does not know."""
     try:
-        return target_for(trial.plan.target)
+        return list(each_in(trial.plan.target))
     except WrongInputError:
-        return None
+        return []
 
 
 def _outage(record: OutageRecord) -> Mark:
     """Until the server answered again."""
-    return Mark(f"outage: {record.state}", record.from_s, record.to_s + record.back_s)
+    whose = f"{record.part} " if record.part else ""
+    return Mark(f"outage: {whose}{record.state}", record.from_s, record.to_s + record.back_s)
 
 
 def _told(events: Sequence[Event]) -> list[Mark]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from loadstone.probes.own import OWN_PROBE
+from loadstone.probes.parts import PARTS_PROBE
 from loadstone.report.model.trials import Series
 from loadstone.results.columns import texts
 from loadstone.results.samples import SCHEMA
@@ -48,8 +49,8 @@ def is_host(probe: str) -> bool:
 
 
 def is_target(probe: str) -> bool:
-    """Whether it watches neither the machine nor Loadstone itself."""
-    return not is_host(probe) and probe != OWN_PROBE
+    """Whether it watches neither the machine nor Loadstone itself, nor what parts take of both."""
+    return not is_host(probe) and probe not in (OWN_PROBE, PARTS_PROBE)
 
 
 def binned(rows: Sequence[Mapping[str, Any]], origin: float) -> Series:

@@ -56,6 +56,8 @@ def _figures(variant: str, trials: Sequence[RequestSummary]) -> RequestFigures:
         rate_per_s=median(rates) if rates else None,
         errors=_summed(each.errors for each in trials),
         resent=_summed(each.resent for each in trials),
+        retried=_summed(each.retried for each in trials),
+        marks=_summed(each.marks for each in trials),
         mean_ms=_of_times(trials, median, lambda at: at.mean_s),
         p50_ms=_of_times(trials, median, lambda at: at.p50_s),
         p95_ms=_of_times(trials, median, lambda at: at.p95_s),

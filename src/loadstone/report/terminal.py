@@ -13,6 +13,7 @@ from loadstone.report.terminal_baselines import baseline_tables
 from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list
 from loadstone.report.terminal_matrix import matrix_tables
+from loadstone.report.terminal_parts import part_tables
 from loadstone.report.terminal_published import published_tables
 from loadstone.report.terminal_requests import request_tables
 from loadstone.report.terminal_scale import scale_tables
@@ -59,6 +60,7 @@ def report_parts(
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
     if len(document.variants) > 1 and document.search is None:
         parts += request_tables(document)
+        parts += part_tables(document)
     parts += baseline_tables(document)
     parts += beside_tables(document)
     parts += published_tables(document)

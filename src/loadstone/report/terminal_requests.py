@@ -31,8 +31,10 @@ def request_table(result: TrialResult) -> list[RenderableType]:
     for operation, request in rows:
         rate = "" if request.rate_per_s is None else number(request.rate_per_s)
         name = Text(f"{operation} / {request.name}")
-        if said := _bad(request.errors, request.resent):
+        if said := _bad(request):
             name.append(f"\n  {said}", style="yellow")
+        if request.marks:
+            name.append(f"\n  {marks_said(request.marks, request.count)}", style="dim")
         table.add_row(name, f"{request.count:,}", rate, *_times(request))
     return [Text(""), table]
 
@@ -70,14 +72,22 @@ def request_tables(document: ReportDocument) -> list[RenderableType]:
         f"{row.operation} / {row.request}, {each.variant}: {said}"
         for row in rows
         for each in row.figures
-        if (said := _bad(each.errors, each.resent))
+        if (said := _bad(each))
+    ]
+    marked = [
+        f"{row.operation} / {row.request}, {each.variant}: {marks_said(each.marks, each.count)}"
+        for row in rows
+        for each in row.figures
+        if each.marks
     ]
     told: list[RenderableType] = [Text("\n".join(failed), style="yellow"), Text("")]
+    counted: list[RenderableType] = [Text("\n".join(marked), style="dim"), Text("")]
     return [
         Text("Requests: service time in ms, medians of the trials", style="bold"),
         WideTables(names, parts, first="request"),
         Text(""),
         *(told if failed else []),
+        *(counted if marked else []),
     ]
 
 
@@ -91,12 +101,26 @@ def _is_told(phase: PhaseTiming) -> bool:
     return phase.kind != MEASURE and (phase.kind == _DRAIN or bool(phase.errors))
 
 
-def _bad(errors: Mapping[str, int], resent: Mapping[str, int]) -> str:
-    said = [
-        f"{what}: {classes_said(counts)}"
-        for what, counts in (("errors", errors), ("sent once more", resent))
-        if counts
-    ]
+def marks_said(marks: Mapping[str, int], count: int) -> str:
+    """Which share of the answers that ended well had each mark: `cached 81.3 %`.
+
+    Args:
+        marks: How many had each.
+        count: Of all answers.
+    """
+    return ", ".join(
+        f"{name} {100.0 * had / count if count else 0.0:.1f} %"
+        for name, had in sorted(marks.items())
+    )
+
+
+def _bad(request: RequestSummary | RequestFigures) -> str:
+    told = (
+        ("errors", request.errors),
+        ("sent once more", request.resent),
+        ("tried again", request.retried),
+    )
+    said = [f"{what}: {classes_said(counts)}" for what, counts in told if counts]
     return "; ".join(said)
 
 

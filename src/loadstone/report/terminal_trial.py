@@ -11,6 +11,7 @@ from rich.text import Text
 from loadstone.report.headline import figure_of
 from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.trials import MemoryReport
+from loadstone.report.terminal_parts import part_table
 from loadstone.report.terminal_requests import phase_table, request_table
 from loadstone.report.terminal_stalls import stall_table
 from loadstone.report.terminal_steps import step_table
@@ -47,6 +48,7 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     parts += request_table(shown)
     parts += trace_tables(shown, in_full=in_full)
     parts += phase_table(shown)
+    parts += part_table(shown)
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]
     parts += stall_table(shown.trial, report.stalls)
@@ -137,6 +139,7 @@ def _waits(waits: Sequence[Wait]) -> RenderableType:
     for wait in sorted(waits, key=lambda wait: -wait.samples)[:_MOST_WAITS]:
         known = wait.kind in ("", wait.event)
         name = wait.event if known else f"{wait.kind}: {wait.event}"
+        name = f"{wait.part}: {name}" if wait.part else name
         table.add_row(name, f"{100 * wait.share:.1f} %", f"{wait.samples:,}")
     return table
 

@@ -13,6 +13,7 @@ from loadstone.results.record import Status
 from loadstone.spec.base import Level
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Variant
+from loadstone.spec.target import PartSpec
 
 
 def variant_reports(
@@ -85,14 +86,16 @@ def _base_level(experiment: Experiment, factor: str) -> Level | None:
     if factor == OTHER_TARGET:
         return experiment.target.engine
     if kind == "target":
-        return experiment.target.settings.get(name)
+        return experiment.target.named_settings.get(name)
     if kind == "host":
         return experiment.host.get(name)
     value: object
     if kind == "workload":
         value = experiment.workload.parameters.get(name)
     elif kind == "storage":
-        value = getattr(experiment.target.storage, name, None)
+        part, _, role = name.rpartition(".")
+        owner = experiment.target.parts.get(part, PartSpec()) if part else experiment.target
+        value = getattr(owner.storage, role, None)
     else:
         value = getattr(experiment.profile, name, None)
     return value if isinstance(value, bool | int | float | str) else None

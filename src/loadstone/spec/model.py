@@ -28,9 +28,10 @@ class WorkloadSpec(Spec):
     )
 
 
-OutageKind = Literal["pause", "kill", "full-disk"]
-"""`pause`: the server's processes stand still. `kill`: they end at once, and it is started again.
-`full-disk`: nothing more fits on the placement of its data."""
+OutageKind = Literal["pause", "stop", "kill", "full-disk"]
+"""`pause`: the server's processes stand still. `stop`: it is stopped cleanly, and started again.
+`kill`: its processes end at once, and it is started again. `full-disk`: nothing more fits on the
+placement of its data."""
 
 
 class OutageSpec(Spec):
@@ -39,9 +40,14 @@ class OutageSpec(Spec):
     model_config = ConfigDict(serialize_by_alias=True)
 
     kind: OutageKind = Field(
-        description="`pause`: the server's processes stand still (SIGSTOP). `kill`: they are "
-        "killed, and the server is started again. `full-disk`: the placement of its data is "
-        "filled, and freed again."
+        description="`pause`: the server's processes stand still (SIGSTOP). `stop`: it is stopped "
+        "cleanly, and started again. `kill`: its processes are killed, and it is started again. "
+        "`full-disk`: the placement of its data is filled, and freed again."
+    )
+    part: str = Field(
+        default="",
+        description="Of a system of several parts, the one that is out of service: `database`; "
+        "`nodes.2` is the second of the part `nodes`. Default: all of them.",
     )
     after: Duration = Field(default=10.0, description="Measured load before it begins.")
     lasts: Duration = Field(default=5.0, alias="for", gt=0, description="How long it lasts.")

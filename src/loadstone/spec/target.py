@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
 
 from loadstone.spec.base import Level, Spec
 from loadstone.spec.paths import REFERENCE
 from loadstone.spec.problems import Path
+
+LEAST_QUOTA = 0.01
+"""Of a processor: the kernel gives no less than 1 ms of a period of 100 ms."""
 
 
 class StorageSpec(Spec):
@@ -51,6 +54,21 @@ class ProcessSpec(Spec):
         default=None, description="Processors they may run on, as a list: `0`, `0-3,8`."
     )
     nofile: int | None = Field(default=None, ge=64, description="Files that each may open.")
+    quota: float | None = Field(
+        default=None,
+        ge=LEAST_QUOTA,
+        description="Processor time that all of them together may use, by a control group: `0.25` "
+        "is a quarter of one processor.",
+    )
+
+    @property
+    def named(self) -> dict[str, Level]:
+        """Those that are set, by name."""
+        return {name: level for name, level in self.model_dump().items() if level is not None}
+
+    def over(self, other: ProcessSpec) -> ProcessSpec:
+        """These options, and those of another where these say nothing."""
+        return ProcessSpec.model_validate({**other.named, **self.named})
 
 
 _INSTALLED = ("mariadb",)
@@ -71,6 +89,12 @@ def _own_paths(fields: Mapping[str, Any]) -> Iterator[Path]:
         yield ("password",)
 
 
+PlaceOfSystem = tuple[
+    str, str, str | None, tuple[tuple[str, str | None, str | None, str | None], ...]
+]
+"""Engine, server and data of a system, and the name and the same of its parts."""
+
+
 def _with_url(schema: dict[str, Any]) -> None:
     """The schema knows the other name of `server`, too."""
     schema["properties"]["url"] = {
@@ -79,6 +103,34 @@ def _with_url(schema: dict[str, Any]) -> None:
         "description": "Another name of `server`: the address of a web application "
         "(`https://app.example`).",
     }
+
+
+def _reference(value: str | None) -> str | None:
+    if value is not None and not value.startswith(("env:", "file:")):
+        raise ValueError("a password is a reference: write env:NAME or file:PATH")
+    return value
+
+
+Password = Annotated[
+    str | None,
+    AfterValidator(_reference),
+    Field(description="Where the password is: `env:NAME` or `file:PATH`, never itself."),
+]
+
+
+class PartSpec(Spec):
+    """A part of a system: a system itself. What it leaves open, the system under test decides."""
+
+    engine: str | None = Field(default=None, description="Name of an engine.")
+    server: str | None = Field(default=None, description="As of a target.")
+    password: Password = None
+    data: str | None = Field(default=None, description="Folder for its data.")
+    settings: dict[str, Level] = Field(
+        default_factory=dict,
+        description="Settings that all trials share; a factor is named `target.PART.SETTING`.",
+    )
+    storage: StorageSpec = StorageSpec()
+    process: ProcessSpec = ProcessSpec()
 
 
 class TargetSpec(Spec):
@@ -93,9 +145,7 @@ class TargetSpec(Spec):
         "(`postgresql://user@host:port/db`, `spark://host:port`, `https://app.example`). Default: "
         "`embedded`; `local` for mariadb.",
     )
-    password: str | None = Field(
-        default=None, description="Where the password is: `env:NAME` or `file:PATH`, never itself."
-    )
+    password: Password = None
     data: str | None = Field(
         default=None, description="Folder for the data of a server that Loadstone starts."
     )
@@ -104,6 +154,10 @@ class TargetSpec(Spec):
     )
     storage: StorageSpec = StorageSpec()
     process: ProcessSpec = ProcessSpec()
+    parts: dict[str, PartSpec] = Field(
+        default_factory=dict,
+        description="Of a system of several parts: what is said of each, by its name.",
+    )
     ca: str | None = Field(
         default=None,
         description="Of a web application: file of the certificates (PEM) by which it is trusted, "
@@ -156,14 +210,51 @@ class TargetSpec(Spec):
         return found.model_copy(update={"others": self.others})
 
     @property
-    def site(self) -> tuple[str, str, str | None]:
-        """Specs that are equal in this are about the same server, or file."""
-        return self.engine, self.server, self.data
+    def site(self) -> PlaceOfSystem:
+        """Specs that are equal in this are about the same server, or file, with the same parts."""
+        places = {
+            name: (part.engine, part.server, part.data) for name, part in sorted(self.parts.items())
+        }
+        said = tuple((name, *place) for name, place in places.items() if any(place))
+        return self.engine, self.server, self.data, said
 
     @property
     def alone(self) -> TargetSpec:
         """This system without the others."""
         return self.model_copy(update={"others": {}})
+
+    @property
+    def bare(self) -> TargetSpec:
+        """This system, and its parts, where they lie and run if nobody says so."""
+        plain = {"storage": StorageSpec(), "process": ProcessSpec()}
+        parts = {name: part.model_copy(update=plain) for name, part in self.parts.items()}
+        return self.model_copy(update={**plain, "parts": parts})
+
+    @property
+    def named_settings(self) -> dict[str, Level]:
+        """All settings that it names, those of its parts as `PART.SETTING`."""
+        of_parts = {
+            f"{name}.{setting}": level
+            for name, part in self.parts.items()
+            for setting, level in part.settings.items()
+        }
+        return {**of_parts, **self.settings}
+
+    def with_only(self, settings: Mapping[str, Level]) -> TargetSpec:
+        """The same target with these settings and no others.
+
+        Args:
+            settings: Those of its parts as `PART.SETTING`.
+        """
+        parts = {
+            name: part.model_copy(update={"settings": {}}) for name, part in self.parts.items()
+        }
+        return self.model_copy(update={"settings": dict(settings), "parts": parts})
+
+    def with_part(self, name: str, **fields: StorageSpec | ProcessSpec) -> TargetSpec:
+        """The same target with other fields of a part."""
+        part = self.parts.get(name, PartSpec()).model_copy(update=fields)
+        return self.model_copy(update={"parts": {**self.parts, name: part}})
 
     def with_settings(self, settings: Mapping[str, Level]) -> TargetSpec:
         """The same target with further settings."""
@@ -186,13 +277,6 @@ class TargetSpec(Spec):
         nested = [name for name, spec in value.items() if spec.others]
         if nested:
             raise ValueError(f"{nested[0]} has others of its own: name all of them in one place")
-        return value
-
-    @field_validator("password")
-    @classmethod
-    def _reference(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("env:", "file:")):
-            raise ValueError("a password is a reference: write env:NAME or file:PATH")
         return value
 
     @field_validator("reset")

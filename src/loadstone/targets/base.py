@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +88,9 @@ class Target:
     serves: ClassVar[bool] = False
     """It is a server, with processes of its own, unless it is at an address of somebody else's."""
 
+    part_names: ClassVar[tuple[str, ...]] = ()
+    """Of a system of several parts (`targets.system`), in the order in which they are started."""
+
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         self.spec = spec
         self.context = context
@@ -96,6 +99,42 @@ class Target:
     def for_spec(cls, spec: TargetSpec) -> type[Target]:
         """The class of a target as `spec` has it, where an engine has several."""
         return cls
+
+    # -- parts ---------------------------------------------------------------------------------
+    @classmethod
+    def named_parts(cls, spec: TargetSpec) -> tuple[str, ...]:
+        """The names of the parts that a system has as `spec` wants it, first started first."""
+        return cls.part_names
+
+    @classmethod
+    def part_spec(cls, spec: TargetSpec, part: str) -> TargetSpec:
+        """A part as a target of its own.
+
+        Args:
+            spec: Of the system.
+            part: One of `named_parts`.
+
+        Raises:
+            WrongInputError: If there is no such part.
+        """
+        raise WrongInputError(f"target {cls.engine} has no parts", advice="leave parts out")
+
+    @classmethod
+    def part_class(cls, spec: TargetSpec, part: str) -> type[Target]:
+        """What a part is, as `spec` of the system has it.
+
+        Raises:
+            WrongInputError: If there is no such part, or no target of its engine.
+        """
+        raise WrongInputError(f"target {cls.engine} has no parts", advice="leave parts out")
+
+    def parts(self) -> Mapping[str, Target]:
+        """The parts that it has now, by name, first started first."""
+        return {}
+
+    def entrance(self) -> Target:
+        """What load arrives at: one of its parts, or the system itself."""
+        return self
 
     # -- before anything runs ------------------------------------------------------------------
     @classmethod
@@ -228,7 +267,7 @@ class Target:
         """Puts an owned system out of service for as long as the block lasts.
 
         Args:
-            kind: `pause`, `kill` or `full-disk`.
+            kind: `pause`, `stop`, `kill` or `full-disk`.
 
         Raises:
             TargetError: If it is not Loadstone's own, or its disk cannot be filled.
@@ -270,6 +309,22 @@ class Target:
             TargetError: If the system refuses a setting or reads back another value.
         """
         return []
+
+    def recall(self, key: str) -> dict[str, float] | None:
+        """Looks for data of an earlier run that are kept under `key`, ready to be restored.
+
+        Returns:
+            The facts of their load; None if there are none, as in most targets.
+        """
+        return None
+
+    def retain(self, key: str, facts: Mapping[str, float]) -> None:
+        """Keeps the snapshot under `key` for later runs, where making it anew takes long.
+
+        Args:
+            key: Of a `snapshot` that was just taken.
+            facts: Of its load.
+        """
 
     def reading_all(self) -> AbstractContextManager[None]:
         """While it lasts, all the data are read to check them: by all means the system has.
@@ -363,6 +418,11 @@ class Target:
     def server_pid(self) -> int | None:
         """The first process of Loadstone's own server; None of any other, or if it is down."""
         return None
+
+    def server_pids(self) -> list[int]:
+        """The first process of each server of Loadstone's own that runs now."""
+        pid = self.server_pid()
+        return [] if pid is None else [pid]
 
     def server_cpu_s(self) -> float | None:
         """CPU seconds used so far by the system's processes, if it runs on this machine."""

@@ -128,8 +128,13 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         self._disconnect()
 
     def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
-        """Pauses it, kills it, or fills its disk, for as long as the block lasts."""
-        how = {"pause": self.server.paused, "kill": self._killed, "full-disk": self._full_disk}
+        """Pauses, stops or kills it, or fills its disk, for as long as the block lasts."""
+        how = {
+            "pause": self.server.paused,
+            "stop": self._stopped,
+            "kill": self._killed,
+            "full-disk": self._full_disk,
+        }
         return how[kind]()
 
     def check_alive(self) -> None:
@@ -164,6 +169,26 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         stopwatch.lap("start_s")
         self._engine_folders.last_reset = {**asdict(restored), **stopwatch.seconds}
         return [*settings, *self._engine_folders.places.readings(), *server.readings()]
+
+    def copy_snapshot(self, key: str, to: Path) -> None:
+        """Copies a snapshot to a folder that is not there yet, for later runs.
+
+        Raises:
+            TargetError: If it does not fit there.
+        """
+        snapshot = snapshots.existing(self._engine_folders.snapshots, key)
+        tree.check_space(to.parent, tree.size_bytes(snapshot), "a state that is kept")
+        with snapshots.copying(to):
+            copies.take(snapshot, to)
+
+    def adopt_snapshot(self, key: str, folder: Path) -> None:
+        """Has a copy that `copy_snapshot` made be the snapshot of that key; it is only read.
+
+        Args:
+            key: Of which there is no snapshot yet.
+            folder: Of the copy, of a server of the same version.
+        """
+        snapshots.folder_of(self._engine_folders.snapshots, key).symlink_to(folder)
 
     def settle(self, cache: str) -> None:
         """Reads everything, or restarts the server with nothing of it in the page cache."""
@@ -210,6 +235,14 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         count = sum(map(copies.drop_from_page_cache, self._folders()))
         self.start()
         return f"server restarted, {count} files dropped from the page cache"
+
+    @contextlib.contextmanager
+    def _stopped(self) -> Iterator[None]:
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
 
     @contextlib.contextmanager
     def _killed(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ import psutil
 
 from loadstone.errors import TargetError
 from loadstone.host import processes as of_host
+from loadstone.host.cpu_group import QuotaGroup
 from loadstone.host.processes import kill_all, signal_all, wait_ended
 from loadstone.journal import Entry, Journal, undoes
 from loadstone.placements.account import Account
@@ -74,6 +75,7 @@ class OwnedServer(ABC):
         self._journal = journal
         self._version = version
         self._entry: Entry | None = None
+        self._group = QuotaGroup(journal)
         self._process: subprocess.Popen[bytes] | None = None
         self._log_begin = 0
 
@@ -119,8 +121,10 @@ class OwnedServer(ABC):
         Raises:
             TargetError: If it does not start, with what its log says, or is not ready in time.
         """
+        # The group is noted before the processes in it: they are ended first.
+        members = None if self.options.quota is None else self._group.bound(self.options.quota)
         self._note()
-        self._launch()
+        self._launch(members)
         deadline = time.monotonic() + self.start_s
         while not self._has_ended():
             if self.is_ready():
@@ -169,6 +173,7 @@ class OwnedServer(ABC):
         if self._entry is not None:
             self._journal.undone(self._entry)
             self._entry = None
+        self._group.remove()
 
     def paused(self) -> AbstractContextManager[None]:
         """Has it stand still for a while: it keeps its connections and answers nobody.
@@ -231,8 +236,8 @@ class OwnedServer(ABC):
                 f"run {what} in {self.folder}", self.undo_name, data=str(self.folder)
             )
 
-    def _launch(self) -> None:
-        starting = launch(self.command(), self.options, self.account)
+    def _launch(self, members: Path | None) -> None:
+        starting = launch(self.command(), self.options, self.account, members)
         self._log_begin = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.account.own(self.log)
@@ -272,4 +277,5 @@ class OwnedServer(ABC):
             lines = file.read().decode(errors="replace").splitlines()
         told = [self.stamp.sub("", line, count=1) for line in lines if line.strip()]
         causes = [line for line in told if self.cause.search(line)]
-        return " | ".join((causes or told)[-_CITED_LINES:]) or "nothing"
+        said = list(dict.fromkeys(causes or told))  # several processes may say the same
+        return " | ".join(said[-_CITED_LINES:]) or "nothing"

@@ -29,6 +29,14 @@ export function classes(counts: Record<string, number>): string {
     .join(", ");
 }
 
+/** Which share of the answers that ended well had each mark: `cached 81.3 %`; empty for none. */
+export function marks(had: Record<string, number> | undefined, count: number): string {
+  return Object.entries(had ?? {})
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, marked]) => `${name} ${(count ? (100 * marked) / count : 0).toFixed(1)} %`)
+    .join(", ");
+}
+
 /** The phases beside the measured ones that are worth a line: users left in it, or operations failed. */
 export function phasesTold({ phases }: TrialResult): PhaseTiming[] {
   return phases.filter(({ kind, errors }) => kind !== "measure" && (kind === "drain" || Object.keys(errors ?? {}).length > 0));

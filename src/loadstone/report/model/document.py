@@ -8,6 +8,7 @@ from pydantic import Field
 
 from loadstone.report.model.baselines import BaselineReport
 from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.parts import PartRow
 from loadstone.report.model.published import BesideReport, PublishedReport, ReferenceReport
 from loadstone.report.model.requests import RequestRow
 from loadstone.report.model.searching import ScaleReport, SearchReport
@@ -58,6 +59,9 @@ class ReportDocument(Record):
     steps: StepsReport | None = None
     requests: list[RequestRow] = Field(
         default=[], description="What operations are made of, if that has figures of its own."
+    )
+    parts: list[PartRow] = Field(
+        default=[], description="Of a system of several parts: what each took of the machine."
     )
     search: SearchReport | None = None
     scale: ScaleReport | None = None

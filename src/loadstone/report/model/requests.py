@@ -16,6 +16,12 @@ class RequestFigures(Record):
     rate_per_s: float | None = Field(description="Median of the trials.")
     errors: dict[str, int] = Field(description="By class, in all trials.")
     resent: dict[str, int] = Field(description="Sent once more, by class, in all trials.")
+    retried: dict[str, int] = Field(
+        default={}, description="Further tries, by the class that caused each, in all trials."
+    )
+    marks: dict[str, int] = Field(
+        default={}, description="Of those that ended well, how many had each mark, in all trials."
+    )
     mean_ms: float | None
     p50_ms: float | None
     p95_ms: float | None

@@ -172,6 +172,11 @@ class TrialReport(Record):
         "`pressure_memory_percent`, ..."
     )
     target: Series = Field(description="Samples of the engine's own probe.")
+    parts: Series = Field(
+        default=Series(t_s=[], columns={}),
+        description="Of each part of a system of several: `cpu_percent:PART`, 100 % being one "
+        "processor, `memory_bytes:PART`, `throttled_percent:PART`.",
+    )
     curves: list[Curve]
     steps: list[StepReport] = []
     stalls: StallReport | None = Field(

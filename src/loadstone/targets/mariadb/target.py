@@ -10,6 +10,7 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import Fingerprint
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
+from loadstone.targets.capabilities import STATEMENTS
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.mariadb import address, bulk, catalog, ddl, fingerprint, settings, state
 from loadstone.targets.mariadb.client import Client
@@ -41,7 +42,16 @@ class MariaDB(ServedDatabase):
 
     engine = "mariadb"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        {"sql", "transactions", "procedures", "bulk", "files", "changes", "table-compression"}
+        {
+            "sql",
+            "transactions",
+            "procedures",
+            "bulk",
+            "files",
+            "changes",
+            "table-compression",
+            STATEMENTS,
+        }
     )
     dialect = Dialect("mariadb")
     storage_roles = ("data", "log")

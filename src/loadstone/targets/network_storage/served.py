@@ -180,10 +180,12 @@ class ServedStorage(Target):
         self.server.crash(failure)
 
     def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
-        """Pauses or kills it for as long as the block lasts."""
+        """Pauses, stops or kills it for as long as the block lasts."""
         if kind == "full-disk":
             return super().outage(kind)
-        return self.server.paused() if kind == "pause" else self._killed()
+        if kind == "pause":
+            return self.server.paused()
+        return self._stopped() if kind == "stop" else self._killed()
 
     def check_alive(self) -> None:
         """Looks at the process."""
@@ -308,6 +310,14 @@ class ServedStorage(Target):
                 )
             )
         return readings
+
+    @contextlib.contextmanager
+    def _stopped(self) -> Iterator[None]:
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
 
     @contextlib.contextmanager
     def _killed(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
-from loadstone.targets.capabilities import SECOND_PLACE
+from loadstone.targets.capabilities import SECOND_PLACE, STATEMENTS
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.postgresql import (
     address,
@@ -53,6 +53,7 @@ class PostgreSQL(ServedDatabase):
             "cells",
             "changes",
             SECOND_PLACE,
+            STATEMENTS,
         }
     )
     dialect = Dialect("postgresql")
