@@ -10,6 +10,9 @@ SYNCS = ("fsync", "fdatasync", "dsync")
 SECOND_PLACE = "second-place"
 FOLDERS = "folders"
 WEB = "web"
+BI = "bi"
+FIRST_VISITS = "first-visits"
+STATEMENTS = "statements"
 
 CAPABILITIES = {
     "sql": "it answers SQL",
@@ -32,6 +35,9 @@ CAPABILITIES = {
     "table-compression": "a table can be compressed when it is not written any more",
     SECOND_PLACE: "a table can be moved to other storage",
     WEB: "it answers HTTP at an address",
+    BI: "it serves dashboards to people with accounts",
+    FIRST_VISITS: "its pages have static files that a browser asks for once",
+    STATEMENTS: "the load generator runs statements of any kind on it, as users with think times",
 }
 """Each with what it means."""
 

@@ -22,6 +22,8 @@ TARGETS: Registered[type[Target]] = Registered(
         "iscsi": "loadstone.targets.network_storage:Iscsi",
         "nfs": "loadstone.targets.network_storage:Nfs",
         "http": "loadstone.targets.http:Http",
+        "sql-dashboards": "loadstone.targets.sql_dashboards:SqlDashboards",
+        "superset": "loadstone.targets.superset:Superset",
         "none": "loadstone.targets.none:NoTarget",
     },
     group="loadstone.targets",
