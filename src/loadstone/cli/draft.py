@@ -71,6 +71,7 @@ class Draft:
                 option that would have no effect.
         """
         self._crash_by_design()
+        self._usual_profile()
         place_paths(self.data, FilePath.cwd())  # those of a file are whole already
         written = validate(self.data, self)
         idle = [
@@ -81,6 +82,21 @@ class Draft:
         if idle:
             refuse(self, idle)
         return written
+
+    def _usual_profile(self) -> None:
+        """What nobody has said of the load is as the workload's users have it; a file says all."""
+        from loadstone.workloads.registry import WORKLOADS
+
+        workload = WORKLOADS.get(self.workload)
+        if self.file is not None or workload is None:
+            return
+        given = self.data.get("profile", {})
+        left_out = _CLOSED if given.get("load") == "open" else ()
+        usual = {
+            name: value for name, value in workload.usual_profile.items() if name not in left_out
+        }
+        if usual:
+            self.data["profile"] = {**usual, **given}
 
     def _crash_by_design(self) -> None:
         """`--crashes` says how often, whether crashes are the design or follow its trials."""
@@ -161,6 +177,10 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("seed", ("seed",)),
 )
 """Option of the short form: the field it sets."""
+_CLOSED = ("users", "ramp", "drain")
+"""Fields of a profile that an open load does not have."""
+_ENGINES = {"postgres": "postgresql", "mysql": "mariadb"}
+"""Schemes of addresses that are not the names of their engines."""
 _WEB = ("http", "https")
 """Schemes of one engine."""
 
@@ -186,6 +206,10 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
     if short.metric:
         names = list(short.metric)
         draft.put(("metric",), names[0] if len(names) == 1 else names, "--metric")
+    if short.outage is not None:
+        _put_outage(draft, short.outage)
+    for text in short.part:
+        _put_part(draft, text)
     for text in short.set:
         name, level = assignment(text, "--set")
         draft.put(("target", "settings", name), level, "--set")
@@ -221,6 +245,37 @@ def _wants_web(workload: str) -> bool:
     from loadstone.workloads.registry import WORKLOADS
 
     return workload in WORKLOADS and WEB in WORKLOADS[workload].requires
+
+
+def _put_part(draft: Draft, text: str) -> None:
+    """The engine of a part of a system, or its address, which says the engine.
+
+    Raises:
+        WrongInputError: If it cannot be read.
+    """
+    name, place = assignment(text, "--part")
+    scheme, is_address, _ = str(place).partition("://")
+    if is_address:
+        draft.put(("target", "parts", name, "server"), place, "--part")
+    engine = _ENGINES.get(scheme, scheme)
+    draft.put(("target", "parts", name, "engine"), engine, "--part")
+
+
+def _put_outage(draft: Draft, text: str) -> None:
+    """The kind of an outage, the part that it is of, when it begins and how long it lasts.
+
+    Raises:
+        WrongInputError: If it cannot be read.
+    """
+    what, *times = text.split(",")
+    kind, _, part = what.strip().partition(":")
+    draft.put(("outage", "kind"), kind, "--outage")
+    draft.options["outage",] = "--outage"
+    if part:
+        draft.put(("outage", "part"), part, "--outage")
+    for each in times:
+        name, level = assignment(each, "--outage")
+        draft.put(("outage", name), level, "--outage")
 
 
 def _forget_url(draft: Draft) -> None:

@@ -49,13 +49,13 @@ def trial_load_s(plan: TrialPlan) -> float:
 
     profile = until_failure(plan)
     beside_s = workload_of(plan.workload).unmeasured_s()
-    return profile.warm_up + profile.ramp + profile.measured_s + profile.drain + beside_s
+    return profile.before_s + profile.measured_s + profile.drain + beside_s
 
 
 def phase_s(plan: TrialPlan, name: str) -> float | None:
     """Length of the phase of that name, if it is known, in seconds."""
     profile = until_failure(plan)
-    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp, "drain": profile.drain}
+    lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp_s, "drain": profile.drain}
     lengths |= {phase.name: phase.measure or profile.measure for phase in profile.measured}
     return lengths.get(name)
 

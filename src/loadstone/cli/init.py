@@ -100,8 +100,12 @@ def experiment_template(name: str, target: str | None = None) -> str:
 
 
 def _profile(cls: type[AnyWorkload]) -> str:
-    usual = {**_PROFILE, **cls.first_profile}
-    lines = [line for field, line in usual.items() if field not in cls.decides]
+    usual = {field: f"  {field}: {value}" for field, value in cls.usual_profile.items()}
+    lines = [
+        line
+        for field, line in {**_PROFILE, **usual, **cls.first_profile}.items()
+        if field not in cls.decides
+    ]
     return "\n".join(["profile:", *lines] if lines else [_NO_PROFILE])
 
 
@@ -134,6 +138,8 @@ def _parameters(cls: type[AnyWorkload], fitting: Mapping[str, Any]) -> str:
             lines.append(_line(f"    # {name}:", field.description))
         elif is_duration(field.metadata):
             lines.append(_line(f"    {name}: {format_duration(default)}", field.description))
+        elif default == {}:
+            lines.append(_line(f"    # {name}: {{}}", field.description))
         elif isinstance(default, dict):
             lines.append(_line(f"    {name}:", field.description))
             lines += [

@@ -152,6 +152,28 @@ target:
     factor=("target.url", "http://127.0.0.1:8080, http://127.0.0.1:8081"),
 )
 
+_SQL_DASHBOARDS = TargetText(
+    section="""
+target:
+  engine: sql-dashboards        # a BI tool that asks its database itself
+  parts:
+    database:
+      engine: postgresql        # or mariadb
+      server: embedded          # or local, postgresql://user@host:port/database
+      settings:                 # of all trials; any setting of the database
+        work_mem: 16MB
+""",
+    ladder="""\
+  # Changes on top of each other, each against the one before:
+  # kind: ladder
+  # rungs:
+  #   - name: parallel
+  #     change: {target.database.max_parallel_workers_per_gather: 0}
+  #     because: many people at a time leave no processor for a second worker
+""",
+    factor=("target.database.work_mem", "4MB, 64MB"),
+)
+
 _TEXTS = {
     "postgresql": _POSTGRESQL,
     "mariadb": _MARIADB,
@@ -161,6 +183,7 @@ _TEXTS = {
     "spark": _SPARK,
     "device": _DEVICE,
     "http": _HTTP,
+    "sql-dashboards": _SQL_DASHBOARDS,
 }
 
 

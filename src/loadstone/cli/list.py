@@ -166,6 +166,7 @@ def _targets() -> list[Row]:
         {
             "name": name,
             "about": (cls.__doc__ or "").strip().splitlines()[0],
+            "parts": list(cls.part_names),
             "capabilities": sorted(cls.capabilities),
         }
         for name, cls in TARGETS.items()

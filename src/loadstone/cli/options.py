@@ -92,8 +92,11 @@ class ShortForm:
     """Storage itself, or a web application, is the system under test: a folder, a device as
     `/dev/sdb`, or an address as `nbd://host/export`, `nfs://host/export`, `iscsi://host/name/1`,
     `https://app.example`."""
+    part: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="PART=ENGINE"), Words] = ()
+    """What a part of a system is: `database=mariadb`, or an address; may be repeated."""
     set: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
-    """A setting of the server for all trials, as `shared_buffers=1GB`; may be repeated."""
+    """A setting of the server for all trials, as `shared_buffers=1GB`, or of a part of the system,
+    as `database.work_mem=8MB`; may be repeated."""
     host: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
     """A setting of this machine for all trials, as `vm.swappiness=10`; may be repeated."""
 
@@ -110,6 +113,11 @@ class ShortForm:
     """After its trials each configuration is crashed so; acknowledged commits are looked for."""
     crashes: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
     """Crashes of each configuration."""
+    outage: Annotated[
+        str | None, Parameter(group=EXPERIMENT, metavar="KIND[:PART][,after=TIME][,for=TIME]")
+    ] = None
+    """The server, or a part of the system, is out of service for a while under load: `kill`,
+    `stop:nodes.2,after=30s,for=10s`."""
     cache: Annotated[Literal["warm", "cold"] | None, Parameter(group=EXPERIMENT)] = None
     """State of the caches at the start of each trial."""
     metric: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="NAME"), Words] = ()

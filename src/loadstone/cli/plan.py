@@ -51,6 +51,7 @@ from loadstone.factors.registry import apply_changes
 from loadstone.factors.target import level_text
 from loadstone.report.text import steps_said
 from loadstone.spec.model import Experiment
+from loadstone.targets.walk import system
 from loadstone.units import format_duration, format_size
 from loadstone.workloads.registry import workload_of
 
@@ -157,6 +158,10 @@ def _document(outlook: Outlook) -> dict[str, object]:
         "factors": [asdict(line) for line in outlook.factors],
         "settings": [asdict(line) for line in outlook.settings],
         "skipped": [rung.model_dump(mode="json") for rung in outlook.skipped],
+        "parts": [
+            {"name": part.name, "engine": part.spec.engine, "server": part.spec.server}
+            for part in system(outlook.experiment.target).parts()
+        ],
         "impossible": outlook.impossible,
         "duration_s": outlook.duration_s,
         "around": _around_document(outlook.around),
@@ -180,6 +185,9 @@ def _print(outlook: Outlook) -> None:
         f"  {experiment.workload.name} on {experiment.target.engine} "
         f"({experiment.target.server}), {_load(outlook)}"
     )
+    for part in system(experiment.target).undivided():
+        if part.name:
+            console.print(f"  {part.name}: {part.spec.engine} ({part.spec.server})", markup=False)
     for title, lines in (("Factors", outlook.factors), ("Settings", outlook.settings)):
         if lines:
             console.print(_factor_table(title, lines))

@@ -18,6 +18,8 @@ from loadstone.experiments.preflight.check import changes_of
 from loadstone.host.locality import at_address
 from loadstone.spec.model import Experiment
 from loadstone.spec.target import TargetSpec
+from loadstone.targets.part_names import factor_within
+from loadstone.targets.walk import Known, system
 
 DEFAULT_FOLDER = Path("/var/tmp")  # noqa: S108
 ENGINES = ("postgresql", "mariadb", "sqlite")
@@ -99,21 +101,38 @@ def visit_experiment(experiment: Experiment) -> Visit:
         WrongInputError: If its server or a setting cannot be.
         TargetError: If a server at an address cannot be reached.
     """
-    target = experiment.target
+    part = _part_with_rules(experiment.target)
+    target = part.spec
     server: planned.PLANNED
     if at_address(target):
         server = _look_at(target, None)
         if isinstance(server, PostgreSQLFacts):
             server = planned.with_settings(server, target.settings)
     else:
-        server = planned.planned_facts(experiment)
+        server = planned.planned_facts(experiment.model_copy(update={"target": target}))
     folder = Path(target.data) if target.data else DEFAULT_FOLDER
     host = host_facts(folder, pid=_pid_of(server) if at_address(target) else "self")
     overlay = {name: str(level) for name, level in experiment.host.items()}
     facts = Facts(replace(host, sysctl={**host.sysctl, **overlay}), server)
-    varied = [change.factor for _, change in changes_of(experiment)]
+    factors = [change.factor for _, change in changes_of(experiment)]
+    varied = [factor_within(part.name, factor) or factor for factor in factors]
     programs = "embedded" if at_address(target) else target.server
-    return _visit(facts, programs, varied=varied)
+    return _visit(facts, programs, varied=varied, notes=_notes_of_parts(experiment.target, part))
+
+
+def _part_with_rules(target: TargetSpec) -> Known:
+    """The first part of a system that there are rules for; of any other the system itself."""
+    whole = system(target)
+    return next((each for each in whole.undivided() if each.spec.engine in ENGINES), whole)
+
+
+def _notes_of_parts(target: TargetSpec, part: Known) -> tuple[str, ...]:
+    """Which part of a system was looked at, and which were not."""
+    others = [each.name for each in system(target).undivided() if each.name != part.name]
+    if not others:
+        return ()
+    looked = f"the part {part.name} was looked at" if part.name else "no part was looked at"
+    return (f"of {target.engine} {looked}, and not {', '.join(others)}",)
 
 
 def engine_of(server: str) -> str | None:

@@ -47,7 +47,7 @@ from loadstone.results.record import Notice
 from loadstone.results.store import index_experiment
 from loadstone.results.trial_files import JOURNAL_FILE
 from loadstone.spec.model import Experiment
-from loadstone.spec.target import TargetSpec
+from loadstone.spec.target import PlaceOfSystem, TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.registry import target_for
 
@@ -195,7 +195,7 @@ def _lab(
 def systems(experiment: Experiment) -> list[TargetSpec]:
     """The systems under test, as the experiment has them, in the order in which they are used."""
     base = experiment.target
-    found: dict[tuple[str, str, str | None], TargetSpec] = {}
+    found: dict[PlaceOfSystem, TargetSpec] = {}
     for variant in design_of(experiment).variants(experiment):
         levels = [change.level for change in variant.changes if change.factor == OTHER_TARGET]
         spec = base.other(level_text(levels[-1])) if levels else base

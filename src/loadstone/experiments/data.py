@@ -13,7 +13,7 @@ from loadstone.load.driver import Driver
 from loadstone.load.profiles import load_plan
 from loadstone.results.record import FactorReading
 from loadstone.spec.base import Level
-from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload, LoadRequest
 
@@ -40,7 +40,7 @@ class DataStates:
         return self._target.restore(key, spec), self._facts[key]
 
     def keep(self, workload: AnyWorkload, seed: int, spec: TargetSpec) -> str:
-        """Loads data of this kind and layout and keeps them, unless they are kept.
+        """Loads data of this kind and layout and keeps them, unless this run or one before did.
 
         They are loaded in a plain folder and under the settings that all trials share.
 
@@ -50,10 +50,8 @@ class DataStates:
         layout = self._target.layout(spec)
         key = data_key(workload, seed, layout)
         if key not in self._facts:
-            self._target.empty(self._plain(layout))
-            self._facts[key] = self._load(workload, seed)
-            self._observer.activity("keeping a snapshot of the data")
-            self._target.snapshot(key)
+            facts = self._target.recall(key)
+            self._facts[key] = self._made(key, workload, seed, layout) if facts is None else facts
         return key
 
     def reloaded(
@@ -67,17 +65,21 @@ class DataStates:
         readings = self._target.empty(spec)
         return readings, self._load(workload, seed)
 
+    def _made(
+        self, key: str, workload: AnyWorkload, seed: int, layout: Mapping[str, Level]
+    ) -> dict[str, float]:
+        self._target.empty(self._plain(layout))
+        facts = self._load(workload, seed)
+        self._observer.activity("keeping a snapshot of the data")
+        self._target.snapshot(key)
+        self._target.retain(key, facts)
+        return facts
+
     def _plain(self, layout: Mapping[str, Level]) -> TargetSpec:
         base = self._target.spec
         other = self._target.layout(base)
-        settings = {name: level for name, level in base.settings.items() if name not in other}
-        return base.model_copy(
-            update={
-                "settings": {**settings, **layout},
-                "storage": StorageSpec(),
-                "process": ProcessSpec(),
-            }
-        )
+        settings = {name: level for name, level in base.named_settings.items() if name not in other}
+        return base.bare.with_only({**settings, **layout})
 
     def _load(self, workload: AnyWorkload, seed: int) -> dict[str, float]:
         self._observer.activity("loading the data")

@@ -7,7 +7,7 @@ values, so that `synchronous_commit: off` means what a database administrator me
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path as FilePath
@@ -251,12 +251,12 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
     from loadstone.targets.registry import TARGETS, no_target
     from loadstone.workloads.registry import WORKLOADS, no_workload
 
-    problems = []
     target, workload = data.get("target"), data.get("workload")
-    if isinstance(target, Mapping) and isinstance(target.get("engine"), str):
-        engine = target["engine"]
-        if engine not in TARGETS:
-            problems.append(Problem(("target", "engine"), no_target(engine)))
+    problems = [
+        Problem(path, no_target(engine))
+        for path, engine in _engines(target)
+        if engine not in TARGETS
+    ]
     if not isinstance(workload, Mapping) or not isinstance(workload.get("name"), str):
         return problems
     name, parameters = workload["name"], workload.get("parameters", {})
@@ -271,3 +271,15 @@ def _parameter_problems(data: Mapping[str, Any]) -> list[Problem]:
         except RecursionError:
             problems.append(Problem(("workload", "parameters"), "refer to themselves"))
     return problems
+
+
+def _engines(target: Any) -> Iterator[tuple[Path, str]]:
+    """The engines that a target and its parts name, and where they do."""
+    if not isinstance(target, Mapping):
+        return
+    if isinstance(target.get("engine"), str):
+        yield ("target", "engine"), target["engine"]
+    parts = target.get("parts")
+    for name, part in parts.items() if isinstance(parts, Mapping) else ():
+        if isinstance(part, Mapping) and isinstance(part.get("engine"), str):
+            yield ("target", "parts", name, "engine"), part["engine"]

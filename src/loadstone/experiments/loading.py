@@ -13,6 +13,7 @@ from typing import Any
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.outcome import TrialOutcome
+from loadstone.experiments.parts import watched
 from loadstone.experiments.ports import await_ports
 from loadstone.experiments.session_limit import wanted_by
 from loadstone.host.process import GENERATOR_CPUS, affinity
@@ -23,6 +24,7 @@ from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.host import HostProbe
 from loadstone.probes.other_runs import OtherRunsProbe
 from loadstone.probes.own import OwnProbe
+from loadstone.probes.parts import PartsProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.protocol.frames import Event, parse_frame
 from loadstone.results.folder import TrialFolder
@@ -41,6 +43,8 @@ class Load:
     sampler: Sampler
     host: HostProbe
     bounds: BoundsProbe
+    parts: PartsProbe
+    """Of a system without parts it sees nothing."""
     marks: queue.SimpleQueue[Event | None]
     """Events of the measured phase; None when the driver has ended."""
     ended: threading.Event
@@ -92,7 +96,12 @@ def running_load(
     connection = wanted.connection.coming_from(taken.sources)
     context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
     driver_plan = run_plan(
-        profile, workload.plan(context), workload.pacing(), connection, plan.seed
+        profile,
+        workload.plan(context),
+        workload.pacing(),
+        connection,
+        plan.seed,
+        arriving=workload.hurried(),
     )
     marks: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
     ended = threading.Event()
@@ -131,6 +140,7 @@ def running_load(
             outcome.load.generator = readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
         host, bounds = HostProbe(target.data_folder()), BoundsProbe()
-        probes = [host, bounds, OtherRunsProbe(), OwnProbe(), *target.probes()]
+        parts = PartsProbe(watched(target, plan.target))
+        probes = [host, bounds, parts, OtherRunsProbe(), OwnProbe(), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
-            yield Load(driver, sampler, host, bounds, marks, ended)
+            yield Load(driver, sampler, host, bounds, parts, marks, ended)

@@ -20,6 +20,7 @@ from loadstone.load.processes import processes_for
 from loadstone.load.profiles import load_plan
 from loadstone.spec.model import Experiment
 from loadstone.targets.base import Target
+from loadstone.targets.walk import all_parts
 from loadstone.workloads.base import LoadRequest
 from loadstone.workloads.registry import workload_of
 
@@ -42,10 +43,11 @@ def refuse_shut_out(experiment: Experiment, targets: Sequence[Target], observer:
     variants = design_of(experiment).variants(experiment)
     configurations = [apply_changes(experiment, variant.changes) for variant in variants]
     for target in targets:
-        if at_address(target.spec):
+        if any(at_address(each.spec) for each in (target, *all_parts(target).values())):
             observer.activity(f"logging in ({target.engine})")
-            own = [each for each in configurations if each.target.site == target.spec.site]
             target.check_access()
+        if at_address(target.entrance().spec):
+            own = [each for each in configurations if each.target.site == target.spec.site]
             _open_sessions(target, own, experiment.seed)
 
 

@@ -9,11 +9,17 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load
 from loadstone.results.record import OutageRecord
 from loadstone.spec.model import OutageSpec
+from loadstone.targets.walk import part_of
 
 _LOOK_EVERY_S = 0.1
 _PATIENCE_S = 60.0
 """A server that ran out of space restarts by itself, and may fail at it once more."""
-_WORDS = {"pause": "pausing", "kill": "killing", "full-disk": "filling the disk of"}
+_WORDS = {
+    "pause": "pausing",
+    "stop": "stopping",
+    "kill": "killing",
+    "full-disk": "filling the disk of",
+}
 
 
 def suffer(load: Load, lab: Lab, outage: OutageSpec, begin_s: float) -> OutageRecord:
@@ -37,16 +43,17 @@ def suffer(load: Load, lab: Lab, outage: OutageSpec, begin_s: float) -> OutageRe
         lab.interrupts.check()
         load.driver.wait()
         raise TargetError("the load ended before the outage")
-    lab.observer.activity(f"{_WORDS[outage.kind]} the server")
+    server = part_of(lab.target, outage.part) if outage.part else lab.target
+    lab.observer.activity(f"{_WORDS[outage.kind]} {outage.part or 'the server'}")
     from_s = load.driver.clock_s()
-    with lab.target.outage(outage.kind):
+    with server.outage(outage.kind):
         _reached(load, lab, from_s + outage.lasts)
         to_s = load.driver.clock_s()
-        lab.observer.activity("bringing the server back")
+        lab.observer.activity(f"bringing {outage.part or 'the server'} back")
     _await_answer(lab)
     back_s = load.driver.clock_s() - to_s
     lab.observer.activity("running the load")
-    return OutageRecord(kind=outage.kind, from_s=from_s, to_s=to_s, back_s=back_s)
+    return OutageRecord(kind=outage.kind, part=outage.part, from_s=from_s, to_s=to_s, back_s=back_s)
 
 
 def _await_answer(lab: Lab) -> None:

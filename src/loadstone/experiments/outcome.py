@@ -20,6 +20,7 @@ from loadstone.results.record import (
     Fingerprint,
     Notice,
     OutageRecord,
+    PartUsage,
     Wait,
 )
 from loadstone.spec.plans import TrialPlan
@@ -46,11 +47,21 @@ class StartState:
 
 
 @dataclass(frozen=True)
+class PartsReading:
+    """CPU seconds that the parts of a system have used until a time of the trial's clock."""
+
+    t_s: float
+    cpu_s: Mapping[str, float]
+    """By part, counted from any origin; empty of a system without parts."""
+
+
+@dataclass(frozen=True)
 class Reading:
     """Counters of data and server at a border of a measured phase."""
 
     observation: Observation
     server_cpu_s: float | None
+    parts: PartsReading = PartsReading(0.0, {})
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,8 @@ class ProbeFindings:
     """The most CPU time that other guests took for an interval of the measured load."""
     throttled_percent: float = 0.0
     """The largest share of the periods of a CPU quota in which it was used up, likewise."""
+    parts: Mapping[str | None, list[PartUsage]] = field(default_factory=dict)
+    """What the parts of the system took, by measured phase; of all of them under None."""
 
 
 @dataclass

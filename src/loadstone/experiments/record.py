@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.outcome import TrialOutcome
+from loadstone.experiments.parts import quota_notices
+from loadstone.experiments.steadiness import absent_users, response_drift
 from loadstone.load import traces
 from loadstone.load.health import (
     BREAKAGES,
@@ -65,9 +67,10 @@ def record_of(
     robbed = watched.stolen_percent > disturbance and not held
     throttled = watched.throttled_percent > disturbance and not (levels and held)
     notices = [*watched.notices, *_notices(outcome, health, moved, steady)]
+    notices += quota_notices(watched.parts.get(None, []))
     notices += [_robbed(watched.stolen_percent)] if robbed else []
     for phase in phases:
-        notices += _not_steady(phase.steady_state, f"phase {phase.name!r}: ")
+        notices += _drifting(outcome, phase.steady_state, phase.name)
     notices += workload.notices(measured) if measured else []
     notices += workload.phase_notices(by_phase)
     metrics = _metrics(outcome, measured, by_phase)
@@ -93,6 +96,7 @@ def record_of(
         phases=log.phases(),
         measured=phases,
         waits=watched.waits.get(None, []),
+        parts=watched.parts.get(None, []),
         checks=outcome.checks,
         factors=outcome.readings,
         data=outcome.restored.data if outcome.restored else {},
@@ -162,6 +166,7 @@ def _phases(outcome: TrialOutcome, phases: Sequence[Measured]) -> list[MeasuredP
             ),
             operations=log.operations(measured.phase),
             waits=outcome.load.watched.waits.get(measured.phase, []),
+            parts=outcome.load.watched.parts.get(measured.phase, []),
             steady_state=_steady_state(outcome, measured.phase),
             generator=log.health(measured.phase),
         )
@@ -291,9 +296,29 @@ def _notices(
                 "quieter machine for a better figure",
             )
         )
+    found += absent_users(outcome.load.log)
     if outcome.plan.level is None:
-        found += _not_steady(steady)
+        found += _drifting(outcome, steady)
     return found
+
+
+def _drifting(
+    outcome: TrialOutcome, steady: SteadyStateRecord | None, phase: str | None = None
+) -> list[Notice]:
+    """That throughput was not steady; if it was, that response times were not.
+
+    Args:
+        outcome: Of the trial.
+        steady: Of the throughput.
+        phase: Name of a measured phase, where there are several.
+    """
+    begin = "" if phase is None else f"phase {phase!r}: "
+    if steady is None or steady.steady is False:
+        return _not_steady(steady, begin)
+    if outcome.load.outages or outcome.workload.is_stepwise:
+        return []
+    ticks = outcome.load.log.measured_ticks(phase)
+    return response_drift(ticks, outcome.workload.charts().judged, begin)
 
 
 def _not_steady(steady: SteadyStateRecord | None, begin: str = "") -> list[Notice]:

@@ -66,7 +66,8 @@ class _Search:
 
 
 def _is_reference(path: Path) -> bool:
-    """Whether a field is `target.password`, or that of another target."""
-    return path == ("target", "password") or (
-        path[:2] == ("target", "others") and path[3:] == ("password",)
-    )
+    """Whether a field is `target.password`, or that of another target or of a part."""
+    inner = path[1:]
+    while inner[:1] in (("others",), ("parts",)) and len(inner) > 2:
+        inner = inner[2:]
+    return path[:1] == ("target",) and inner == ("password",)

@@ -8,6 +8,7 @@ from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.outage import suffer
 from loadstone.experiments.outcome import ProbeFindings, Reading, TrialOutcome
+from loadstone.experiments.parts import keep_logs, read_parts, usages
 from loadstone.experiments.ports import await_ports_of
 from loadstone.experiments.raising import lasting, raise_load
 from loadstone.experiments.record import record_of
@@ -16,7 +17,7 @@ from loadstone.load.driver_group import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import CheckResult, TrialResult, Wait
+from loadstone.results.record import CheckResult, PartUsage, TrialResult, Wait
 from loadstone.results.trial_files import JOURNAL_FILE
 from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
@@ -49,7 +50,7 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
             else:
                 raise
         with lab.interrupts.shielded():
-            folder.keep_log(lab.target.log_path())
+            keep_logs(lab.target, folder)
             result = record_of(outcome, lab.speeds_of(plan), lab.disturbance)
             folder.write_result(result)
     return result
@@ -119,13 +120,15 @@ def _note(mark: Event | None, load: Load, lab: Lab, outcome: TrialOutcome) -> No
     run, target = outcome.load, lab.target
     if mark is not None and mark.kind == "phase-begin":
         begin = _observation(load.driver, target, outcome.workload)
-        run.begins[mark.phase] = Reading(begin, target.server_cpu_s())
+        parts = read_parts(load.parts, load.driver)
+        run.begins[mark.phase] = Reading(begin, target.server_cpu_s(), parts)
         if outcome.plan.outage is not None and not run.outages:
             run.outages.append(suffer(load, lab, outcome.plan.outage, mark.t_s))
     elif mark is not None and mark.kind == "phase-end":
         server_cpu_s = target.server_cpu_s()
+        parts = read_parts(load.parts, load.driver)
         end = _observation(load.driver, target, outcome.workload)
-        run.ends[mark.phase] = Reading(end, server_cpu_s)
+        run.ends[mark.phase] = Reading(end, server_cpu_s, parts)
 
 
 def _observation(driver: Generator, target: Target, workload: AnyWorkload) -> Observation:
@@ -145,13 +148,18 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
     log = outcome.load.log
     whole, phases = log.measured(), log.measured_phases()
     waits: dict[str | None, list[Wait]] = {None: load.sampler.waits(whole.from_s, whole.to_s)}
+    parts: dict[str | None, list[PartUsage]] = {
+        None: usages(load.parts, outcome.load, [each.name for each in phases])
+    }
     if len(phases) > 1:
         waits |= {each.name: load.sampler.waits(each.from_s, each.to_s) for each in phases}
+        parts |= {each.name: usages(load.parts, outcome.load, [each.name]) for each in phases}
     return ProbeFindings(
         waits,
         load.sampler.notices(),
         load.host.stolen_percent(whole.from_s, whole.to_s),
         load.bounds.throttled_percent(whole.from_s, whole.to_s),
+        parts,
     )
 
 

@@ -71,10 +71,12 @@ def _merged_operation(parts: Sequence[Frame]) -> Frame:
 
 def _merged_request(parts: Sequence[Frame]) -> Frame:
     service = added([part["service"] for part in parts if part.get("service")])
+    further = {name: _summed(part.get(name) for part in parts) for name in ("retried", "marks")}
     return {
         "count": sum(part["count"] for part in parts),
         "errors": _summed(part.get("errors") for part in parts),
         "resent": _summed(part.get("resent") for part in parts),
+        **{name: counts for name, counts in further.items() if counts},
         **({"service": service} if service else {}),
     }
 

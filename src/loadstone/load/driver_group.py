@@ -220,6 +220,7 @@ class DriverGroup:
         if frame["frame"] == "event" and frame["kind"] == "ready":
             self._ready += 1
             if self._ready == len(self._drivers):
+                self._ready = 0
                 self._begin()
 
     def _begin(self) -> None:
@@ -293,4 +294,9 @@ def _share(plan: Mapping[str, Any], number: int, processes: int) -> dict[str, An
     }
     if plan.get("acknowledgements"):
         own["acknowledgements"] = str(file_of(Path(plan["acknowledgements"]), number))
+    workload = plan.get("workload") or {}
+    answers = workload.get("parameters", {}).get("answers")
+    if answers:
+        kept = {**workload["parameters"], "answers": str(file_of(Path(answers), number))}
+        own["workload"] = {**workload, "parameters": kept}
     return own

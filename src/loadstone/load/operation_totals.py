@@ -21,6 +21,8 @@ class RequestTotals:
     errors: Mapping[str, int] = field(default_factory=dict)
     resent: Mapping[str, int] = field(default_factory=dict)
     service: tuple[str, ...] = ()
+    retried: Mapping[str, int] = field(default_factory=dict)
+    marks: Mapping[str, int] = field(default_factory=dict)
 
     def summary(self, duration_s: float) -> RequestSummary:
         """Its counts and percentiles, for the record.
@@ -33,6 +35,8 @@ class RequestTotals:
             count=self.count,
             errors=dict(self.errors),
             resent=dict(self.resent),
+            retried=dict(self.retried),
+            marks=dict(self.marks),
             rate_per_s=self.count / duration_s if duration_s > 0 else None,
             service=summarize_latency(merge(self.service)),
         )
@@ -104,6 +108,8 @@ def _requests(parts: Sequence[OperationTick], names: Sequence[str]) -> dict[str,
             errors=_summed(each.errors for each in ticks),
             resent=_summed(each.resent for each in ticks),
             service=tuple(each.service for each in ticks if each.service),
+            retried=_summed(each.retried for each in ticks),
+            marks=_summed(each.marks for each in ticks),
         )
         for name, ticks in made.items()
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from loadstone.protocol.frames import PROTOCOL_VERSION
@@ -18,6 +18,8 @@ Measured with serializable transactions on PostgreSQL, 4 users on 2 warehouses a
 attempts without pauses leave 2 to 12 % of the operations failed, ten with these pauses up to 0.6 %,
 twenty up to 0.07 % (long new-orders that others overtake), fifty at most one in 25,000.
 """
+GATHER_S = 600.0
+"""So long the last users may take to log in and make a transaction, where nobody says more."""
 _NO_PACING: dict[str, Any] = {"default": NO_WAITS}
 
 
@@ -27,6 +29,8 @@ def run_plan(
     pacing: Mapping[str, Any],
     connection: Connection,
     seed: int,
+    *,
+    arriving: Collection[str] = (),
 ) -> dict[str, Any]:
     """The plan of a trial's load: ramp, warm-up, measure, drain.
 
@@ -36,6 +40,8 @@ def run_plan(
         pacing: Keying and think times of the workload's origin (`Workload.pacing`).
         connection: How the driver reaches the target; its password is not part of the plan.
         seed: Of the load.
+        arriving: Operations with which users come, if they log in: what is measured begins when all
+            have.
     """
     planted = {"delay_s": profile.delay} if profile.delay else {}
     return {
@@ -47,8 +53,8 @@ def run_plan(
         "workload": dict(workload),
         "connection": connection.plan(),
         "retry": RETRY,
-        "pacing": pacing_of(profile, pacing),
-        "phases": phases_of(profile),
+        "pacing": _coming(profile, pacing_of(profile, pacing), arriving),
+        "phases": phases_of(profile, gathers=bool(arriving)),
     }
 
 
@@ -77,14 +83,19 @@ def load_plan(
     }
 
 
-def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
+def phases_of(profile: ProfileSpec, *, gathers: bool = False) -> list[dict[str, Any]]:
     """The plan's phases. The ramp comes first, so that the warm-up ends at the measured load.
 
     In the last, if there is one, the users leave that the last measured phase had.
+
+    Args:
+        profile: How load arrives.
+        gathers: What comes before the first measured phase lasts until all users have logged in and
+            made a transaction, as the profile says.
     """
     leaving = round(profile.users * profile.measured[-1].share)
     phases = [
-        ("ramp", "ramp", profile.ramp, _load(profile, rising=True)),
+        ("ramp", "ramp", profile.ramp_s, _load(profile, rising=True)),
         ("warm-up", "warm-up", profile.warm_up, _load(profile)),
         *(
             (each.name, "measure", each.measure or profile.measure, _load(profile, each.share))
@@ -92,7 +103,7 @@ def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
         ),
         ("drain", "drain", profile.drain if leaving else 0.0, _closed(leaving, 0)),
     ]
-    return [
+    found = [
         {
             "name": name,
             "kind": kind,
@@ -103,6 +114,11 @@ def phases_of(profile: ProfileSpec) -> list[dict[str, Any]]:
         for name, kind, duration_s, load in phases
         if duration_s > 0
     ]
+    first = next(place for place, each in enumerate(found) if each["kind"] == "measure")
+    gather_s = GATHER_S if profile.gather is None else profile.gather
+    if gathers and profile.load == "closed" and first > 0 and gather_s > 0:
+        found[first - 1]["gather_s"] = gather_s
+    return found
 
 
 def pacing_of(profile: ProfileSpec, specified: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,6 +139,18 @@ def pacing_of(profile: ProfileSpec, specified: Mapping[str, Any]) -> dict[str, A
             "cap": THINK_TIME_CAP,
         }
     return {"default": {"keying_s": 0.0, "think": think}}
+
+
+def _coming(
+    profile: ProfileSpec, pacing: Mapping[str, Any], arriving: Collection[str]
+) -> dict[str, Any]:
+    """The waits of users who come by a ramp: they log in when they come, not after a think time."""
+    if not profile.ramp_s or profile.load == "open":
+        return dict(pacing)
+    operations = dict(pacing.get("operations", {}))
+    for name in arriving:
+        operations[name] = {**operations.get(name, pacing["default"]), "begins_at_once": True}
+    return {**pacing, "operations": operations}
 
 
 def _load(profile: ProfileSpec, share: float = 1.0, *, rising: bool = False) -> dict[str, Any]:

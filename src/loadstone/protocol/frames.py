@@ -88,14 +88,17 @@ class Event:
 class RequestTick:
     """One request of an operation during one tick.
 
-    `resent` counts those that were sent once more, by what was wrong with the connection.
-    `service` holds those that ended well, as the histograms of operations.
+    `resent` counts those that were sent once more, by what was wrong with the connection, `retried`
+    further tries, by the class that caused each. `service` holds those that ended well, as the
+    histograms of operations. `marks` counts of these the ones that had each mark.
     """
 
     count: int
     errors: Mapping[str, int]
     resent: Mapping[str, int]
     service: str | None
+    retried: Mapping[str, int] = field(default_factory=dict)
+    marks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +343,8 @@ def _request(value: Mapping[str, Any]) -> RequestTick:
         errors=_counts(value, "errors"),
         resent=_counts(value, "resent"),
         service=_histogram(value, "service"),
+        retried=_counts(value, "retried"),
+        marks=_counts(value, "marks"),
     )
 
 

@@ -30,7 +30,8 @@ class TraceRow(_Told):
         default=None, description="Its number among those that the step makes at the same time."
     )
     cause: Literal["asked", "redirect", "again"] = Field(
-        description="`again`: its connection ended just as it was used again."
+        description="`again`: its connection ended just as it was used again, or the try before "
+        "failed."
     )
     at_s: float = Field(description="When it was begun, after the transaction was due.")
     blocked_s: float = Field(default=0.0, description="It waited for a connection to be free.")

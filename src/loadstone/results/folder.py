@@ -32,11 +32,11 @@ from loadstone.results.trial_files import (
     LOCK_FILE,
     PLAN_FILE,
     RESULT_FILE,
-    TARGET_LOG_FILE,
     empty_result,
     is_running,
     read_plan,
     read_result,
+    target_log_file,
     write_json,
     write_model,
     write_result,
@@ -202,18 +202,19 @@ class TrialFolder:
             elif isinstance(value, Tick) and self._latency is not None:
                 _log_latency(self._latency, value)
 
-    def keep_log(self, log: Path | None) -> None:
+    def keep_log(self, log: Path | None, part: str = "") -> None:
         """Copies the end of the target's own log into the folder, passwords masked.
 
         Args:
             log: Where it is; None, or a file that is gone, is no error.
+            part: Of the target, whose log it is; empty: of all of it.
 
         Raises:
             DiskFullError: If there is no space left.
         """
         if log is None or not log.is_file():
             return
-        kept = self.path / TARGET_LOG_FILE
+        kept = self.path / target_log_file(part)
         with full_disk_said(kept), log.open("rb") as source, kept.open("wb") as copy:
             source.seek(max(0, log.stat().st_size - _MAX_LOG_BYTES))
             text = source.read().decode(errors="surrogateescape")

@@ -60,6 +60,8 @@ def _of_request(name: str, request: RequestSummary) -> list[MetricValue]:
         *((f"errors {kind}", float(n), "requests", False) for kind, n in request.errors.items()),
         ("resent", float(sum(request.resent.values())), "requests", False),
         *((f"resent {kind}", float(n), "requests", False) for kind, n in request.resent.items()),
+        *((f"retried {kind}", float(n), "tries", False) for kind, n in request.retried.items()),
+        *((f"mark {mark}", float(n), "requests", None) for mark, n in request.marks.items()),
     ]
     if request.service is not None:
         times = (("mean", "mean_s"), *_PERCENTILES[:3], ("max", "max_s"))

@@ -74,6 +74,12 @@ class RequestSummary(Record):
     resent: dict[str, int] = Field(
         default={}, description="Sent once more, by what was wrong with the connection."
     )
+    retried: dict[str, int] = Field(
+        default={}, description="Further tries, by the class of the error that caused each."
+    )
+    marks: dict[str, int] = Field(
+        default={}, description="Of those that ended well, how many answers had each mark."
+    )
     rate_per_s: float | None = Field(default=None, description="Of those that ended well.")
     service: LatencySummary | None = None
 
@@ -96,6 +102,9 @@ class OperationSummary(Record):
 class Wait(Record):
     """One line of the top-waits table: samples in which a session was found in this wait."""
 
+    part: str = Field(
+        default="", description="Of a system of several parts, the one it was seen in."
+    )
     kind: str
     event: str
     samples: int
@@ -179,6 +188,24 @@ class PhaseTiming(Record):
     )
 
 
+class PartUsage(Record):
+    """What a part of a system of several took of the machine while load was measured."""
+
+    name: str = Field(description="`database`; `nodes.2` is a part of the part `nodes`.")
+    cpu_s: float
+    cpu_percent: float = Field(description="Of one processor, on average.")
+    memory_bytes: float | None = Field(
+        default=None, description="Held on average; memory that processes share is counted once."
+    )
+    most_memory_bytes: float | None = None
+    quota: float | None = Field(default=None, description="Processors that it may use.")
+    throttled_percent: float | None = Field(
+        default=None,
+        description="Share of the time in which its quota was used up, and it stood still until "
+        "the next period.",
+    )
+
+
 class StepTime(Record):
     """What a step of a trial took."""
 
@@ -241,6 +268,9 @@ class MeasuredPhaseRecord(Record):
     metrics: list[MetricValue] = []
     operations: list[OperationSummary] = []
     waits: list[Wait] = []
+    parts: list[PartUsage] = Field(
+        default=[], description="Of a system of several parts: what each took."
+    )
     steady_state: SteadyStateRecord | None = None
     generator: GeneratorHealth | None = None
 
@@ -344,6 +374,9 @@ class OutageRecord(Record):
     """The server was out of service for a while, because the experiment asked for it."""
 
     kind: OutageKind
+    part: str = Field(
+        default="", description="Of a system of several parts, the one that was; empty: all of it."
+    )
     from_s: float = Field(description="On the trial's clock.")
     to_s: float = Field(description="When it was let back, killed ones started again.")
     back_s: float = Field(description="Until it answered then: recovery, if there was any.")
@@ -351,7 +384,8 @@ class OutageRecord(Record):
     @property
     def state(self) -> str:
         """What the server was meanwhile."""
-        return {"pause": "paused", "kill": "killed", "full-disk": "disk full"}[self.kind]
+        states = {"pause": "paused", "stop": "stopped", "kill": "killed", "full-disk": "disk full"}
+        return states[self.kind]
 
     @property
     def restarted(self) -> bool:
@@ -368,8 +402,9 @@ class OutageRecord(Record):
         return Notice(
             code="outage",
             severity="info",
-            message=f"the server {done} {self.from_s - begin_s:.1f} s after the load began, for "
-            f"{self.to_s - self.from_s:.1f} s, and answered {self.back_s:.1f} s later",
+            message=f"{self.part or 'the server'} {done} {self.from_s - begin_s:.1f} s after the "
+            f"load began, for {self.to_s - self.from_s:.1f} s, and answered {self.back_s:.1f} s "
+            "later",
         )
 
 
@@ -410,6 +445,11 @@ class TrialResult(Record):
         "trial are about all of them.",
     )
     waits: list[Wait] = []
+    parts: list[PartUsage] = Field(
+        default=[],
+        description="Of a system of several parts, and of a server with a quota: what each took "
+        "over all measured phases.",
+    )
     checks: list[CheckResult] = []
     factors: list[FactorReading] = []
     data: dict[str, float] = Field(

@@ -28,6 +28,13 @@ LOCK_FILE = ".running"
 Model = TypeVar("Model", bound=BaseModel)
 
 
+def target_log_file(part: str = "") -> str:
+    """Name of the log of a part of the target; without one, of all of it."""
+    if not part:
+        return TARGET_LOG_FILE
+    return f"{Path(TARGET_LOG_FILE).stem}.{part}{Path(TARGET_LOG_FILE).suffix}"
+
+
 def write_result(trial: Path, result: TrialResult) -> None:
     """Writes `result.json` of a trial, atomically."""
     write_model(trial / RESULT_FILE, result)

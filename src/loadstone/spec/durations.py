@@ -8,7 +8,7 @@ from typing import Any
 from loadstone.units import format_duration
 
 DURATIONS = (
-    *("warm_up", "ramp", "measure", "drain", "think_time", "delay"),
+    *("warm_up", "ramp", "gather", "measure", "drain", "think_time", "delay"),
     *("window", "longest", "soak", "after", "for"),
 )
 """Fields of profile, design and outage that hold seconds and are written with a unit."""

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from loadstone.limits import (
     LONGEST_DELAY_S,
+    LONGEST_S,
     MOST_PROCESSES,
     MOST_QUEUED,
     MOST_RATE_PER_S,
@@ -18,6 +19,7 @@ from loadstone.limits import (
 )
 from loadstone.spec.base import Spec
 from loadstone.spec.think_time import ThinkRange, range_as_text
+from loadstone.spec.user_rate import UserRate, ramp_s
 from loadstone.units import Duration
 
 
@@ -66,7 +68,16 @@ class ProfileSpec(Spec):
         "the mean of a negative-exponential think time, or the ends of a uniform one (`1s to 3s`).",
     )
     warm_up: Duration = Field(default=5.0, description="Load before the measurement.")
-    ramp: Duration = Field(default=0.0, description="Users or rate rise from one to full.")
+    ramp: UserRate | Duration = Field(
+        default=0.0,
+        description="Users or rate rise from one to full: how long that takes, or, of users, how "
+        "many come each second (`5/s`).",
+    )
+    gather: Duration | None = Field(
+        default=None,
+        description="Closed, where users log in: ramp and warm-up go on until the last user has "
+        "logged in and made one transaction, but no longer than this. Default: 10min.",
+    )
     measure: Duration = Field(default=60.0, ge=SHORTEST_PHASE_S, description="The measured phase.")
     phases: list[MeasuredPhase] = Field(
         default=[],
@@ -118,8 +129,8 @@ class ProfileSpec(Spec):
 
     @field_validator("warm_up", "ramp", "drain")
     @classmethod
-    def _none_or_long_enough(cls, value: float) -> float:
-        if 0 < value < SHORTEST_PHASE_S:
+    def _none_or_long_enough(cls, value: float | str) -> float | str:
+        if isinstance(value, float) and 0 < value < SHORTEST_PHASE_S:
             raise ValueError("is too short: write 0s for none, or 1ms or more")
         return value
 
@@ -127,7 +138,10 @@ class ProfileSpec(Spec):
     def idle(self) -> dict[str, str]:
         """The fields that have no effect under this load, with the reason."""
         if self.load == "open":
-            return {"users": "an open load has a rate and sessions, not users"}
+            return {
+                "users": "an open load has a rate and sessions, not users",
+                "gather": "an open load has no users who come",
+            }
         why = "closed users have no rate (an open load has one)"
         return dict.fromkeys(("arrival", "sessions", "queue", "backlog"), why)
 
@@ -140,6 +154,16 @@ class ProfileSpec(Spec):
     def measured_s(self) -> float:
         """The length of all measured phases together."""
         return fsum(phase.measure or self.measure for phase in self.measured)
+
+    @property
+    def ramp_s(self) -> float:
+        """The length of the ramp, in seconds."""
+        return ramp_s(self.ramp, self.users)
+
+    @property
+    def before_s(self) -> float:
+        """The length of what comes before the measured phase, as far as it is known."""
+        return self.warm_up + self.ramp_s
 
     @property
     def most_users(self) -> int:
@@ -172,6 +196,10 @@ class ProfileSpec(Spec):
             raise ValueError("an open load needs rate_per_s")
         if self.load == "open" and self.think_time != "none":
             raise ValueError("think times belong to closed users: an open load has a rate")
+        if self.load == "open" and isinstance(self.ramp, str):
+            raise ValueError("a ramp in users a second is for closed users: write how long it is")
+        if self.ramp_s > LONGEST_S:
+            raise ValueError(f"the ramp would take {self.ramp_s:g} s: {LONGEST_S:g} s is the most")
         if self.load == "open" and self.drain:
             raise ValueError("drain belongs to closed users: an open load has none that leave")
         if self.load == "closed" and self.rate_per_s is not None:

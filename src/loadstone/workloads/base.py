@@ -94,6 +94,8 @@ class Workload(ABC, Generic[T]):
     """Capabilities that a target must have, whatever the parameters."""
     usual_engine: ClassVar[str] = "postgresql"
     """The target where none is named."""
+    usual_profile: ClassVar[Mapping[str, Any]] = {}
+    """Fields of the profile of an experiment that is not written in a file."""
     Parameters: ClassVar[type[BaseModel]]
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
@@ -418,9 +420,11 @@ AnyWorkload = Workload[Any]
 
 
 def spans(profile: ProfileSpec) -> str:
-    """How long a load warms up, if it does, and is measured."""
+    """How a load rises, how long it warms up, if it does, and is measured."""
+    rising = profile.ramp if isinstance(profile.ramp, str) else format_duration(profile.ramp)
+    ramp = f"ramp {rising}, " if profile.ramp_s else ""
     warm_up = f"warm-up {format_duration(profile.warm_up)}, " if profile.warm_up else ""
-    return f"{warm_up}measured {format_duration(profile.measured_s)}"
+    return f"{ramp}{warm_up}measured {format_duration(profile.measured_s)}"
 
 
 def _think(think_time: float | str) -> str:

@@ -19,6 +19,7 @@ WORKLOADS: Registered[type[AnyWorkload]] = Registered(
         "storage": "loadstone.workloads.storage.workload:Storage",
         "noop": "loadstone.workloads.noop:Noop",
         "http": "loadstone.workloads.http.workload:WebScenario",
+        "bi": "loadstone.workloads.bi.workload:BusinessIntelligence",
     },
     group="loadstone.workloads",
     unfit=unfit_class(Workload, named_by="name"),

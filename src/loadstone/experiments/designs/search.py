@@ -113,7 +113,7 @@ class Search(Design):
     def load_s(self, experiment: Experiment) -> float:
         """Of so many trials, each with the warm-up, ramp and drain of the profile."""
         rules, profile = rules_of(experiment), experiment.profile
-        before_s = profile.warm_up + profile.ramp + profile.drain
+        before_s = profile.before_s + profile.drain
         samples = rules.failures * levels_at_most(rules.ascent)
         ascent_s = samples * (before_s + (rules.shortest_s + rules.longest_s) / 2)
         soak_s = _soaks_at_most(rules) * (before_s + rules.soak_s)

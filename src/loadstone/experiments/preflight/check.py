@@ -37,6 +37,7 @@ from loadstone.spec.design import (
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, Variant
 from loadstone.spec.problems import Path, Problem, near
+from loadstone.spec.target import PartSpec, TargetSpec
 from loadstone.targets.capabilities import SECOND_PLACE, explained
 
 _DERIVED = (ScaleDesign, SearchDesign)
@@ -107,12 +108,21 @@ def _target_problems(experiment: Experiment) -> list[Problem]:
             f"which does not offer {explained(missing)}"
         )
         return [Problem(("target", "engine"), message)]
-    problems: list[Problem] = []
-    for role in experiment.target.storage.named:
-        path = ("target", "storage", role)
-        problems += _said(path, partial(check_role, experiment.target, role))
-    problems += system_problems(experiment.target)
+    problems = system_problems(experiment.target)
+    for path, part, of_part in _placed(experiment.target):
+        for role in of_part.storage.named:
+            name = f"{part}.{role}" if part else role
+            problems += _said(
+                (*path, "storage", role), partial(check_role, experiment.target, name)
+            )
     return problems or _said(("target",), partial(target.describe, experiment.target))
+
+
+def _placed(target: TargetSpec) -> Iterator[tuple[Path, str, TargetSpec | PartSpec]]:
+    """The target and what is said of its parts: where it stands, the name of the part, the spec."""
+    yield ("target",), "", target
+    for name, part in target.parts.items():
+        yield ("target", "parts", name), name, part
 
 
 def _profile_problems(experiment: Experiment) -> list[Problem]:
@@ -131,10 +141,11 @@ def _profile_problems(experiment: Experiment) -> list[Problem]:
 
 def _setting_problems(experiment: Experiment) -> list[Problem]:
     problems = []
-    for name, level in experiment.target.settings.items():
-        change = Change(factor=f"target.{name}", level=level)
-        path = ("target", "settings", name)
-        problems += _said(path, partial(examine, experiment, change))
+    for path, part, of_part in _placed(experiment.target):
+        for name, level in of_part.settings.items():
+            whole = f"{part}.{name}" if part else name
+            change = Change(factor=f"target.{whole}", level=level)
+            problems += _said((*path, "settings", name), partial(examine, experiment, change))
     return problems
 
 
@@ -165,10 +176,12 @@ def _host_problems(experiment: Experiment) -> list[Problem]:
     target, profile = experiment.target, experiment.profile
     named: list[tuple[Path, str, Level | None]] = [
         *((("host", name), name, level) for name, level in experiment.host.items()),
-        (("target", "process", "cpus"), process.SERVER_CPUS, target.process.cpus),
-        (("target", "process", "nofile"), process.SERVER_NOFILE, target.process.nofile),
         (("profile", "cpus"), process.GENERATOR_CPUS, profile.cpus),
     ]
+    for path, part, of_part in _placed(target):
+        family = f"{process.SERVER}.{part}" if part else process.SERVER
+        for option, given in of_part.process.named.items():
+            named.append(((*path, "process", option), f"{family}.{option}", given))
     problems = []
     for path, name, level in named:
         if level is not None:

@@ -41,27 +41,32 @@ def crash_problems(experiment: Experiment) -> list[Problem]:
 
 
 def _general_reasons(experiment: Experiment) -> list[str]:
-    from loadstone.targets.registry import target_for
+    from loadstone.targets.walk import system
     from loadstone.workloads.registry import workload_class
 
     workload, target = experiment.workload.name, experiment.target
     if workload_class(workload).Durability is None:
         return [f"workload {workload} cannot tell which commits a crash has lost"]
-    if at_address(target):
-        return [
-            f"the server at {target.server} is not Loadstone's to let fail: "
-            "choose server: embedded or local"
-        ]
-    cls = target_for(target)
-    if not (cls.serves or cls.in_process):
-        return [f"{target.engine} has nothing that could fail"]
-    return []
+    reasons = []
+    for each in system(target).undivided():
+        if at_address(each.spec):
+            reasons.append(
+                f"the server at {each.spec.server} is not Loadstone's to let fail: "
+                "choose server: embedded or local"
+            )
+        elif not (each.kind.serves or each.kind.in_process):
+            reasons.append(f"{each.spec.engine} has nothing that could fail")
+    return reasons
 
 
 def _storage_reasons(experiment: Experiment, failure: Failure) -> list[str]:
     """Power can be lost only on a device whose unflushed writes Loadstone can throw away."""
+    from loadstone.targets.walk import system
+
     if failure != "power-loss":
         return []
+    if next(system(experiment.target).parts(), None) is not None:
+        return [f"{experiment.target.engine} has several disks, those of its parts: choose kill"]
     reasons = []
     for variant in design_of(experiment).variants(experiment):
         try:

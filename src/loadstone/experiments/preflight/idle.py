@@ -12,6 +12,7 @@ from loadstone.spec.design import SearchDesign
 from loadstone.spec.model import Experiment
 from loadstone.spec.problems import Path
 from loadstone.workloads.judging import COMPARING
+from loadstone.workloads.registry import workload_of
 
 
 def idle_fields(experiment: Experiment) -> dict[Path, str]:
@@ -23,7 +24,10 @@ def idle_fields(experiment: Experiment) -> dict[Path, str]:
         found["target", "data"] = "a server at an address has its own folder"
     else:
         found["target", "password"] = "nobody logs in where no address is given"
-    found |= _idle_with_workload(experiment)
+    workload = workload_of(experiment.workload)
+    found |= {("profile", name): why for name, why in workload.idle(experiment.profile).items()}
+    if not workload.hurried():
+        found["profile", "gather"] = f"users of {experiment.workload.name} do not log in"
     if experiment.durability is None:
         found["crashes",] = "nothing is crashed (--durability, or loadstone crash)"
     if experiment.design.kind not in COMPARING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
@@ -10,10 +11,13 @@ from loadstone.factors.registry import apply_changes
 from loadstone.host.locality import at_address
 from loadstone.placements.place import FILLABLE, parse
 from loadstone.spec.design import CrashDesign
-from loadstone.spec.model import Experiment
+from loadstone.spec.model import Experiment, OutageSpec
 from loadstone.spec.problems import Path, Problem
 from loadstone.spec.target import TargetSpec
 from loadstone.units import format_duration
+
+if TYPE_CHECKING:
+    from loadstone.targets.walk import Known
 
 _FIELD: Path = ("outage",)
 
@@ -26,37 +30,54 @@ def outage_problems(experiment: Experiment) -> list[Problem]:
 
 
 def _reasons(experiment: Experiment) -> Iterator[str]:
-    from loadstone.targets.registry import target_for
-
     outage = experiment.outage
     assert outage is not None  # noqa: S101 - the caller looked
-    target = target_for(experiment.target)
     if isinstance(experiment.design, CrashDesign):
         yield "a crash experiment ends at its failure: choose another design"
-    if not target.serves:
-        yield f"{target.engine} has no server that could be out of service"
-        return
-    if at_address(experiment.target):
-        yield (
-            f"the server at {experiment.target.server} is not Loadstone's: "
-            "choose server: embedded or local"
-        )
-        return
     for variant in design_of(experiment).variants(experiment):
         parts = apply_changes(experiment, variant.changes)
+        yield from _without_server(parts.target, outage)
         measured_s = parts.profile.measured_s
         if outage.after + outage.lasts >= measured_s:
             yield (
                 f"it ends {format_duration(outage.after + outage.lasts)} after the load was first "
                 f"measured, which lasts {format_duration(measured_s)} only"
             )
-        if outage.kind == "full-disk":
-            yield from _unfillable(parts.target)
 
 
-def _unfillable(spec: TargetSpec) -> Iterator[str]:
+def _without_server(system: TargetSpec, outage: OutageSpec) -> Iterator[str]:
+    """Why there is nothing that could be out of service, or not so."""
+    from loadstone.targets.walk import part_in
+
+    try:
+        found = part_in(system, outage.part)
+    except LoadstoneError as error:
+        yield error.message
+        return
+    servers = list(found.undivided())
+    for each in servers:
+        if not each.kind.serves:
+            yield f"{each.spec.engine} has no server that could be out of service"
+        elif at_address(each.spec):
+            yield (
+                f"the server at {each.spec.server} is not Loadstone's: "
+                "choose server: embedded or local"
+            )
+        elif outage.kind == "full-disk" and len(servers) == 1:
+            yield from _unfillable(each)
+    if outage.kind == "full-disk" and len(servers) > 1:
+        names = ", ".join(each.name for each in servers)
+        yield f"a full disk is that of one part: write outage.part, one of {names}"
+
+
+def _unfillable(server: Known) -> Iterator[str]:
     """Only a disk that nobody else uses may be filled, and memory only up to a stated size."""
-    example = "storage.data: loop:ext4,size=4GB"
+    spec = server.spec
+    if "data" not in server.kind.storage_roles:
+        yield f"{server.told}{spec.engine} has no disk of its own that could be filled"
+        return
+    below = f"parts.{server.name}." if server.name else ""
+    example = f"{below}storage.data: loop:ext4,size=4GB"
     if spec.storage.data is None:
         yield f"a plain folder shares its disk with others: choose {example}"
         return

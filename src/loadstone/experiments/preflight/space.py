@@ -60,11 +60,16 @@ class Space:
 
     def _refuse_unmade(self, target: TargetSpec) -> None:
         """A server without data, and an image without files, are refused below some free space."""
+        from loadstone.targets.walk import each_in
+
+        for each in each_in(target):
+            self._refuse_unmade_server(each.spec, each.kind.empty_bytes)
+
+    def _refuse_unmade_server(self, target: TargetSpec, empty_bytes: int) -> None:
         from loadstone.placements.tree import DEFAULT_PARENT
-        from loadstone.targets.registry import target_for
 
         below = Path(target.data) if target.data else DEFAULT_PARENT
-        needs = {f"a new {target.engine}": target_for(target).empty_bytes}
+        needs = {f"a new {target.engine}": empty_bytes}
         for place in map(parse, target.storage.named.values()):
             if place.kind not in ("folder", *IN_MEMORY):
                 needs[place.text] = (place.size_bytes or 0) * place.members

@@ -23,7 +23,7 @@ def spelling_problems(experiment: Experiment) -> list[Problem]:
 
 def _together(experiment: Experiment) -> Iterator[tuple[Path, str, Iterable[str]]]:
     """Names that are set together: where, what stands before them, and the names."""
-    yield ("target", "settings"), "target.", experiment.target.settings
+    yield ("target", "settings"), "target.", experiment.target.named_settings
     yield ("host",), "host.", experiment.host
     design = experiment.design
     if isinstance(design, SweepDesign):

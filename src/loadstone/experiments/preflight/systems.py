@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from loadstone.errors import LoadstoneError, WrongInputError
-from loadstone.spec.problems import Path, Problem
+from loadstone.spec.problems import Path, Problem, near
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
+from loadstone.targets.base import Target
 
 _OF_SOME = ("ca", "reset", "reset_timeout_s", "sources")
 """Fields that only some targets have."""
@@ -25,18 +26,34 @@ def system_problems(target: TargetSpec) -> list[Problem]:
 def _problems(path: Path, spec: TargetSpec) -> Iterator[Problem]:
     from loadstone.targets.registry import target_for
 
+    target = target_for(spec)
+    unknown = [name for name in spec.parts if name not in target.named_parts(spec)]
+    for name in unknown:
+        names = target.named_parts(spec)
+        told = near(name, names) if names else "leave parts out"
+        yield Problem((*path, "parts", name), f"target {spec.engine} has no such part; {told}")
+    if unknown:
+        return
+    for name in spec.parts:
+        kind, of_part = target.part_class(spec, name), target.part_spec(spec, name)
+        yield from _wrong_references((*path, "parts", name), of_part, kind)
+    yield from _wrong_references(path, spec, target)
+    for field in sorted(set(_OF_SOME) - target.fields):
+        if getattr(spec, field) != TargetSpec.model_fields[field].get_default():
+            yield Problem((*path, field), f"target {spec.engine} has no {field}: leave it out")
+
+
+def _wrong_references(path: Path, spec: TargetSpec, kind: type[Target]) -> Iterator[Problem]:
+    """References of a system, or of a part of one, that lead nowhere."""
     for field, look, value in (
         ("password", password, spec.password),
-        ("data", _can_be_folder, spec.data if target_for(spec).data_is_folder else None),
+        ("data", _can_be_folder, spec.data if kind.data_is_folder else None),
     ):
         try:
             look(value)
         except LoadstoneError as error:
             advice = f" ({error.advice})" if error.advice else ""
             yield Problem((*path, field), f"{error.message}{advice}")
-    for field in sorted(set(_OF_SOME) - target_for(spec).fields):
-        if getattr(spec, field) != TargetSpec.model_fields[field].get_default():
-            yield Problem((*path, field), f"target {spec.engine} has no {field}: leave it out")
 
 
 def _can_be_folder(data: str | None) -> None:

@@ -112,7 +112,7 @@ class EventArchive(DatabaseWorkload):
         each_bytes = BYTES_PER_EVENT.get(target.dialect.name)
         if each_bytes is None or own.compress or own.csv is not None:
             return None
-        loaded_s = profile.warm_up + profile.ramp / 2 + profile.measured_s
+        loaded_s = profile.warm_up + profile.ramp_s / 2 + profile.measured_s
         return round(own.rate * loaded_s * each_bytes)
 
     def build(self, target: Database, run_driver: RunDriver, seed: int) -> dict[str, float]:

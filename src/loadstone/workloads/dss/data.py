@@ -84,8 +84,8 @@ def provide(
             of_staged,
         )
     manifest = json.loads((tables / MANIFEST).read_text())
-    files = {table.name: _files(tables, table.name, form) for table in TABLES}
-    files |= {table.name: _files(staged, table.name, form) for table in refresh.STAGED}
+    files = {table.name: files_of(tables, table.name, form) for table in TABLES}
+    files |= {table.name: files_of(staged, table.name, form) for table in refresh.STAGED}
     return DataSet(
         folders={tables: of_tables, staged: of_staged},
         files=files,
@@ -112,7 +112,8 @@ def source_of(table: Table, data: DataSet) -> str:
     return _source(table, files, files[0].suffix.removeprefix("."))
 
 
-def _files(folder: Path, table: str, form: str) -> tuple[Path, ...]:
+def files_of(folder: Path, table: str, form: str) -> tuple[Path, ...]:
+    """The files of a table that `generate` made: one, or a folder with several."""
     if (single := folder / f"{table}.{form}").is_file():
         return (single,)
     return tuple(sorted((folder / table).glob(f"{table}.*.{form}")))
@@ -182,7 +183,7 @@ def _counted(folder: Path, scale: float, form: str) -> dict[str, object]:
     sums: dict[str, str] = {}
     with duckdb.connect() as connection:
         for table in TABLES:
-            source = _source(table, _files(folder, table.name, form), form)
+            source = _source(table, files_of(folder, table.name, form), form)
             found = connection.execute(
                 f"SELECT count(*), sum({expressions[table.name]}) FROM {source}"
             ).fetchone()
@@ -222,7 +223,7 @@ def _stage(
     with duckdb.connect() as connection:
         connection.register("renamed", renamed)
         for table in (ORDERS, LINEITEM):
-            source = _source(table, _files(tables, table.name, form), form)
+            source = _source(table, files_of(tables, table.name, form), form)
             key = table.primary_key[0]
             connection.execute(
                 f"COPY (SELECT pair::integer AS pair, new AS {key}, {_but_key(table)} "
@@ -237,7 +238,7 @@ def _stage(
         )
         sums = summed(Dialect("duckdb"))
         orders, lineitem = (
-            _source(table, _files(tables, table.name, form), form) for table in (ORDERS, LINEITEM)
+            _source(table, files_of(tables, table.name, form), form) for table in (ORDERS, LINEITEM)
         )
         connection.execute(
             f"COPY (SELECT pair, o_orderkey, o_sum, l_lines, l_sum FROM deleted "

@@ -21,10 +21,11 @@ def summed(dialect: Dialect) -> dict[str, str]:
 
     Texts have no part in it: engines pad and hash them in other ways.
     """
-    return {table.name: _summed(table, dialect) for table in TABLES}
+    return {table.name: row_sum(table, dialect) for table in TABLES}
 
 
-def _summed(table: Table, dialect: Dialect) -> str:
+def row_sum(table: Table, dialect: Dialect) -> str:
+    """An integer expression over a row of a table with a primary key of at most two columns."""
     numbers = [
         number for column in table.columns if (number := _number(column, dialect)) is not None
     ]
@@ -43,7 +44,7 @@ def _number(column: Column, dialect: Dialect) -> str | None:
         case "integer" | "bigint":
             return dialect.wide(column.name)
         case "decimal":
-            return dialect.cents(column.name)
+            return dialect.unscaled(column.name, column.type.scale)
         case "date":
             return dialect.wide(dialect.days(column.name))
         case _:

@@ -165,10 +165,11 @@ def rows_of(scale: float) -> dict[str, int]:
 
 def tables(indexes: Indexes) -> list[Table]:
     """The tables with as many keys and indexes."""
-    return [_with(table, indexes) for table in TABLES]
+    return [keyed(table, indexes) for table in TABLES]
 
 
-def _with(table: Table, indexes: Indexes) -> Table:
+def keyed(table: Table, indexes: Indexes) -> Table:
+    """A table that has all keys, with as many of them and of indexes."""
     if indexes == "none":
         return replace(table, primary_key=(), foreign_keys=())
     if indexes == "keys":
