@@ -13,6 +13,8 @@ CONTRACTS = {
     "Target": "loadstone.targets.base",
     "Database": "loadstone.targets.database",
     "OwnedDatabase": "loadstone.targets.owned_database",
+    "SystemOfParts": "loadstone.targets.system",
+    "OwnedPart": "loadstone.targets.owned_part",
     "RemoteDatabase": "loadstone.targets.remote_database",
     "OwnedServer": "loadstone.targets.owned_server",
     "Connection": "loadstone.targets.connection",

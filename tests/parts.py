@@ -51,6 +51,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_owned_server.py",
         "integration/test_spark_*.py",
         "integration/test_sqlite_target.py",
+        "integration/test_system_servers.py",
     ),
     "search": ("integration/test_search.py",),
     "crash": (
@@ -67,6 +68,8 @@ FILES: dict[str, tuple[str, ...]] = {
         "e2e/test_storage_killed.py",
     ),
     "http": ("integration/test_http_*.py",),
+    "bi": ("integration/test_bi_*.py", "integration/test_superset_parts.py"),
+    "superset": ("integration/test_superset_target.py",),
     "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
     "outside": ("integration/test_outside.py",),
     "cli": ("integration/test_cli_*.py", "integration/test_doctor_*.py"),
@@ -80,7 +83,9 @@ COMMANDS = {
     "web": (ROOT / "web", ("npm", "run", "--silent", "test")),
 }
 """Part: what it runs beside its Python tests, and where."""
-EXAMPLES_OF = ("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage", "http")
+EXAMPLES_OF = (
+    *("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage", "http", "bi"),
+)
 
 
 def part_of_file(path: Path) -> str | None:

@@ -36,6 +36,7 @@ def changes_the_host(path: Path) -> bool:
 
 PARTS = {
     "archive": "archive",
+    "bi": "bi",
     "crash": "crash",
     "cube": "cube",
     "dss": "dss",
@@ -165,6 +166,11 @@ def coarse(text: str) -> str:
 
 LEVELS = {
     "search-archive": {"  from: 100000\n": "  from: 5000\n  at_most: 10000\n"},
+    "search-bi-users": {
+        "think_time: 5s": "think_time: 200ms",
+        "users: 32": "users: 4",
+        "at_most: 2048": "at_most: 8",
+    },
     "search-cube-users": {
         "warm_up: 10s": "warm_up: 1s",
         "users: 256": "users: 8",

@@ -23,6 +23,7 @@ from loadstone.placements.place import parse
 from loadstone.results.frames import read_frames
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
+from loadstone.targets.capabilities import BI
 from loadstone.targets.registry import TARGETS
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
@@ -39,6 +40,7 @@ HOST: Rungs = {
 SERVER: Rungs = {
     "cpus": {"host.server.cpus": "0"},
     "files": {"host.server.nofile": 4096},
+    "quota": {"host.server.quota": 0.9},
 }
 STORAGE: Rungs = {"loop": {"storage.data": "loop:ext4,noatime,size=2GB"}}
 LAST: Rungs = {"last": {"host.vm.dirty_expire_centisecs": 1000}}
@@ -65,6 +67,8 @@ def experiment(what: str, measure: str) -> str:
     elif "bulk" in target.capabilities:
         workload = {"name": "archive", "parameters": {"rate": 2000}}
         del profile["users"]
+    elif BI in target.capabilities:
+        workload = {"name": "bi", "parameters": {"accounts": 10}}
     elif "file-access" in target.capabilities:
         passes = {"passes": 1, "pass_length": measure, "pause": "0s"}
         small = {"test": "RND4K Q1T1 read", "file_size": "64MB"}
@@ -138,10 +142,9 @@ def ladders(quick: str) -> list[Any]:
             cls.describe(TargetSpec(engine=engine))
         except LoadstoneError as error:
             marks = [pytest.mark.skip(reason=str(error))]
-        if engine == "spark":
-            marks = [
-                pytest.mark.skip(reason="a ladder on spark takes many minutes in an enclosure")
-            ]
+        if engine in ("spark", "superset"):
+            reason = f"a ladder on {engine} takes many minutes in an enclosure"
+            marks = [pytest.mark.skip(reason=reason)]
         found.append(pytest.param(engine, marks=marks))
     return long_but([quick], found)
 

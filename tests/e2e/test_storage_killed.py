@@ -25,7 +25,7 @@ from session import until
 
 from loadstone.cache import cache_folder
 from loadstone.errors import LoadstoneError
-from loadstone.host.memory_group import REMOVE as REMOVE_GROUP
+from loadstone.host.own_group import REMOVE as REMOVE_GROUP
 from loadstone.placements import loop, programs, support
 from loadstone.placements.place import parse
 from loadstone.spec.target import TargetSpec

@@ -51,6 +51,17 @@ def test_a_paused_server_answers_nobody_until_it_goes_on(target: Database) -> No
     assert psutil.STATUS_STOPPED not in {each.status() for each in servers(folder)}
 
 
+def test_a_stopped_server_comes_back_without_recovery(target: Database) -> None:
+    target.query(MORE.format(10_000))
+    folder = target.inventory()["data_folder"]
+    with target.outage("stop"):
+        assert servers(folder) == []
+    assert target.query(COUNT)[0][0] == 2 * ROWS
+    log = target.log_path()
+    assert log is not None
+    assert "recovery" not in log.read_text().lower().rpartition("shut down")[2]
+
+
 def test_a_killed_server_comes_back_with_all_that_was_committed(target: Database) -> None:
     target.query(MORE.format(10_000))
     folder = target.inventory()["data_folder"]

@@ -80,7 +80,7 @@ def test_a_killed_loadstone_takes_fio_with_it_and_is_recovered(session: Session)
 @pytest.mark.parametrize(
     ("options", "fio", "code", "said"),
     [
-        (("--on", "none"), None, 2, "there is no folder none"),
+        (("--on", "none"), None, 2, "none (make it, or name another)"),
         (("--on", "disk"), "/none/fio", 2, "LOADSTONE_FIO_BINARY is '/none/fio'"),
         (("--on", "disk"), "/bin/false", 2, "/bin/false is no fio"),
         (("--on", "disk", "--param", "file_size=4096TB"), None, 6, "a trial needs about"),

@@ -133,6 +133,9 @@ class FakeTarget:
     def probes(self) -> list[Any]:
         return []
 
+    def parts(self) -> dict[str, Any]:
+        return {}
+
     def check_alive(self) -> None:
         pass
 

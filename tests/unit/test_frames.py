@@ -61,8 +61,11 @@ def test_requests_are_told_below_their_operation() -> None:
     page = {"count": 3, "errors": {"status_500": 1}, "resent": {"reset": 2}, "service": "HIST"}
     style = {"count": 1, "errors": {}, "resent": {}}
     list_ = {"count": 3, "errors": {}, "requests": {"list page": page, "style": style}}
+    page |= {"retried": {"status_503": 4}, "marks": {"cached": 2}}
     assert told(list_).operations["list"].requests == {
-        "list page": RequestTick(3, {"status_500": 1}, {"reset": 2}, "HIST"),
+        "list page": RequestTick(
+            3, {"status_500": 1}, {"reset": 2}, "HIST", {"status_503": 4}, {"cached": 2}
+        ),
         "style": RequestTick(1, {}, {}, None),
     }
     end = {"frame": "end", "t_s": 1.0, "reason": "completed"}

@@ -36,7 +36,7 @@ def test_the_example_can_be_run() -> None:
 
 @pytest.mark.parametrize("text", blocks("yaml"))
 def test_every_block_is_yaml(text: str) -> None:
-    assert isinstance(YAML(typ="safe").load(text), dict)
+    assert isinstance(YAML(typ="safe").load(text), dict | list)
 
 
 def test_the_published_figures_are_those_of_the_reference() -> None:

@@ -69,7 +69,7 @@ def test_figures_are_of_transactions_and_requests_of_everything():
     assert found["errors_percent"] == 0
     assert found["response_mean_ms"] == pytest.approx(14, rel=0.01)
     assert found["requests_per_s"] == 18
-    assert found["requests_resent"] == 2
+    assert (found["requests_resent"], found["requests_retried"]) == (2, 0)
     assert found["driver_cpu_us"] == pytest.approx(0.5 / 10 * 1e6)
     assert (found["page per_s"], found["order per_s"]) == (8, 2)
 
@@ -127,9 +127,13 @@ def test_a_log_in_that_was_answered_wrongly_fails_it_too():
 
 
 @pytest.mark.parametrize(
-    ("out", "failed", "passed"), [(5, 0, True), (3, 2, True), (4, 0, False), (6, 0, False)]
+    ("out", "failed", "lost", "passed"),
+    [
+        *((5, 0, 0, True), (3, 2, 0, True), (4, 0, 0, False), (6, 0, 0, False)),
+        *((3, 1, 1, True), (5, 0, 1, False)),
+    ],
 )
-def test_who_came_has_left(tmp_path: Path, out: int, failed: int, passed: bool):
+def test_who_came_has_left(tmp_path: Path, out: int, failed: int, lost: int, passed: bool):
     frames = [
         {"frame": "event", "kind": "phase-begin", "phase_kind": "drain"},
         {
@@ -138,6 +142,7 @@ def test_who_came_has_left(tmp_path: Path, out: int, failed: int, passed: bool):
                 "log-in": {"count": 5, "errors": {"check": 1}},
                 "log-out": {"count": out, "errors": {"reset": failed}},
             },
+            "facts": {"sessions_lost": lost},
         },
     ]
     with FramesWriter(tmp_path / FRAMES_FILE) as writer:

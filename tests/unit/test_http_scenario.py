@@ -41,6 +41,9 @@ def test_every_default_is_filled_in_for_the_driver():
         "headers": {},
         "hosts": [],
         "order": "drawn",
+        "first": None,
+        "classes": [],
+        "log_in_again": None,
         "connections": 6,
         "redirects": 10,
         "timeouts_s": {
@@ -64,6 +67,8 @@ def test_every_default_is_filled_in_for_the_driver():
             {
                 "name": "page",
                 "weight": 1.0,
+                "next": None,
+                "pick": {},
                 "steps": [
                     {
                         "request": {
@@ -83,6 +88,9 @@ def test_every_default_is_filled_in_for_the_driver():
                             "redirects": "follow",
                             "extract": {},
                             "cache": False,
+                            "retry": None,
+                            "marks": {},
+                            "keep": None,
                         }
                     }
                 ],

@@ -271,6 +271,21 @@ def test_each_process_has_its_own_acknowledgements_and_all_are_read(tmp_path: Pa
     assert max(each.t_s for each in read) - min(each.t_s for each in read) < 1e-6
 
 
+def test_each_process_keeps_answers_in_a_file_of_its_own(tmp_path: Path) -> None:
+    body = """
+    hello(); begun()
+    with open(plan["workload"]["parameters"]["answers"], "w") as file:
+        file.write(str(me))
+    end()
+    """
+    path = tmp_path / "answers.jsonl"
+    workload = {"name": "http", "role": "run", "parameters": {"answers": str(path)}}
+    group, _ = group_of(program(tmp_path, body), workload=workload)
+    with group:
+        group.wait(timeout_s=60)
+    assert [file_of(path, number).read_text() for number in range(3)] == ["0", "1", "2"]
+
+
 SERVER = ServerConnection("postgresql", "/tmp/socket", "loadstone", "loadstone")
 FILE = InProcessConnection("sqlite", "/tmp/x.db")
 

@@ -197,6 +197,7 @@ def with_requests(number: int) -> Frames:
         if frame["frame"] == "tick":
             service = frame["operations"]["new-order"]["service"]
             page = {"count": 3, "errors": {"status_500": number}, "resent": {"reset": 1}}
+            page |= {"retried": {"status_503": 2}, "marks": {"cached": number, "stale": 0}}
             frame["operations"]["new-order"]["requests"] = {
                 "page": {**page, "service": service},
                 **({"style": {"count": 1, "errors": {}, "resent": {}}} if number else {}),
@@ -225,6 +226,7 @@ def test_requests_of_all_processes_are_added_by_name() -> None:
         assert ours == theirs
     page = whole.requests["page"]
     assert (page.count, page.errors, page.resent) == (54, {"status_500": 18}, {"reset": 18})
+    assert (page.retried, page.marks) == ({"status_503": 36}, {"cached": 18, "stale": 0})
     assert out[-1]["operations"]["new-order"]["requests"] == {
         "page": {"count": 45, "errors": {"status_500": 15}}
     }

@@ -61,6 +61,83 @@ def test_an_open_ramp_rises_from_a_low_rate(rate: float, low: float) -> None:
     assert measure["backlog"] == "discard"
 
 
+@pytest.mark.parametrize(
+    ("ramp", "users", "took_s"), [("5/s", 51, 10.0), ("30/min", 3, 4.0), ("5/s", 1, None)]
+)
+def test_a_ramp_in_users_a_second_is_as_long_as_they_need(
+    ramp: str, users: int, took_s: float | None
+) -> None:
+    given = profile(users=users, ramp=ramp)
+    first = phases_of(given)[0]
+    assert (first["duration_s"] if first["name"] == "ramp" else None) == took_s
+    assert given.ramp_s == (took_s or 0.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"ramp": "0/s"}, "lets nobody come"),
+        ({"ramp": "5/h"}, "no rate of users"),
+        ({"ramp": "-1/s"}, "no rate of users"),
+        ({"ramp": "5"}, "a rate of users such as 5/s"),
+        ({"ramp": "0.001/min", "users": 1_000_000}, "is the most"),
+        ({"ramp": "5/s", "load": "open", "rate_per_s": 5}, "for closed users"),
+    ],
+)
+def test_a_ramp_that_makes_no_sense_is_refused(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        profile(**fields)
+
+
+def test_a_ramp_in_users_a_second_is_read_again_from_json() -> None:
+    given = profile(users=11, ramp="5/s", gather="2min")
+    assert ProfileSpec.model_validate_json(given.model_dump_json()) == given
+
+
+@pytest.mark.parametrize(
+    ("fields", "last"),
+    [({}, "warm-up"), ({"warm_up": "0", "ramp": "5s"}, "ramp"), ({"gather": "20s"}, "warm-up")],
+)
+def test_where_users_log_in_the_last_phase_before_waits_for_all(
+    fields: dict[str, Any], last: str
+) -> None:
+    phases = phases_of(profile(users=8, **fields), gathers=True)
+    gathering = {each["name"]: each["gather_s"] for each in phases if "gather_s" in each}
+    assert gathering == {last: 20.0 if "gather" in fields else 600.0}
+
+
+@pytest.mark.parametrize(
+    "fields", [{"gather": "0s"}, {"warm_up": "0"}, {"load": "open", "rate_per_s": 5.0}]
+)
+def test_nobody_waits_where_there_is_nothing_to_wait_for(fields: dict[str, Any]) -> None:
+    assert "gather_s" not in str(phases_of(profile(**fields), gathers=True))
+    assert "gather_s" not in str(phases_of(profile(users=8)))
+
+
+def test_who_comes_by_a_ramp_logs_in_at_once() -> None:
+    think = {"distribution": "negative-exponential", "mean_s": 10.0, "cap": 10.0}
+    specified = {
+        "default": {"keying_s": 0.0, "think": {"distribution": "none"}},
+        "operations": {"log-in": {"keying_s": 0.0, "think": think}},
+    }
+
+    def waits(**fields: Any) -> dict[str, Any]:
+        given = profile(users=8, **fields)
+        plan = run_plan(given, {"name": "http"}, specified, NoConnection(), 7, arriving=["log-in"])
+        operations: dict[str, Any] = plan["pacing"].get("operations", {})
+        return operations
+
+    assert "begins_at_once" not in str(waits(think_time="specified"))
+    assert waits(think_time="specified", ramp="2/s")["log-in"] == {
+        "keying_s": 0.0,
+        "think": think,
+        "begins_at_once": True,
+    }
+    own = waits(think_time="5s", ramp="2/s")["log-in"]
+    assert own["begins_at_once"]
+    assert own["think"]["mean_s"] == 5.0
+
+
 def test_users_leave_after_the_last_measured_phase() -> None:
     given = profile(users=8, warm_up="0", drain="90s")
     assert phases_of(given)[-1] == {

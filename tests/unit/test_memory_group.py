@@ -89,7 +89,7 @@ def test_recover_removes_what_a_killed_run_left(
     left = tmp_path / "loadstone-left"
     left.mkdir()
     script = (
-        "import os, sys; from pathlib import Path; from loadstone.host.memory_group import REMOVE\n"
+        "import os, sys; from pathlib import Path; from loadstone.host.own_group import REMOVE\n"
         "from loadstone.journal import Journal\n"
         "Journal(Path(sys.argv[1]), 'killed').before('make a group', REMOVE, folder=sys.argv[2])\n"
         "os._exit(9)"

@@ -90,6 +90,8 @@ CHECKPOINTS = {
     "iscsi": {},
     "nfs": {},
     "http": {},
+    "sql-dashboards": {"database.checkpoints_requested_count": (0.0, 0.0, 1.0, 0.0)},
+    "superset": {"database.checkpoints_requested_count": (0.0, 0.0, 1.0, 0.0)},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""
@@ -108,12 +110,18 @@ def test_checkpoints_of_every_engine_are_marked(tmp_path: Path, engine: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("kind", "state"), [("pause", "paused"), ("kill", "killed"), ("full-disk", "disk full")]
+    ("kind", "part", "state"),
+    [
+        ("pause", "", "paused"),
+        ("kill", "", "killed"),
+        ("full-disk", "", "disk full"),
+        ("stop", "nodes.2", "nodes.2 stopped"),
+    ],
 )
 def test_an_outage_is_a_band_until_the_server_answered(
-    tmp_path: Path, kind: OutageKind, state: str
+    tmp_path: Path, kind: OutageKind, part: str, state: str
 ) -> None:
-    outage = OutageRecord(kind=kind, from_s=15.25, to_s=20.25, back_s=0.5)
+    outage = OutageRecord(kind=kind, part=part, from_s=15.25, to_s=20.25, back_s=0.5)
     found = happened(tmp_path, "postgresql", outages=[outage])
     assert marks(found, (0.25, 60.25)) == [Mark(t_s=15.0, to_s=20.5, kind=f"outage: {state}")]
     told = outage.notice(0.25).message

@@ -43,7 +43,12 @@ def with_requests(folder: Path, *medians_ms: list[float]) -> ReportDocument:
     own = {name: list(medians) for name, medians in zip(names, medians_ms, strict=True)}
     for path in sorted(folder.glob("*/result.json")):
         result = json.loads(path.read_text())
-        failed = {"errors": {"status_500": 2, "reset": 1}, "resent": {"closed": 4}}
+        failed = {
+            "errors": {"status_500": 2, "reset": 1},
+            "resent": {"closed": 4},
+            "retried": {"status_503": 5},
+            "marks": {"cached": 100, "stale": 0},
+        }
         requests = [
             page("order form", 400, own[result["variant"]].pop(0), **failed),
             page("style", 0, 1.0),
@@ -92,6 +97,7 @@ def test_a_row_has_each_variant_side_by_side(compared: tuple[ReportDocument, Pat
     first, second = form.figures
     assert (first.trials, first.count, first.rate_per_s) == (3, 1200, 20.0)
     assert (first.errors, first.resent) == ({"reset": 3, "status_500": 6}, {"closed": 12})
+    assert (first.retried, first.marks) == ({"status_503": 15}, {"cached": 300, "stale": 0})
     assert (first.p50_ms, second.p50_ms) == (pytest.approx(20.0), pytest.approx(6.0))
     assert (first.p95_ms, first.p99_ms) == (pytest.approx(60.0), pytest.approx(100.0))
     assert (first.mean_ms, first.max_ms) == (pytest.approx(24.0), pytest.approx(300.0))
@@ -119,7 +125,11 @@ def test_compared_requests_stand_beside_each_other(
     figures = [line[-5:] for line in lines if line[-1].isdigit()]
     assert figures[:2] == [["20", "20", "60", "100", "9"], ["20", "6", "18", "30", "9"]]
     words = " ".join(part.split())
-    assert "errors: status_500 6, reset 3; sent once more: closed 12" in words
+    assert (
+        "errors: status_500 6, reset 3; sent once more: closed 12; tried again: status_503 15"
+        in words
+    )
+    assert "cached 25.0 %, stale 0.0 %" in words
 
 
 def test_a_run_shows_the_requests_and_the_drain_of_a_trial(tmp_path: Path) -> None:
@@ -129,6 +139,8 @@ def test_a_run_shows_the_requests_and_the_drain_of_a_trial(tmp_path: Path) -> No
     row = next(line for line in requests.splitlines() if "order form" in line)
     assert row.split()[-7:] == ["400", "20", "12", "10", "30", "50", "100"]
     assert "errors: status_500 2, reset 1; sent once more: closed 4" in requests
+    assert "tried again: status_503 5" in requests
+    assert "cached 25.0 %, stale 0.0 %" in requests
     phases = text.partition("Phases that are not measured")[2]
     row = next(line for line in phases.splitlines() if line.startswith("drain"))
     assert row.split() == ["drain", "1min", "1,234", "7"]
@@ -171,6 +183,9 @@ def test_exports_have_the_figures_of_requests(tmp_path: Path) -> None:
         "errors reset": (1, "requests"),
         "resent": (4, "requests"),
         "resent closed": (4, "requests"),
+        "retried status_503": (5, "tries"),
+        "mark cached": (100, "requests"),
+        "mark stale": (0, "requests"),
         "mean": (pytest.approx(12.0), "ms"),
         "p50": (pytest.approx(10.0), "ms"),
         "p95": (pytest.approx(30.0), "ms"),
