@@ -195,7 +195,7 @@ class Goose(Tool):
         """All users at once, or five hundred a second."""
         words = [
             *(self.program(), "--host", work.base, "--users", str(work.users)),
-            *("--hatch-rate", str(min(work.users, 500)), "--run-time", f"{work.seconds}s"),
+            *("--increase-rate", str(min(work.users, 500)), "--run-time", f"{work.seconds}s"),
             *("--no-telnet", "--no-websocket", "--no-reset-metrics", "--quiet"),
         ]
         return [Command(words, {"PAGE": PAGE, "THINK_S": f"{work.think_s:g}"})]
