@@ -26,6 +26,7 @@ from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.local.places import Layout
 from loadstone.targets.owned_server import OwnedServer
 from loadstone.targets.served import ServedDatabase
+from loadstone.targets.server_outage import server_outage
 
 ServerT = TypeVar("ServerT", bound=OwnedServer)
 
@@ -129,13 +130,9 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
 
     def outage(self, kind: OutageKind) -> AbstractContextManager[None]:
         """Pauses, stops or kills it, or fills its disk, for as long as the block lasts."""
-        how = {
-            "pause": self.server.paused,
-            "stop": self._stopped,
-            "kill": self._killed,
-            "full-disk": self._full_disk,
-        }
-        return how[kind]()
+        if kind == "full-disk":
+            return self._full_disk()
+        return server_outage(self, self.server, kind)
 
     def check_alive(self) -> None:
         """Looks at the process."""
@@ -235,22 +232,6 @@ class OwnedDatabase(ServedDatabase, Generic[ServerT]):
         count = sum(map(copies.drop_from_page_cache, self._folders()))
         self.start()
         return f"server restarted, {count} files dropped from the page cache"
-
-    @contextlib.contextmanager
-    def _stopped(self) -> Iterator[None]:
-        self.stop()
-        try:
-            yield
-        finally:
-            self.start()
-
-    @contextlib.contextmanager
-    def _killed(self) -> Iterator[None]:
-        self.crash("kill")
-        try:
-            yield
-        finally:
-            self.start()
 
     @contextlib.contextmanager
     def _full_disk(self) -> Iterator[None]:

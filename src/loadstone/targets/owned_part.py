@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -19,6 +17,7 @@ from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.blame import AskedSettings
 from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.owned_server import OwnedServer
+from loadstone.targets.server_outage import server_outage
 
 ServerT = TypeVar("ServerT", bound=OwnedServer)
 
@@ -136,9 +135,7 @@ class OwnedPart(Target, ABC, Generic[ServerT]):
         """Pauses, stops or kills it, for as long as the block lasts."""
         if kind == "full-disk":
             return super().outage(kind)
-        if kind == "pause":
-            return self.server.paused()
-        return self._stopped() if kind == "stop" else self._killed()
+        return server_outage(self, self.server, kind)
 
     def check_alive(self) -> None:
         """Looks at the process."""
@@ -189,19 +186,3 @@ class OwnedPart(Target, ABC, Generic[ServerT]):
         stopwatch.lap("start_s")
         self._engine_folders.last_reset = stopwatch.seconds
         return [*self.read_back(spec), *self.server.readings()]
-
-    @contextlib.contextmanager
-    def _stopped(self) -> Iterator[None]:
-        self.stop()
-        try:
-            yield
-        finally:
-            self.start()
-
-    @contextlib.contextmanager
-    def _killed(self) -> Iterator[None]:
-        self.crash("kill")
-        try:
-            yield
-        finally:
-            self.start()

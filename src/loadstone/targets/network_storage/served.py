@@ -26,6 +26,7 @@ from loadstone.targets.local.engine_folders import EngineFolders, Stopwatch
 from loadstone.targets.network_storage.connection import NetworkStorageConnection
 from loadstone.targets.network_storage.server import StorageServer
 from loadstone.targets.network_storage.syncing import sync_some
+from loadstone.targets.server_outage import server_outage
 
 WRITES = "writes"
 """The setting that says what is durable when a write is answered."""
@@ -183,9 +184,7 @@ class ServedStorage(Target):
         """Pauses, stops or kills it for as long as the block lasts."""
         if kind == "full-disk":
             return super().outage(kind)
-        if kind == "pause":
-            return self.server.paused()
-        return self._stopped() if kind == "stop" else self._killed()
+        return server_outage(self, self.server, kind)
 
     def check_alive(self) -> None:
         """Looks at the process."""
@@ -310,22 +309,6 @@ class ServedStorage(Target):
                 )
             )
         return readings
-
-    @contextlib.contextmanager
-    def _stopped(self) -> Iterator[None]:
-        self.stop()
-        try:
-            yield
-        finally:
-            self.start()
-
-    @contextlib.contextmanager
-    def _killed(self) -> Iterator[None]:
-        self.crash("kill")
-        try:
-            yield
-        finally:
-            self.start()
 
 
 class ServedDisk(ServedStorage):
