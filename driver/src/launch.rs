@@ -1,6 +1,6 @@
 //! The registry of workloads, and the way from a plan to a run.
 
-use std::io::{BufRead, Write};
+use std::io::{BufReader, Stdin, Stdout};
 use std::sync::mpsc::channel;
 
 use crate::acknowledgements::Acknowledgements;
@@ -40,12 +40,13 @@ pub const WORKLOADS: [&str; 7] = [
     "storage",
 ];
 
-/// The streams and the time of a process that is to make a run.
-pub struct Environment<I, O> {
+/// The streams and the time of a process that is to make a run. They have one type each: with types of the
+/// caller's choice, every program would compile the runs of all workloads again.
+pub struct Environment {
     /// Where control lines come from.
-    pub input: I,
+    pub input: BufReader<Stdin>,
     /// Where frames go.
-    pub output: O,
+    pub output: Stdout,
     /// The signals that stop the run.
     pub signals: Signals,
     /// The origin of time.
@@ -56,11 +57,7 @@ pub struct Environment<I, O> {
 ///
 /// # Errors
 /// A [`Refusal`] that names the wrong field; nothing was written then.
-pub fn launch<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+pub fn launch(plan: &Plan, environment: Environment) -> Result<Ending, Refusal> {
     match (plan.workload.name.as_str(), plan.workload.role) {
         (name, Role::LogIn) if WORKLOADS.contains(&name) => {
             start(plan, LogIn::new(&plan.connection)?, environment)
@@ -106,11 +103,7 @@ where
 }
 
 /// Makes the small files of users, or works with them.
-fn catalogue<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+fn catalogue(plan: &Plan, environment: Environment) -> Result<Ending, Refusal> {
     let catalogue = Catalogue::from_plan(plan)?;
     match plan.workload.role {
         Role::Load => start(plan, CatalogueLoad::new(catalogue), environment),
@@ -119,11 +112,7 @@ where
 }
 
 /// Makes the statements of a plan by the protocol.
-fn statements_of_users<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+fn statements_of_users(plan: &Plan, environment: Environment) -> Result<Ending, Refusal> {
     match plan.connection.protocol {
         Protocol::Postgresql => {
             let engine = statements::Postgres(Config::from_plan(&plan.connection)?);
@@ -145,11 +134,7 @@ where
 }
 
 /// Reads rows of pgbench's table, or of sysbench's, by the protocol.
-fn point_select<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+fn point_select(plan: &Plan, environment: Environment) -> Result<Ending, Refusal> {
     let parameters = &plan.workload.parameters;
     if plan.connection.protocol == Protocol::Mysql {
         let config = mysql::Config::from_plan(&plan.connection)?;
@@ -168,11 +153,7 @@ where
 }
 
 /// Chooses the engine of the archive by the protocol.
-fn event_archive<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+fn event_archive(plan: &Plan, environment: Environment) -> Result<Ending, Refusal> {
     let parameters = ArchiveParameters::parse(&plan.workload.parameters)?;
     match plan.connection.protocol {
         Protocol::Postgresql => {
@@ -196,16 +177,14 @@ where
     }
 }
 
-fn event_archive_on<E, I, O>(
+fn event_archive_on<E>(
     engine: E,
     plan: &Plan,
     parameters: ArchiveParameters,
-    environment: Environment<I, O>,
+    environment: Environment,
 ) -> Result<Ending, Refusal>
 where
     E: ArchiveEngine,
-    I: BufRead + Send + 'static,
-    O: Write,
 {
     let open = |path: &String| Acknowledgements::open(path, environment.epoch);
     let list = plan.acknowledgements.as_ref().map(open).transpose()?;
@@ -221,11 +200,7 @@ fn needs_engine(name: &str) -> Refusal {
 }
 
 /// Chooses the engine of order entry by the protocol.
-fn order_entry<I, O>(plan: &Plan, environment: Environment<I, O>) -> Result<Ending, Refusal>
-where
-    I: BufRead + Send + 'static,
-    O: Write,
-{
+fn order_entry(plan: &Plan, environment: Environment) -> Result<Ending, Refusal> {
     let parameters = RunParameters::parse(&plan.workload.parameters)?;
     match plan.connection.protocol {
         Protocol::Postgresql => {
@@ -261,16 +236,14 @@ where
     }
 }
 
-fn order_entry_on<E, I, O>(
+fn order_entry_on<E>(
     engine: E,
     plan: &Plan,
     parameters: &RunParameters,
-    environment: Environment<I, O>,
+    environment: Environment,
 ) -> Result<Ending, Refusal>
 where
     E: Engine,
-    I: BufRead + Send + 'static,
-    O: Write,
 {
     match (plan.workload.role, &plan.acknowledgements) {
         (Role::Run, path) => {
@@ -291,15 +264,9 @@ where
     }
 }
 
-fn start<L, I, O>(
-    plan: &Plan,
-    workload: L,
-    environment: Environment<I, O>,
-) -> Result<Ending, Refusal>
+fn start<L>(plan: &Plan, workload: L, environment: Environment) -> Result<Ending, Refusal>
 where
     L: Workload,
-    I: BufRead + Send + 'static,
-    O: Write,
 {
     let (outbox, inbox) = channel();
     let run = Run::new(

@@ -18,6 +18,7 @@ pub mod frames;
 pub mod http;
 pub mod job_thread;
 pub mod kept;
+#[cfg(not(test))] // The runs of all workloads, compiled: programs start them, no test in here does.
 pub mod launch;
 pub mod leg;
 pub mod log_in;
