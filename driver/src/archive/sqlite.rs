@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use super::engine::{Engine, Link, Table, mark};
@@ -15,7 +14,7 @@ use super::station_buffer::{Batch, SharedBuffer};
 use crate::cpu_meter::CpuMeter;
 use crate::plan::Refusal;
 use crate::session::Failure;
-use crate::sqlite::{Clerk, Config, EngineThread, Error};
+use crate::sqlite::{Clerk, Config, EngineThread, Error, text_of};
 
 /// How long a connection waits for another that writes, in milliseconds, unless the plan says it.
 const BUSY_TIMEOUT_MS: &str = "5000";
@@ -161,21 +160,10 @@ fn ask(connection: &Connection, sql: &str) -> Result<Table, Error> {
     let mut rows = statement.query(())?;
     let mut table = Vec::new();
     while let Some(row) = rows.next()? {
-        let column = |at| row.get_ref(at).map(text);
+        let column = |at| row.get_ref(at).map(text_of);
         table.push((0..count).map(column).collect::<Result<_, _>>()?);
     }
     Ok(table)
-}
-
-fn text(value: ValueRef<'_>) -> Option<String> {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
 }
 
 fn store(connection: &Connection, batch: &Batch) -> Result<u64, Error> {

@@ -7,8 +7,10 @@
 mod config;
 mod error;
 mod settings;
+mod text;
 mod thread;
 
 pub use config::Config;
 pub use error::Error;
+pub use text::text_of;
 pub use thread::{Clerk, EngineThread};

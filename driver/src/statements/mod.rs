@@ -5,10 +5,9 @@
 //! database is asked), `session` (a user). Choices, values and templates are those of [`crate::web`].
 
 mod engine;
-mod mariadb;
-mod postgres;
 mod program;
 mod scenario;
+mod servers;
 mod session;
 mod sqlite;
 
@@ -16,19 +15,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use engine::{Desk, Engine};
-pub use mariadb::MariaDb;
-pub use postgres::Postgres;
+pub use servers::{MariaDb, Postgres};
 pub use session::StatementSession;
 pub use sqlite::Sqlite;
 
 use program::Program;
-use scenario::Parameters;
+use scenario::Scenario;
 
 use crate::pacing::Pace;
 use crate::parameters::read;
 use crate::plan::{Plan, Protocol, Refusal};
 use crate::session::{Failure, RequestName, Workload};
 use crate::web::account::Account;
+use crate::web::options::Parameters;
 use crate::web::quoting::Quoting;
 
 /// What all users share.
@@ -54,13 +53,13 @@ pub struct Statements<E> {
 /// # Errors
 /// A [`Refusal`] of the first field that makes no sense.
 pub fn check(plan: &Plan) -> Result<(), Refusal> {
-    let Parameters { scenario, .. } = read(&plan.workload.parameters)?;
+    let Parameters::<Scenario> { scenario, .. } = read(&plan.workload.parameters)?;
     let quoting = match plan.connection.protocol {
         Protocol::Mysql => Quoting::Mysql,
         Protocol::Sqlite => Quoting::Sqlite,
         _ => Quoting::Postgresql,
     };
-    let program = Program::new(&scenario, quoting)?;
+    let program = program::read(&scenario, quoting)?;
     Pace::new(&plan.pacing, &program.operations).map(drop)
 }
 
@@ -70,10 +69,10 @@ impl<E: Engine> Statements<E> {
     /// # Errors
     /// A [`Refusal`] of the first field that makes no sense.
     pub fn new(engine: E, plan: &Plan) -> Result<Self, Refusal> {
-        let Parameters { scenario, answers } = read(&plan.workload.parameters)?;
+        let Parameters::<Scenario> { scenario, answers } = read(&plan.workload.parameters)?;
         Ok(Self {
             shared: Arc::new(Shared {
-                program: Program::new(&scenario, E::QUOTING)?,
+                program: program::read(&scenario, E::QUOTING)?,
                 engine,
                 account: Account::default(),
                 rows: AtomicU64::new(0),
@@ -126,17 +125,7 @@ impl<E: Engine> Workload for Statements<E> {
     }
 
     fn gauges(&self) -> Vec<(&'static str, f64)> {
-        let Shared {
-            program, account, ..
-        } = &*self.shared;
-        if program.way.log_in.is_none() {
-            return Vec::new();
-        }
-        vec![
-            ("users_logged_in", account.logged_in() as f64),
-            ("users_working", account.working() as f64),
-            ("users_shut_out", account.shut_out() as f64),
-        ]
+        self.shared.account.gauges(&self.shared.program.way)
     }
 
     fn facts(&self) -> Vec<(&'static str, f64)> {
@@ -145,9 +134,6 @@ impl<E: Engine> Workload for Statements<E> {
     }
 
     fn gathered(&self) -> Option<u64> {
-        let Shared {
-            program, account, ..
-        } = &*self.shared;
-        program.way.log_in.map(|_| account.working())
+        self.shared.account.gathered(&self.shared.program.way)
     }
 }

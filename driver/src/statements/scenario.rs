@@ -1,21 +1,12 @@
 //! What users do, as a plan has it.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::web::options::{KeepPlan, OneOfPlan, PicksPlan, WeightsPlan};
-use crate::web::scenario::{Order, PeopleFile};
-
-/// The parameters of the workload.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parameters {
-    pub scenario: Scenario,
-    /// The file to which kept answers are appended.
-    #[serde(default)]
-    pub answers: Option<String>,
-}
+use crate::web::options::{
+    self, ApartPlan, BackOffS, KeepPlan, OneOfPlan, Order, PeopleFile, TransactionPlan, WeightsPlan,
+};
+use crate::web::program::Outline;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,34 +22,25 @@ pub struct Scenario {
     #[serde(default)]
     pub first: Option<WeightsPlan>,
     #[serde(default)]
-    pub log_in: Option<Steps>,
+    pub log_in: Option<ApartPlan<StepPlan>>,
     #[serde(default)]
-    pub log_out: Option<Steps>,
-    pub transactions: Vec<TransactionPlan>,
+    pub log_out: Option<ApartPlan<StepPlan>>,
+    pub transactions: Vec<TransactionPlan<StepPlan>>,
 }
 
-/// A log-in or a log-out.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Steps {
-    pub steps: Vec<StepPlan>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TransactionPlan {
-    pub name: String,
-    #[serde(default = "one")]
-    pub weight: f64,
-    /// The pacing of the plan has it.
-    #[serde(default, rename = "think_time")]
-    _think_time: Option<IgnoredAny>,
-    /// Weights of what a user does after it.
-    #[serde(default)]
-    pub next: Option<WeightsPlan>,
-    #[serde(default)]
-    pub pick: PicksPlan,
-    pub steps: Vec<StepPlan>,
+impl Scenario {
+    /// What it says as the scenarios of all workloads do.
+    pub fn outline(&self) -> Outline<'_, StepPlan> {
+        Outline {
+            order: self.order,
+            first: self.first.as_ref(),
+            log_in: self.log_in.as_ref().map(|log_in| &*log_in.steps),
+            back_off: BackOffS::default().into(),
+            first_visit: None,
+            transactions: &self.transactions,
+            log_out: self.log_out.as_ref().map(|log_out| &*log_out.steps),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -67,6 +49,15 @@ pub enum StepPlan {
     Statement(StatementPlan),
     /// One of several ways, which have no further choice in them.
     OneOf(OneOfPlan<StepPlan>),
+}
+
+impl options::StepPlan for StepPlan {
+    fn one_of(&self) -> Option<&OneOfPlan<Self>> {
+        match self {
+            Self::OneOf(one_of) => Some(one_of),
+            Self::Statement(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -91,8 +82,4 @@ pub struct RowsPlan {
     /// None: any number.
     #[serde(default)]
     pub max: Option<u64>,
-}
-
-fn one() -> f64 {
-    1.0
 }

@@ -7,7 +7,6 @@ use super::Shared;
 use super::engine::{Answer, Desk, Engine};
 use super::program::Statement;
 use crate::leg::{Cause, Connection, Leg, Part, Stopwatch};
-use crate::random::Random;
 use crate::session::{
     Course, ErrorClass, Failure, Haste, OperationId, Outcome, RequestEnd, RequestNotes, Session,
 };
@@ -29,10 +28,8 @@ pub struct StatementSession<E: Engine> {
 
 impl<E: Engine> StatementSession<E> {
     pub(super) fn new(shared: Arc<Shared<E>>, desk: E::Desk, user: u32, seed: u64) -> Self {
-        let random = Random::new(seed, user.into());
-        let program = &shared.program;
         Self {
-            person: Person::new(user, random, program.slots).with_choices(program.choices),
+            person: shared.program.person(user, seed),
             desk,
             requests: Vec::new(),
             visit: Visit::default(),
@@ -44,7 +41,7 @@ impl<E: Engine> StatementSession<E> {
     async fn attempt(&mut self, operation: OperationId) -> Result<(), Failure> {
         let shared = Arc::clone(&self.shared);
         let mut number = 0;
-        for part in &shared.program.transactions[operation].parts {
+        for part in &shared.program.transaction(operation).parts {
             for statement in part.steps(&self.person) {
                 number += 1;
                 self.make(&shared, operation, (number, statement)).await?;
@@ -113,13 +110,11 @@ impl<E: Engine> StatementSession<E> {
 
     /// Takes note of how a transaction ended.
     fn settle(&mut self, operation: OperationId, well: bool) {
-        let Shared {
-            program, account, ..
-        } = &*self.shared;
-        let random = self.person.random();
-        account.observe(&mut self.visit, |visit| {
-            visit.ended(&program.way, operation, well, random);
-        });
+        let (way, random) = (&self.shared.program.way, self.person.random());
+        let ended = (operation, well);
+        self.shared
+            .account
+            .ended(&mut self.visit, way, ended, random);
     }
 }
 
@@ -127,7 +122,7 @@ impl<E: Engine> Session for StatementSession<E> {
     fn choose(&mut self) -> OperationId {
         let program = &self.shared.program;
         let chosen = self.visit.next(&program.way, self.person.random());
-        program.transactions[chosen].begin(&mut self.person);
+        program.transaction(chosen).begin(&mut self.person);
         chosen
     }
 

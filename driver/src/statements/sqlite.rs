@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
 
 use super::engine::{Answer, Desk, Engine};
 use crate::cpu_meter::CpuMeter;
 use crate::plan::Refusal;
 use crate::session::Failure;
-use crate::sqlite::{Clerk, Config, EngineThread, Error};
+use crate::sqlite::{Clerk, Config, EngineThread, Error, text_of};
 use crate::text_rows::TextRows;
 use crate::web::quoting::Quoting;
 
@@ -99,15 +98,4 @@ impl Clerk for Reader {
         }
         Ok(answer)
     }
-}
-
-/// A value as a text; bytes as hexadecimal digits.
-fn text_of(value: ValueRef<'_>) -> Option<String> {
-    Some(match value {
-        ValueRef::Null => return None,
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) => number.to_string(),
-        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        ValueRef::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
-    })
 }

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Shared;
-use super::visit::Visit;
+use super::visit::{Itinerary, Visit};
 use crate::http::Site;
+use crate::random::Random;
+use crate::session::OperationId;
 
 /// Counts of all users.
 #[derive(Debug, Default)]
@@ -42,26 +44,41 @@ impl Account {
         self.observe(visit, Visit::lose_session);
     }
 
-    /// Users that are logged in and have made a transaction since.
-    pub fn working(&self) -> u64 {
-        of(&self.working)
+    /// Takes note of how a transaction of a user ended.
+    pub fn ended(
+        &self,
+        visit: &mut Visit,
+        way: &Itinerary,
+        (operation, well): (OperationId, bool),
+        random: &mut Random,
+    ) {
+        self.observe(visit, |visit| visit.ended(way, operation, well, random));
     }
 
-    /// Users that are logged in.
-    pub fn logged_in(&self) -> u64 {
-        of(&self.logged_in)
+    /// Users that are logged in and have made a transaction since; `None` where nobody logs in.
+    pub fn gathered(&self, way: &Itinerary) -> Option<u64> {
+        way.log_in.map(|_| of(&self.working))
     }
 
-    /// Users whose last log-in has failed.
-    pub fn shut_out(&self) -> u64 {
-        of(&self.shut_out)
+    /// How many users are logged in, how many have made a transaction since, and how many could not log in the
+    /// last time that they tried. Nothing where nobody logs in.
+    pub fn gauges(&self, way: &Itinerary) -> Vec<(&'static str, f64)> {
+        if way.log_in.is_none() {
+            return Vec::new();
+        }
+        let counts = [
+            ("users_logged_in", &self.logged_in),
+            ("users_working", &self.working),
+            ("users_shut_out", &self.shut_out),
+        ];
+        counts.map(|(name, count)| (name, of(count) as f64)).into()
     }
 }
 
 /// What browsers did since the start.
 pub(super) fn counters(shared: &Shared) -> Vec<(&'static str, u64)> {
     let (counters, account) = (&shared.site.counters, &shared.account);
-    let again = !shared.program.log_in_again.is_empty();
+    let again = !shared.application.log_in_again.is_empty();
     let lost = again.then_some(("sessions_lost", &account.sessions_lost));
     [
         ("connections_opened", &counters.connections_opened),

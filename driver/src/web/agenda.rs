@@ -1,13 +1,11 @@
 //! Which transaction a user makes next.
 
-use super::options::WeightsPlan;
-use super::scenario::Order;
+use super::operations::LOG_OUT;
+use super::options::{Order, WeightsPlan};
 use crate::parameters::refuse;
 use crate::plan::Refusal;
 use crate::random::{Random, Weights};
 use crate::session::OperationId;
-
-const LOG_OUT: &str = "log-out";
 
 /// The transactions that users choose among, as a scenario has them.
 #[derive(Debug)]

@@ -116,13 +116,13 @@ pub fn verdict(
     if is_unchanged(request, fetched) {
         return Ok(());
     }
-    let program = &shared.program;
-    let operation = program.requests[request.id].operation;
+    let operation = shared.program.requests[request.id].operation;
     let landing = Landing {
         url: &fetched.url,
         redirected: fetched.redirects > 0,
     };
-    program.classes.check(operation, page, landing)?;
+    let classes = &shared.application.classes;
+    classes.check(operation, page, landing)?;
     request.expectation.check(page)
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::expect::Expectation;
+use super::operations::forever;
 use super::page::Page;
-use super::program::forever;
 use super::scenario::ExpectPlan;
 
 /// The marks that answers to a request may have.

@@ -1,11 +1,12 @@
 //! The workload `http`: users of a web application, as a scenario says what they do.
 //!
-//! Read in this order: `scenario` (what is given), `program` (what it becomes, once for all users),
+//! Read in this order: `scenario` (what is given), `program` (what it becomes, once for all users), `reader` (how),
 //! `session` (a user), `request` (one of its requests).
 
 pub(crate) mod account;
 mod address;
 pub(crate) mod agenda;
+mod application;
 mod cache;
 pub(crate) mod choices;
 mod classes;
@@ -18,16 +19,19 @@ mod json_path;
 mod made;
 mod marks;
 pub(crate) mod names;
+mod operations;
 pub(crate) mod options;
 mod page;
 pub(crate) mod people;
 pub(crate) mod person;
 pub(crate) mod program;
 pub(crate) mod quoting;
+pub(crate) mod reader;
 mod request;
 pub(crate) mod sample;
-pub(crate) mod scenario;
+mod scenario;
 mod session;
+mod steps;
 mod target;
 pub(crate) mod template;
 #[cfg(test)]
@@ -40,9 +44,12 @@ pub(crate) mod visit;
 use std::sync::Arc;
 
 use account::Account;
+use application::Application;
 use cache::Known;
+use options::Parameters;
 use program::Program;
-use scenario::Parameters;
+use scenario::Scenario;
+use steps::Step;
 
 use crate::http::Site;
 use crate::parameters::read;
@@ -54,7 +61,8 @@ pub use session::WebSession;
 /// What all users share.
 #[derive(Debug)]
 struct Shared {
-    program: Program,
+    program: Program<Step>,
+    application: Application,
     site: Site,
     account: Account,
     known: Known,
@@ -75,13 +83,14 @@ impl Web {
     /// A [`Refusal`] of the first field that makes no sense: all that can be wrong without an answer of the
     /// application, also in the file of people and the environment.
     pub fn from_plan(plan: &Plan) -> Result<Self, Refusal> {
-        let Parameters { scenario, answers } = read(&plan.workload.parameters)?;
-        let program = Program::new(&scenario, &plan.connection)?;
-        let site = program.target.site(&plan.connection, &scenario)?;
+        let Parameters::<Scenario> { scenario, answers } = read(&plan.workload.parameters)?;
+        let (application, program) = Application::read(&scenario, &plan.connection)?;
+        let site = application.target.site(&plan.connection, &scenario)?;
         Ok(Self {
             shared: Arc::new(Shared {
-                known: Known::new(program.cached.len()),
+                known: Known::new(application.cached.len()),
                 program,
+                application,
                 site,
                 account: Account::default(),
             }),
@@ -119,26 +128,15 @@ impl Workload for Web {
     }
 
     fn gauges(&self) -> Vec<(&'static str, f64)> {
-        let Shared {
-            program,
-            site,
-            account,
-            ..
-        } = &*self.shared;
-        let mut gauges = vec![("connections_open", account::connections_open(site) as f64)];
-        if program.way.log_in.is_some() {
-            gauges.push(("users_logged_in", account.logged_in() as f64));
-            gauges.push(("users_working", account.working() as f64));
-            gauges.push(("users_shut_out", account.shut_out() as f64));
-        }
+        let shared = &self.shared;
+        let open = account::connections_open(&shared.site) as f64;
+        let mut gauges = vec![("connections_open", open)];
+        gauges.extend(shared.account.gauges(&shared.program.way));
         gauges
     }
 
     fn gathered(&self) -> Option<u64> {
-        let Shared {
-            program, account, ..
-        } = &*self.shared;
-        program.way.log_in.map(|_| account.working())
+        self.shared.account.gathered(&self.shared.program.way)
     }
 
     fn facts(&self) -> Vec<(&'static str, f64)> {

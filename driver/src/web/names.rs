@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value};
 
-use super::options::{OneOfPlan, PicksPlan};
+use super::options::{self, PicksPlan, TransactionPlan};
 use super::people::People;
 use super::scenario::{RequestPlan, Scenario, StepPlan};
 use crate::parameters::refuse;
@@ -87,15 +87,7 @@ impl Names {
             names.add(name, Meaning::Fixed(secret.into()), SECRET_VALUE, &field)?;
         }
         names.add_extracted(scenario)?;
-        for (index, transaction) in scenario.transactions.iter().enumerate() {
-            let field = format!("scenario.transactions[{index}]");
-            names.add_picked(&transaction.pick, &field)?;
-            for (at, step) in transaction.steps.iter().enumerate() {
-                if let StepPlan::OneOf(one_of) = step {
-                    names.add_ways(one_of, &format!("{field}.steps[{at}]"))?;
-                }
-            }
-        }
+        names.add_picked(&scenario.transactions)?;
         Ok(names)
     }
 
@@ -136,11 +128,30 @@ impl Names {
         Ok(names)
     }
 
-    /// Gives each value that is picked a slot, once; `path` is the field that `pick` is in.
+    /// Adds the values that are picked in the transactions of a mix.
     ///
     /// # Errors
     /// A [`Refusal`] if a name has another meaning, too.
-    pub fn add_picked(&mut self, picks: &PicksPlan, path: &str) -> Result<(), Refusal> {
+    pub fn add_picked<S: options::StepPlan>(
+        &mut self,
+        transactions: &[TransactionPlan<S>],
+    ) -> Result<(), Refusal> {
+        for (index, transaction) in transactions.iter().enumerate() {
+            let path = format!("scenario.transactions[{index}]");
+            self.add_picks(&transaction.pick, &path)?;
+            for (at, step) in transaction.steps.iter().enumerate() {
+                let ways = step.one_of().into_iter().flat_map(|one_of| &one_of.of);
+                for (way, alternative) in ways.enumerate() {
+                    let path = format!("{path}.steps[{at}].of[{way}]");
+                    self.add_picks(&alternative.pick, &path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives each value that is picked a slot, once; `path` is the field that `pick` is in.
+    fn add_picks(&mut self, picks: &PicksPlan, path: &str) -> Result<(), Refusal> {
         for (name, pick) in picks {
             let field = format!("{path}.pick.{name}");
             if self.picked(name).is_none() {
@@ -152,17 +163,6 @@ impl Names {
                 let problem = "is held in one place and not in another; write `hold` in both";
                 return Err(refuse(&field, problem));
             }
-        }
-        Ok(())
-    }
-
-    /// As [`Names::add_picked`], for each way of a choice.
-    ///
-    /// # Errors
-    /// A [`Refusal`] if a name has another meaning, too.
-    pub fn add_ways<S>(&mut self, one_of: &OneOfPlan<S>, path: &str) -> Result<(), Refusal> {
-        for (index, way) in one_of.of.iter().enumerate() {
-            self.add_picked(&way.pick, &format!("{path}.of[{index}]"))?;
         }
         Ok(())
     }

@@ -1,14 +1,140 @@
-//! What a scenario may say besides steps and transactions, as a plan has it.
+//! What the scenarios of all workloads may say, as a plan has it, and what only some requests may.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::scenario::ExpectPlan;
+use crate::clock::to_ns;
+use crate::parameters::refuse;
+use crate::plan::Refusal;
+use crate::plan::limits::LONGEST_S;
+use crate::retry::BackOff;
+
+/// The parameters of a workload of users, with its scenario.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters<S> {
+    /// What users do.
+    pub scenario: S,
+    /// The file to which kept answers are appended.
+    #[serde(default)]
+    pub answers: Option<String>,
+}
+
+/// A CSV file whose header names values; user n has row n modulo the rows.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeopleFile {
+    /// Where it is.
+    pub path: String,
+}
+
+/// How a user chooses its next transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// By weight.
+    #[default]
+    Drawn,
+    /// One after the other; weights are of no account.
+    InTurn,
+}
 
 /// Weights of transactions, by name.
 pub type WeightsPlan = BTreeMap<String, f64>;
+
+/// A transaction of the mix, whose steps are of the kind `S`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransactionPlan<S> {
+    /// Its name in figures.
+    pub name: String,
+    /// Its weight among all.
+    #[serde(default = "one")]
+    pub weight: f64,
+    /// The pacing of the plan has it.
+    #[serde(default, rename = "think_time")]
+    _think_time: Option<IgnoredAny>,
+    /// Weights of what a user does after it.
+    #[serde(default)]
+    pub next: Option<WeightsPlan>,
+    /// What a user draws as it begins.
+    #[serde(default)]
+    pub pick: PicksPlan,
+    /// What is done in it.
+    pub steps: Vec<S>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// What stands apart from the mix, as a log-out does.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApartPlan<S> {
+    /// What is done in it.
+    pub steps: Vec<S>,
+}
+
+/// A step, of whatever kind.
+pub trait StepPlan: Sized {
+    /// The choice that it is, if it is one.
+    fn one_of(&self) -> Option<&OneOfPlan<Self>>;
+}
+
+/// Seconds for which a user holds off whose log-in has failed, give or take a half; they double with each that
+/// fails.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BackOffS {
+    /// After the first that fails.
+    pub first: f64,
+    /// The most.
+    pub longest: f64,
+}
+
+impl Default for BackOffS {
+    fn default() -> Self {
+        Self {
+            first: 1.0,
+            longest: 30.0,
+        }
+    }
+}
+
+impl BackOffS {
+    /// The back-off; `path` is the field that it is in.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of the first number that makes no sense.
+    pub fn read(self, path: &str) -> Result<BackOff, Refusal> {
+        let Self { first, longest } = self;
+        for (name, value) in [("first", first), ("longest", longest)] {
+            if !(0.0..=LONGEST_S).contains(&value) {
+                let problem = format!("{value} is not between 0 and {LONGEST_S} seconds");
+                return Err(refuse(&format!("{path}.{name}"), problem));
+            }
+        }
+        if first > longest {
+            let problem = format!("{first} is more than longest, {longest}");
+            return Err(refuse(&format!("{path}.first"), problem));
+        }
+        Ok(self.into())
+    }
+}
+
+impl From<BackOffS> for BackOff {
+    fn from(BackOffS { first, longest }: BackOffS) -> Self {
+        Self {
+            base_ns: to_ns(first),
+            cap_ns: to_ns(longest),
+        }
+    }
+}
 
 /// How a request that failed is tried again, as the front end of an application does.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -4,6 +4,10 @@ use std::fmt::{Debug, Formatter};
 
 use csv::{ErrorKind, ReaderBuilder, Trim};
 
+use super::options::PeopleFile;
+use crate::parameters::refuse;
+use crate::plan::Refusal;
+
 /// The rows of the file, read once for all users.
 pub struct People {
     columns: Vec<String>,
@@ -14,11 +18,20 @@ pub struct People {
 }
 
 impl People {
+    /// Those of a scenario, if it has any.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of a file that cannot be read. It quotes no cell.
+    pub fn of(file: Option<&PeopleFile>) -> Result<Option<Self>, Refusal> {
+        let people = file.map(|file| Self::read(&file.path)).transpose();
+        people.map_err(|problem| refuse("scenario.people", problem))
+    }
+
     /// Reads a file.
     ///
     /// # Errors
     /// What is wrong with it, in one line that quotes no cell.
-    pub fn read(path: &str) -> Result<Self, String> {
+    fn read(path: &str) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
         let text =
             String::from_utf8(bytes).map_err(|_| format!("{path} is not UTF-8; save it so"))?;

@@ -9,23 +9,11 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::options::{
-    ClassPlan, KeepPlan, LogInAgainPlan, OneOfPlan, PicksPlan, RetryPlan, WeightsPlan,
+    self, ApartPlan, BackOffS, ClassPlan, KeepPlan, LogInAgainPlan, OneOfPlan, Order, PeopleFile,
+    RetryPlan, TransactionPlan, WeightsPlan,
 };
-use crate::clock::to_ns;
-use crate::parameters::refuse;
+use super::program::Outline;
 use crate::plan::Refusal;
-use crate::plan::limits::LONGEST_S;
-use crate::retry::BackOff;
-
-/// The parameters of the workload.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parameters {
-    pub scenario: Scenario,
-    /// The file to which kept answers are appended.
-    #[serde(default)]
-    pub answers: Option<String>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,28 +60,30 @@ pub struct Scenario {
     #[serde(default)]
     pub log_in: Option<LogInPlan>,
     #[serde(default)]
-    pub first_visit: Option<Steps>,
+    pub first_visit: Option<ApartPlan<StepPlan>>,
     #[serde(default)]
-    pub log_out: Option<Steps>,
-    pub transactions: Vec<TransactionPlan>,
+    pub log_out: Option<ApartPlan<StepPlan>>,
+    pub transactions: Vec<TransactionPlan<StepPlan>>,
 }
 
-/// A CSV file whose header names values; user n has row n modulo the rows.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PeopleFile {
-    pub path: String,
-}
-
-/// How a user chooses its next transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// By weight.
-    #[default]
-    Drawn,
-    /// One after the other; weights are of no account.
-    InTurn,
+impl Scenario {
+    /// What it says as the scenarios of all workloads do.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of a back-off that makes no sense.
+    pub fn outline(&self) -> Result<Outline<'_, StepPlan>, Refusal> {
+        let log_in = self.log_in.as_ref();
+        let back_off = log_in.map(|log_in| log_in.back_off_s).unwrap_or_default();
+        Ok(Outline {
+            order: self.order,
+            first: self.first.as_ref(),
+            log_in: log_in.map(|log_in| &*log_in.steps),
+            back_off: back_off.read("scenario.log_in.back_off_s")?,
+            first_visit: self.first_visit.as_ref().map(|visit| &*visit.steps),
+            transactions: &self.transactions,
+            log_out: self.log_out.as_ref().map(|log_out| &*log_out.steps),
+        })
+    }
 }
 
 /// Seconds that each part of a request may take.
@@ -141,13 +131,6 @@ impl Default for LimitsPlan {
     }
 }
 
-/// A first visit or a log-out.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Steps {
-    pub steps: Vec<StepPlan>,
-}
-
 /// A log-in.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,65 +138,6 @@ pub struct LogInPlan {
     pub steps: Vec<StepPlan>,
     #[serde(default)]
     pub back_off_s: BackOffS,
-}
-
-/// Seconds for which a user holds off whose log-in has failed, give or take a half; they double with each that
-/// fails.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BackOffS {
-    pub first: f64,
-    pub longest: f64,
-}
-
-impl Default for BackOffS {
-    fn default() -> Self {
-        Self {
-            first: 1.0,
-            longest: 30.0,
-        }
-    }
-}
-
-impl BackOffS {
-    /// The back-off; `path` is the field that it is in.
-    ///
-    /// # Errors
-    /// A [`Refusal`] of the first number that makes no sense.
-    pub fn read(self, path: &str) -> Result<BackOff, Refusal> {
-        let Self { first, longest } = self;
-        for (name, value) in [("first", first), ("longest", longest)] {
-            if !(0.0..=LONGEST_S).contains(&value) {
-                let problem = format!("{value} is not between 0 and {LONGEST_S} seconds");
-                return Err(refuse(&format!("{path}.{name}"), problem));
-            }
-        }
-        if first > longest {
-            let problem = format!("{first} is more than longest, {longest}");
-            return Err(refuse(&format!("{path}.first"), problem));
-        }
-        Ok(BackOff {
-            base_ns: to_ns(first),
-            cap_ns: to_ns(longest),
-        })
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TransactionPlan {
-    pub name: String,
-    #[serde(default = "one")]
-    pub weight: f64,
-    /// The pacing of the plan has it.
-    #[serde(default, rename = "think_time")]
-    _think_time: Option<IgnoredAny>,
-    /// Weights of what a user does after it.
-    #[serde(default)]
-    pub next: Option<WeightsPlan>,
-    #[serde(default)]
-    pub pick: PicksPlan,
-    pub steps: Vec<StepPlan>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -226,6 +150,15 @@ pub enum StepPlan {
     PauseS(f64),
     /// One of several ways, which have no further choice in them.
     OneOf(OneOfPlan<StepPlan>),
+}
+
+impl options::StepPlan for StepPlan {
+    fn one_of(&self) -> Option<&OneOfPlan<Self>> {
+        match self {
+            Self::OneOf(one_of) => Some(one_of),
+            Self::Request(_) | Self::Parallel(_) | Self::PauseS(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -367,10 +300,6 @@ pub enum Pick {
     Random,
     /// A list of all.
     All,
-}
-
-fn one() -> f64 {
-    1.0
 }
 
 fn six() -> u32 {

@@ -10,9 +10,9 @@ use super::cache::{Cache, Lookup};
 use super::made::{Made, Ready, is_unchanged, persist, verdict};
 use super::page::Page;
 use super::person::Person;
-use super::program::Step;
 use super::request::Request;
 use super::sample::Kept;
+use super::steps::Step;
 use super::trouble::Trouble;
 use super::visit::Visit;
 use crate::http::{Browser, Fetched, now_unix_s};
@@ -36,12 +36,10 @@ pub struct WebSession {
 
 impl WebSession {
     pub(super) fn new(shared: Arc<Shared>, user: u32, seed: u64) -> Self {
-        let random = Random::new(seed, user.into());
         Self {
-            person: Person::new(user, random, shared.program.slots)
-                .with_choices(shared.program.choices),
+            person: shared.program.person(user, seed),
             browser: Browser::new(user),
-            cache: Cache::new(shared.program.cached.len()),
+            cache: Cache::new(shared.application.cached.len()),
             requests: Vec::new(),
             visit: Visit::default(),
             shared,
@@ -108,7 +106,7 @@ impl WebSession {
     fn prepare<'r>(&mut self, shared: &Shared, request: &'r Request) -> Option<Ready<'r>> {
         // Also for what is not made in the end: what is drawn does not depend on how fresh an answer is.
         let random = self.random_of(request);
-        let (program, person) = (&shared.program, &mut self.person);
+        let (target, person) = (&shared.application.target, &mut self.person);
         let kept = match request.cached {
             Some(place) => self.cache.look(place, Timer::current().now_ns()),
             None => Lookup::Missing,
@@ -117,7 +115,7 @@ impl WebSession {
             add_one(&shared.account.from_cache);
             return None;
         }
-        let mut prepared = request.prepare(&program.target, person, program.people.as_ref());
+        let mut prepared = request.prepare(target, person, shared.program.people.as_ref());
         if let (Lookup::Stale(validators), Ok(prepared)) = (kept, &mut prepared) {
             prepared.ask_for_change(validators);
         }
@@ -223,19 +221,20 @@ impl WebSession {
 
     /// Takes note of how a transaction ended.
     fn settle(&mut self, operation: OperationId, well: bool) {
-        let Shared {
-            program, account, ..
-        } = &*self.shared;
-        let random = self.person.random();
-        account.observe(&mut self.visit, |visit| {
-            visit.ended(&program.way, operation, well, random);
-        });
+        let (way, random) = (&self.shared.program.way, self.person.random());
+        let ended = (operation, well);
+        self.shared
+            .account
+            .ended(&mut self.visit, way, ended, random);
     }
 
     /// Takes note that a user has to log in again, if an error of the last attempt says so.
     fn notice_end_of_session(&mut self, operation: OperationId) {
         let Shared {
-            program, account, ..
+            program,
+            application,
+            account,
+            ..
         } = &*self.shared;
         let own = [program.way.log_in, program.way.log_out].contains(&Some(operation));
         if own || !self.visit.is_logged_in() {
@@ -245,7 +244,7 @@ impl WebSession {
             .requests
             .iter()
             .filter_map(|end| end.outcome.as_ref().err());
-        let says_so = |class: &ErrorClass| program.log_in_again.contains(&class.0);
+        let says_so = |class: &ErrorClass| application.log_in_again.contains(&class.0);
         if errors.into_iter().any(says_so) {
             account.session_lost(&mut self.visit);
         }

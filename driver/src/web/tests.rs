@@ -232,7 +232,7 @@ fn what_a_browser_cannot_keep_is_refused() {
     scenario["first_visit"] = json!({"steps": [{"request": style}]});
     let whole = web(&plan(scenario.clone())).expect("read");
     assert_eq!(
-        whole.shared.program.cached.len(),
+        whole.shared.application.cached.len(),
         1,
         "an address has one place"
     );

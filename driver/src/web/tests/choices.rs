@@ -38,12 +38,12 @@ fn session(web: &Web, user: u32) -> WebSession {
 /// The requests of the transaction that a user makes next, and the addresses that it asks.
 fn next(web: &Web, session: &mut WebSession) -> Vec<(&'static str, String)> {
     let operation = session.choose();
-    let program = &web.shared.program;
+    let target = &web.shared.application.target;
     let mut made = Vec::new();
-    for part in &program.transaction(operation).parts {
+    for part in &web.shared.program.transaction(operation).parts {
         for step in part.steps(&session.person).iter() {
             for request in step.requests() {
-                let prepared = request.prepare(&program.target, &mut session.person, None);
+                let prepared = request.prepare(target, &mut session.person, None);
                 let url = prepared.expect("prepared").request().url.to_string();
                 made.push((request.name, url.replace("http://app:8080", "")));
             }
