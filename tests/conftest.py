@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import parts
@@ -23,6 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`make test` runs without it, `make test-long` with it."""
     parser.addoption("--long", action="store_true", help="run the tests that are marked long, too")
     parser.addoption("--part", choices=tuple(parts.FILES), help="run the tests of one part only")
+
+
+def pytest_configure() -> None:
+    """Thousands of tests stay in memory: looking for garbage among them took much of the time."""
+    gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -196,6 +196,7 @@ def test_a_full_disk_holds_events_back(session: Session) -> None:
     assert found["events_lost_per_s"] == 0
 
 
+@LONG
 def test_what_does_not_fit_into_the_buffers_is_counted(session: Session) -> None:
     found, result = figures(session, str(outage(session, "pause", buffer=1500)))
     assert found["events_lost_per_s"] > 0

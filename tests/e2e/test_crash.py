@@ -86,7 +86,8 @@ def test_an_unsafe_setting_needs_leave(session: Session) -> None:
 
 
 @needs_power_loss
-@pytest.mark.parametrize("number", long_but([signal.SIGKILL], [signal.SIGINT, signal.SIGKILL]))
+@LONG
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_crash_trial_leaves_nothing(
     session: Session, number: signal.Signals
 ) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from alone import ON_THE_HOST, host_to_itself
-from lengths import LONG, long_but
+from lengths import LONG
 from packages import do_without
 from session import Session
 
@@ -49,8 +49,8 @@ PARTS = {
     "storage": "storage",
 }
 """How the name of an example begins: the part of `make test-long` that runs it."""
-QUICK = {"http-pages", "noop-open", "oltp-ladder", "oltp-sqlite"}
-"""What `make test` runs of them: the demo, and three that cost little."""
+QUICK = {"http-pages", "noop-open", "oltp-ladder"}
+"""What `make test` runs of them: the demo, and two that cost little."""
 SHOP = ROOT / "examples" / "http" / "shop.py"
 SHOP_AT = "http://127.0.0.1:8080"
 """Where the examples of web applications have it."""
@@ -195,7 +195,8 @@ def without_extra_trials(text: str) -> str:
 
 
 @pytest.mark.part("oltp")
-@pytest.mark.parametrize("engine", long_but(["sqlite"], ["sqlite", "postgresql"]))
+@LONG
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_five_trials_of_one_configuration_begin_alike(session: Session, engine: str) -> None:
     ended = session.run(
         *("run", "oltp", "--target", engine, "--param", "warehouses=1", "--users", "2"),

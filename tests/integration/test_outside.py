@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengths import LONG, long_but
 from session import Session
 
 from loadstone.errors import ExitCode
@@ -107,10 +108,11 @@ def test_the_setting_of_a_target_is_compared_and_marked_unsafe(user: Session) ->
 @pytest.mark.parametrize(
     "load",
     [
-        ("--over", "users", "--from", "1", "--at-most", "2"),
-        ("--over", "rate", "--from", "20", "--at-most", "40", "--approach", "raise"),
+        pytest.param(("--over", "users", "--from", "1", "--at-most", "2"), id="users", marks=LONG),
+        pytest.param(
+            ("--over", "rate", "--from", "20", "--at-most", "40", "--approach", "raise"), id="rate"
+        ),
     ],
-    ids=["users", "rate"],
 )
 def test_a_search_raises_the_load_of_a_folder(user: Session, load: tuple[str, ...]) -> None:
     search = ("search", "files", *load, "--objective", "p99 < 60 s", "--confirm", "0")
@@ -119,7 +121,12 @@ def test_a_search_raises_the_load_of_a_folder(user: Session, load: tuple[str, ..
     assert (found["status"], found["level"]) == ("no limit found", float(load[5]))
 
 
-@pytest.mark.parametrize(("sync", "code"), [("on", ExitCode.OK), ("off", ExitCode.FAILED_CHECK)])
+@pytest.mark.parametrize(
+    ("sync", "code"),
+    long_but(
+        [("off", ExitCode.FAILED_CHECK)], [("on", ExitCode.OK), ("off", ExitCode.FAILED_CHECK)]
+    ),
+)
 def test_a_crash_shows_what_was_acknowledged_and_is_lost(
     user: Session, sync: str, code: ExitCode
 ) -> None:

@@ -239,6 +239,7 @@ def test_a_search_that_meets_the_limit_of_sessions_goes_on_and_names_it():
     assert any("the limit of its max_connections" in remark for remark in search["remarks"])
 
 
+@LONG
 def test_a_server_lets_all_stations_of_an_archive_in():
     code, out, err = loadstone(
         "run", "archive", "--rate", "2900", "--param", "events_per_s=10", *SHORT, "--json"

@@ -173,6 +173,7 @@ def test_the_default_of_a_setting_is_asked_of_spark():
     assert settings.info("spark.sql.shuffle.partitions", 4).default == "200"
 
 
+@LONG
 def test_settings_that_spark_does_not_take_are_refused():
     with pytest.raises(WrongInputError, match="cannot be 'many'"):
         settings.info("spark.sql.shuffle.partitions", "many")
