@@ -179,10 +179,6 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Option of the short form: the field it sets."""
 _CLOSED = ("users", "ramp", "drain")
 """Fields of a profile that an open load does not have."""
-_ENGINES = {"postgres": "postgresql", "mysql": "mariadb"}
-"""Schemes of addresses that are not the names of their engines."""
-_WEB = ("http", "https")
-"""Schemes of one engine."""
 
 
 def lay_over(draft: Draft, short: ShortForm) -> None:
@@ -226,6 +222,8 @@ def _put_place(draft: Draft, place: str) -> None:
 
     A web application, or storage.
     """
+    from loadstone.targets.registry import engine_of_scheme
+
     scheme, is_address, _ = place.partition("://")
     if not is_address and _wants_web(draft.workload):
         raise WrongInputError(
@@ -233,7 +231,7 @@ def _put_place(draft: Draft, place: str) -> None:
             advice="write it in full, as --on http://localhost:8080",
         )
     if is_address:
-        engine, field = "http" if scheme in _WEB else scheme, "server"
+        engine, field = engine_of_scheme(scheme), "server"
     else:
         engine, field = "device" if FilePath(place).is_block_device() else "folder", "data"
     draft.put(("target", "engine"), engine, "--on")
@@ -253,12 +251,13 @@ def _put_part(draft: Draft, text: str) -> None:
     Raises:
         WrongInputError: If it cannot be read.
     """
+    from loadstone.targets.registry import engine_of_scheme
+
     name, place = assignment(text, "--part")
     scheme, is_address, _ = str(place).partition("://")
     if is_address:
         draft.put(("target", "parts", name, "server"), place, "--part")
-    engine = _ENGINES.get(scheme, scheme)
-    draft.put(("target", "parts", name, "engine"), engine, "--part")
+    draft.put(("target", "parts", name, "engine"), engine_of_scheme(scheme), "--part")
 
 
 def _put_outage(draft: Draft, text: str) -> None:

@@ -7,10 +7,10 @@ from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
 
 from loadstone.cli.console import say_document
-from loadstone.cli.init_targets import TargetText, target_text
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import parse_level
 from loadstone.factors.target import level_text
+from loadstone.targets.first_file import FirstFile
 from loadstone.units import format_duration, is_duration
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def experiment_template(name: str, target: str | None = None) -> str:
 
     cls = workload_class(name)
     engine = target or cls.usual_engine
-    text = _target_text(name, cls.requires, engine)
+    text = _of_target(name, cls.requires, engine)
     factor, levels = cls.first_factor or text.factor
     return _TEMPLATE.format(
         workload=name,
@@ -115,7 +115,9 @@ def _offers(engine: str) -> frozenset[str]:
     return target_class(engine).capabilities
 
 
-def _target_text(workload: str, required: frozenset[str], engine: str) -> TargetText:
+def _of_target(workload: str, required: frozenset[str], engine: str) -> FirstFile:
+    from loadstone.targets.registry import target_class
+
     lacking = required - _offers(engine)
     if lacking:
         raise WrongInputError(
@@ -123,7 +125,7 @@ def _target_text(workload: str, required: frozenset[str], engine: str) -> Target
             f"which {engine} does not offer",
             advice="choose another target: loadstone list targets",
         )
-    return target_text(engine)
+    return target_class(engine).first_file or FirstFile(f"\ntarget:\n  engine: {engine}\n")
 
 
 def _parameters(cls: type[AnyWorkload], fitting: Mapping[str, Any]) -> str:
