@@ -20,6 +20,7 @@ from loadstone.doctor.facts import (
     Settings,
     SQLiteFacts,
 )
+from loadstone.doctor.facts_superset import SupersetFacts
 from loadstone.doctor.rules.base import setting_size
 
 MB = 1024**2
@@ -238,6 +239,35 @@ def sqlite(_host: HostFacts = HOST, **changes: Any) -> Facts:
     return Facts(_host, replace(SQLITE, **changes))
 
 
+SUPERSET = SupersetFacts(
+    told_by="planted",
+    nodes=2,
+    workers=4,
+    threads=8,
+    cache="RedisCache",
+    cache_life_s=86_400.0,
+    cache_bytes=4 * GB,
+    cache_policy="allkeys-lru",
+    pool=15,
+    hashing="scrypt",
+    event_log=False,
+    username_index=True,
+    accounts=50_000,
+    users=1000,
+    log_ins_per_s=5.0,
+    maxconn=0,
+    nofile=65536,
+    worker_folder="/dev/shm",
+    worker_folder_in_memory=True,
+    key="own",
+    catalogue="postgresql",
+)
+
+
+def superset(**changes: Any) -> Facts:
+    return Facts(HOST, superset=replace(SUPERSET, **changes))
+
+
 def planned(_host: HostFacts = HOST, **changed: Any) -> Facts:
     """A PostgreSQL that does not run yet."""
     facts = postgresql(_host, **changed)
@@ -256,5 +286,6 @@ WELL = {
     "postgresql": Facts(HOST, POSTGRESQL),
     "mariadb": Facts(HOST, MARIADB),
     "sqlite": Facts(HOST, SQLITE),
+    "superset": Facts(HOST, superset=SUPERSET),
 }
 """Of each subject one with nothing wrong."""

@@ -15,7 +15,7 @@ from test_doctor_rules import CASES
 from loadstone.cli.main import run_command
 from loadstone.doctor.catalogue import put_into
 from loadstone.doctor.document import experiment_file
-from loadstone.doctor.measure import Base, base_of, experiment_of
+from loadstone.doctor.measure import Base, base_of, experiment_of, superset_base
 from loadstone.doctor.model import Finding
 from loadstone.doctor.rules import RULES
 from loadstone.errors import ExitCode
@@ -145,7 +145,8 @@ def test_an_experiment_survives_its_file(name: str):
     advice = RULES[name].look(facts)
     assert advice is not None
     assert not isinstance(advice.measure, str)
-    experiment = experiment_of(RULES[name], advice.measure, base_of(facts, "local"))
+    base = base_of(facts, "local") if facts.superset is None else superset_base(facts.superset)
+    experiment = experiment_of(RULES[name], advice.measure, base)
     text = experiment_file(Finding(RULES[name], advice, experiment, left_out=("jit",)))
     assert parse_experiment(text, name).experiment == experiment
     assert factor_kind(experiment.design.factor)
@@ -177,6 +178,13 @@ def test_every_rule_has_a_source_that_can_be_looked_up():
         "https://www.sqlite.org/",
         "https://man7.org/",
         "https://libguestfs.org/",
+        "https://superset.apache.org/",
+        "https://gunicorn.org/",
+        "https://docs.haproxy.org/2.6/",
+        "https://docs.sqlalchemy.org/en/20/",
+        "https://redis.io/docs/",
+        "https://flask-caching.readthedocs.io/",
+        "https://werkzeug.palletsprojects.com/",
     )
     for rule in RULES.values():
         assert rule.source.url.startswith(hosts), rule.name

@@ -4,13 +4,18 @@ from dataclasses import replace
 
 import doctor_cases_host
 import doctor_cases_servers
+import doctor_cases_superset
 import pytest
 from doctor_facts import HOST, WELL, mariadb
 
 from loadstone.doctor.facts import Facts, MariaDBFacts
 from loadstone.doctor.rules import RULES
 
-CASES = {**doctor_cases_host.CASES, **doctor_cases_servers.CASES}
+CASES = {
+    **doctor_cases_host.CASES,
+    **doctor_cases_servers.CASES,
+    **doctor_cases_superset.CASES,
+}
 
 
 def test_every_rule_has_a_case_and_every_case_a_rule():

@@ -15,6 +15,7 @@ _HEADINGS = {
     "postgresql": "PostgreSQL",
     "mariadb": "MariaDB",
     "sqlite": "SQLite",
+    "superset": "Apache Superset",
 }
 
 

@@ -21,7 +21,7 @@ def document_of(visit: Visit) -> dict[str, Any]:
     """The JSON document; `docs/doctor.md` says what is in it."""
     facts = asdict(visit.facts)
     if visit.facts.server is not None:
-        facts["server"]["kind"] = type(visit.facts.server).__name__.removesuffix("Facts").lower()
+        facts["server"]["kind"] = visit.facts.server.subject
     return {
         "version": DOCUMENT_VERSION,
         "rules": visit.looked,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from loadstone.doctor.facts_superset import SupersetFacts
+from loadstone.doctor.server_facts import ServerFacts
+from loadstone.spec.base import Level
 
 
 @dataclass(frozen=True)
@@ -155,6 +160,10 @@ class ProcessFacts:
     """Of its memory, what lies in transparent huge pages."""
 
 
+_OF_NOBODY = ("default", "client")
+"""Sources of settings that nobody has chosen for the server."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A setting of a server."""
@@ -191,6 +200,17 @@ class Settings:
         """Whether a setting is there and off."""
         return (self.text(name) or "").lower() in ("off", "0", "false", "no")
 
+    def chosen(self, names: Sequence[str]) -> dict[str, Level]:
+        """Those of these settings that are not the default, as an experiment takes them."""
+        found: dict[str, Level] = {}
+        for name in names:
+            setting = self.by_name.get(name)
+            if setting is None or setting.source in _OF_NOBODY or setting.text in ("", "-1"):
+                continue
+            whole = setting.number is not None and setting.text.isdigit()
+            found[name] = int(setting.text) if whole else setting.text
+        return found
+
 
 @dataclass(frozen=True)
 class PostgreSQLActivity:
@@ -224,13 +244,13 @@ class PostgreSQLActivity:
 
 
 @dataclass(frozen=True)
-class PostgreSQLFacts:
+class PostgreSQLFacts(ServerFacts):
     """A PostgreSQL: running, or planned by an experiment file (then without activity)."""
 
+    subject = "postgresql"
     settings: Settings
     version: str = "18.0"
     local: bool = True
-    """Whether it runs on this machine, so that the host's facts are its own."""
     activity: PostgreSQLActivity | None = None
     process: ProcessFacts | None = None
     log: LogFacts | None = None
@@ -247,11 +267,35 @@ class PostgreSQLFacts:
         """Size of all databases, or what an experiment would load."""
         return self.activity.data_bytes if self.activity else self.expected_bytes
 
+    @property
+    def title(self) -> str:
+        """With its version."""
+        return f"PostgreSQL {self.version}"
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Of all databases."""
+        return self.data_bytes
+
+    @property
+    def is_planned(self) -> bool:
+        """One that runs has counters."""
+        return self.activity is None
+
+    def folder(self) -> Path | None:
+        """As the server says, if the session may know it."""
+        return _folder(self.settings, "data_directory") if self.local else None
+
+    def carried(self, names: Sequence[str]) -> dict[str, Level]:
+        """Those that are not the default."""
+        return self.settings.chosen(names)
+
 
 @dataclass(frozen=True)
-class MariaDBFacts:
+class MariaDBFacts(ServerFacts):
     """A MariaDB: running, or planned by an experiment file (then without status)."""
 
+    subject = "mariadb"
     settings: Settings
     status: Mapping[str, str] = field(default_factory=dict)
     """`SHOW GLOBAL STATUS`; empty if it does not run."""
@@ -268,6 +312,29 @@ class MariaDBFacts:
         """Whether there is a server to see counters of."""
         return bool(self.status)
 
+    @property
+    def title(self) -> str:
+        """With its version."""
+        return f"MariaDB {self.version}"
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Of all databases."""
+        return self.data_bytes
+
+    @property
+    def is_planned(self) -> bool:
+        """One that runs has status variables."""
+        return not self.running
+
+    def folder(self) -> Path | None:
+        """As the server says."""
+        return _folder(self.settings, "datadir") if self.local else None
+
+    def carried(self, names: Sequence[str]) -> dict[str, Level]:
+        """Those that are not the default."""
+        return self.settings.chosen(names)
+
     def count(self, name: str) -> float:
         """A status counter; 0 if the server has none of that name."""
         try:
@@ -282,9 +349,11 @@ class MariaDBFacts:
 
 
 @dataclass(frozen=True)
-class SQLiteFacts:
+class SQLiteFacts(ServerFacts):
     """A SQLite database: a file, or planned by an experiment file."""
 
+    subject = "sqlite"
+    has_process = False
     path: str
     page_bytes: int | None = None
     pages: int | None = None
@@ -300,17 +369,49 @@ class SQLiteFacts:
     checked: str = "not checked"
     """How far the quick look at its integrity went."""
 
+    @property
+    def title(self) -> str:
+        """With its path."""
+        return f"SQLite {self.path}"
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Of its pages."""
+        return (self.pages or 0) * (self.page_bytes or 0) or None
+
+    def folder(self) -> Path:
+        """That the file lies in."""
+        return Path(self.path).absolute().parent
+
+    def carried(self, names: Sequence[str]) -> dict[str, Level]:
+        """What stands in the file; modes that lose data are no base of an experiment."""
+        known: dict[str, Level | None] = {
+            "journal_mode": self.journal_mode,
+            "page_size": self.page_bytes,
+        }
+        found = {name: level for name in names if (level := known.get(name))}
+        return {name: level for name, level in found.items() if level not in ("off", "memory")}
+
+    def doubts(self) -> tuple[str, ...]:
+        """That its integrity was not looked at to the end."""
+        return () if self.checked == "checked" else (f"integrity: {self.checked}",)
+
 
 @dataclass(frozen=True)
 class Facts:
     """All that the rules look at."""
 
     host: HostFacts
-    server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts | None = None
+    server: ServerFacts | None = None
+    superset: SupersetFacts | None = None
+    """Then `server` is the database of its catalogue, if that is known."""
 
     @property
     def server_host(self) -> HostFacts | None:
         """The machine that the server runs on, if it is this one."""
-        if isinstance(self.server, (PostgreSQLFacts, MariaDBFacts)) and not self.server.local:
-            return None
-        return self.host
+        return self.host if self.server is None or self.server.local else None
+
+
+def _folder(settings: Settings, name: str) -> Path | None:
+    text = settings.text(name)
+    return Path(text) if text else None

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from loadstone.doctor.facts import Facts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.facts import Facts
+from loadstone.doctor.facts_superset import SupersetFacts
 from loadstone.doctor.model import Advice, Finding, Measure, Rule
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.designs import design_of
@@ -21,6 +22,7 @@ from loadstone.factors.registry import apply_changes
 from loadstone.spec.base import Level
 from loadstone.spec.durations import durations_as_text
 from loadstone.spec.model import EXPERIMENT_VERSION, Experiment, WorkloadSpec
+from loadstone.spec.target import default_server
 from loadstone.targets.registry import TARGETS
 from loadstone.workloads.registry import workload_of
 
@@ -70,6 +72,14 @@ class Base:
     warehouses: int
     left_out: tuple[str, ...] = ()
     """Settings of the server that the experiments' own server does not take."""
+    workload: str = "oltp"
+
+
+def superset_base(seen: SupersetFacts) -> Base:
+    """People at the dashboards of a Superset like the one that was looked at, on a small star."""
+    own = {"nodes": seen.nodes, "workers": seen.workers, "threads": seen.threads}
+    settings = {name: each for name, each in own.items() if each is not None}
+    return Base("superset", default_server("superset"), settings, 0, workload="bi")
 
 
 def base_of(facts: Facts, server: str) -> Base:
@@ -79,23 +89,10 @@ def base_of(facts: Facts, server: str) -> Base:
         facts: What was seen.
         server: Whose programs the experiments' own server uses.
     """
-    seen, size = facts.server, None
-    engine, settings = "postgresql", dict[str, Level]()
-    if isinstance(seen, (PostgreSQLFacts, MariaDBFacts)):
-        engine = "postgresql" if isinstance(seen, PostgreSQLFacts) else "mariadb"
-        size = seen.data_bytes
-        settings = _carried(engine, seen)
-    elif isinstance(seen, SQLiteFacts):
-        engine = "sqlite"
-        size = seen.pages * seen.page_bytes if seen.pages and seen.page_bytes else None
-        settings = {
-            name: value
-            for name, value in (
-                ("journal_mode", seen.journal_mode),
-                ("page_size", seen.page_bytes),
-            )
-            if value and value not in ("off", "memory")
-        }
+    seen = facts.server
+    engine = seen.subject if seen is not None else "postgresql"
+    settings = seen.carried(CARRIED[engine]) if seen is not None else {}
+    size = seen.size_bytes if seen is not None else None
     return Base(engine, server, settings, _warehouses(size or 0))
 
 
@@ -106,22 +103,15 @@ def _warehouses(size_bytes: int) -> int:
     return max(least, min(size_bytes // (one.expected_size_bytes() or 1), most))
 
 
-def _carried(engine: str, seen: PostgreSQLFacts | MariaDBFacts) -> dict[str, Level]:
-    found: dict[str, Level] = {}
-    for name in CARRIED[engine]:
-        setting = seen.settings.by_name.get(name)
-        if setting is None or setting.source in ("default", "client") or setting.text in ("", "-1"):
-            continue
-        number = setting.number
-        whole = number is not None and setting.text.isdigit()
-        found[name] = int(setting.text) if whole else setting.text
-    return found
-
-
 def experiment_of(rule: Rule, measure: Measure, base: Base) -> Experiment:
     """The comparison that a rule asks for. Pure: nothing is looked up or started."""
     name = f"doctor-{rule.name.replace('.', '-')}"
     return _experiment(name, rule.about[:1].upper() + rule.about[1:], base, measure)
+
+
+def _size_of(base: Base) -> dict[str, Level]:
+    """The parameter that says how large its data are; those of `bi` have a good default."""
+    return {"warehouses": base.warehouses} if base.warehouses else {}
 
 
 def _experiment(name: str, title: str, base: Base, measure: Measure) -> Experiment:
@@ -133,8 +123,8 @@ def _experiment(name: str, title: str, base: Base, measure: Measure) -> Experime
         "name": name,
         "title": title,
         "workload": {
-            "name": "oltp",
-            "parameters": {"warehouses": base.warehouses, **measure.parameters},
+            "name": base.workload,
+            "parameters": {**_size_of(base), **measure.parameters},
         },
         "target": {"engine": base.engine, "server": base.server},
         "profile": durations_as_text(

@@ -11,7 +11,7 @@ from loadstone.doctor.facts import Facts
 from loadstone.spec.base import Level
 from loadstone.spec.model import Experiment
 
-Subject = Literal["host", "postgresql", "mariadb", "sqlite"]
+Subject = Literal["host", "postgresql", "mariadb", "sqlite", "superset"]
 """What a rule is about."""
 
 

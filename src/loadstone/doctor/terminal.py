@@ -10,8 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from loadstone.doctor.document import file_name
-from loadstone.doctor.facts import HostFacts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.facts import HostFacts
+from loadstone.doctor.facts_superset import SupersetFacts
 from loadstone.doctor.model import Finding, Severity
+from loadstone.doctor.server_facts import ServerFacts
 from loadstone.doctor.visit import Visit
 from loadstone.units import format_size
 
@@ -34,6 +36,8 @@ def print_visit(visit: Visit, console: Console, saved: str | None) -> None:
     console.print(f"[bold]Host[/]  {escape(_host(visit.facts.host))}")
     if visit.facts.server is not None:
         console.print(f"[bold]Server[/]  {escape(_server(visit.facts.server))}")
+    if visit.facts.superset is not None:
+        console.print(f"[bold]Superset[/]  {escape(_superset(visit.facts.superset))}")
     for note in visit.notes:
         console.print(f"  [dim]{escape(note)}[/]")
     findings = [each for each in visit.findings if each.rule.severity is not Severity.NOTE]
@@ -61,19 +65,23 @@ def _host(host: HostFacts) -> str:
     return ", ".join(parts)
 
 
-def _server(server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts) -> str:
-    match server:
-        case PostgreSQLFacts():
-            name, size = f"PostgreSQL {server.version}", server.data_bytes
-        case MariaDBFacts():
-            name, size = f"MariaDB {server.version}", server.data_bytes
-        case SQLiteFacts():
-            name = f"SQLite {server.path}"
-            size = (server.pages or 0) * (server.page_bytes or 0) or None
-    planned = isinstance(server, PostgreSQLFacts) and server.activity is None
-    planned = planned or (isinstance(server, MariaDBFacts) and not server.running)
-    name += " of the experiment" if planned else ""
+def _server(server: ServerFacts) -> str:
+    name = server.title + (" of the experiment" if server.is_planned else "")
+    size = server.size_bytes
     return name + (f", {format_size(size)} of data" if size is not None else "")
+
+
+def _superset(superset: SupersetFacts) -> str:
+    known = [
+        f"{number} {name}"
+        for number, name in (
+            (superset.nodes, "nodes"),
+            (superset.workers, "workers a node"),
+            (superset.threads, "threads a worker"),
+        )
+        if number is not None
+    ]
+    return f"of {superset.told_by}: {', '.join(known)}"
 
 
 def _print_finding(finding: Finding, console: Console, saved: str | None) -> None:

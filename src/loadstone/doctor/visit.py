@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from loadstone.doctor.collect import mariadb, planned, postgresql, sqlite
+from loadstone.doctor.collect import planned
+from loadstone.doctor.collect.engines import EXAMINED
 from loadstone.doctor.collect.host import host_facts
-from loadstone.doctor.facts import Facts, LogFacts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
-from loadstone.doctor.measure import base_of, finding_of, fitted
+from loadstone.doctor.collect.superset import planned_superset, superset_at
+from loadstone.doctor.facts import Facts, LogFacts
+from loadstone.doctor.facts_superset import SupersetFacts
+from loadstone.doctor.measure import Base, base_of, finding_of, fitted, superset_base
 from loadstone.doctor.model import Advice, Finding, Rule, Severity
 from loadstone.doctor.rules import RULES
-from loadstone.errors import LoadstoneError, WrongInputError
+from loadstone.doctor.server_facts import ServerFacts
+from loadstone.errors import WrongInputError
 from loadstone.experiments.preflight.check import changes_of
 from loadstone.host.locality import at_address
-from loadstone.spec.model import Experiment
+from loadstone.spec.model import EXPERIMENT_VERSION, Experiment
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.part_names import factor_within
+from loadstone.targets.registry import engine_of_scheme
 from loadstone.targets.walk import Known, system
 
 DEFAULT_FOLDER = Path("/var/tmp")  # noqa: S108
-ENGINES = ("postgresql", "mariadb", "sqlite")
-_SCHEMES = {
-    "postgresql": "postgresql",
-    "postgres": "postgresql",
-    "mysql": "mariadb",
-    "mariadb": "mariadb",
+_PEOPLE = {
+    "version": EXPERIMENT_VERSION,
+    "name": "superset",
+    "workload": {"name": "bi"},
+    "target": {"engine": "superset"},
 }
+"""People at the dashboards of a Superset of which nothing is said."""
+_PLANNED: Mapping[str, Callable[[Experiment], SupersetFacts]] = {"superset": planned_superset}
+"""Engine of a system with rules of its own: how it is planned."""
+SERVERS = ("postgresql", "mariadb")
 
 
 @dataclass(frozen=True)
@@ -88,10 +96,10 @@ def visit_server(spec: TargetSpec, log: Path | None = None, folder: Path | None 
         TargetError: If the server cannot be reached.
     """
     server = _look_at(spec, log)
-    seen_folder = folder or _folder_of(server)
+    seen_folder = folder or server.folder()
     host = host_facts(seen_folder or DEFAULT_FOLDER, pid=_pid_of(server))
     facts = Facts(host, server)
-    return _visit(facts, _programs(server), notes=_notes(facts, seen_folder))
+    return _visit(facts, EXAMINED[spec.engine].programs(server), notes=_notes(facts, seen_folder))
 
 
 def visit_experiment(experiment: Experiment) -> Visit:
@@ -102,28 +110,50 @@ def visit_experiment(experiment: Experiment) -> Visit:
         TargetError: If a server at an address cannot be reached.
     """
     part = _part_with_rules(experiment.target)
+    superset = None
+    if not at_address(experiment.target) and experiment.target.engine in _PLANNED:
+        superset = _PLANNED[experiment.target.engine](experiment)
     target = part.spec
-    server: planned.PLANNED
+    server: ServerFacts | None
     if at_address(target):
-        server = _look_at(target, None)
-        if isinstance(server, PostgreSQLFacts):
-            server = planned.with_settings(server, target.settings)
+        server = EXAMINED[target.engine].under(_look_at(target, None), target.settings)
     else:
         server = planned.planned_facts(experiment.model_copy(update={"target": target}))
     folder = Path(target.data) if target.data else DEFAULT_FOLDER
     host = host_facts(folder, pid=_pid_of(server) if at_address(target) else "self")
     overlay = {name: str(level) for name, level in experiment.host.items()}
-    facts = Facts(replace(host, sysctl={**host.sysctl, **overlay}), server)
+    facts = Facts(replace(host, sysctl={**host.sysctl, **overlay}), server, superset)
     factors = [change.factor for _, change in changes_of(experiment)]
     varied = [factor_within(part.name, factor) or factor for factor in factors]
     programs = "embedded" if at_address(target) else target.server
-    return _visit(facts, programs, varied=varied, notes=_notes_of_parts(experiment.target, part))
+    notes = _notes_of_parts(experiment.target, part) if superset is None else ()
+    return _visit(facts, programs, varied=[*varied, *factors], notes=notes)
+
+
+def visit_superset(config: Path | None, folder: Path | None = None) -> Visit:
+    """Looks at a Superset by its configuration and its processes, and at this machine.
+
+    Args:
+        config: A `superset_config.py`; None: as Loadstone starts one where nothing is said.
+        folder: Where its data lie.
+
+    Raises:
+        WrongInputError: If the configuration cannot be read.
+    """
+    if config is None:
+        return visit_experiment(Experiment.model_validate(_PEOPLE))
+    facts = Facts(host_facts(folder or DEFAULT_FOLDER), superset=superset_at(config))
+    note = (
+        f"{config} was read and not run: what it makes by functions or imports is not known, nor "
+        "what stands in its catalogue and its Redis"
+    )
+    return _visit(facts, "embedded", notes=(note,))
 
 
 def _part_with_rules(target: TargetSpec) -> Known:
     """The first part of a system that there are rules for; of any other the system itself."""
     whole = system(target)
-    return next((each for each in whole.undivided() if each.spec.engine in ENGINES), whole)
+    return next((each for each in whole.undivided() if each.spec.engine in EXAMINED), whole)
 
 
 def _notes_of_parts(target: TargetSpec, part: Known) -> tuple[str, ...]:
@@ -138,71 +168,55 @@ def _notes_of_parts(target: TargetSpec, part: Known) -> tuple[str, ...]:
 def engine_of(server: str) -> str | None:
     """The engine that an address or a file names, if it does."""
     if "://" in server:
-        return _SCHEMES.get(server.partition("://")[0])
+        engine = engine_of_scheme(server.partition("://")[0])
+        return engine if engine in SERVERS else None
     return "sqlite" if Path(server).is_file() else None
 
 
 def _visit(
     facts: Facts, programs: str, varied: Sequence[str] = (), notes: tuple[str, ...] = ()
 ) -> Visit:
-    base = fitted(base_of(facts, programs))
-    findings = [finding_of(rule, advice, base) for rule, advice in judge(facts, varied)]
-    subjects = {"host", *_subject(facts)}
-    log = getattr(facts.server, "log", None)
+    bases = _bases(facts, programs)
+    findings = [
+        finding_of(rule, advice, bases.get(rule.subject, bases["host"]))
+        for rule, advice in judge(facts, varied)
+    ]
+    subjects = _subjects(facts)
+    log = facts.server.log if facts.server is not None else None
     looked = sum(
         rule.subject in subjects and (not rule.of_log or log is not None) for rule in RULES.values()
     )
     return Visit(facts, tuple(findings), looked, notes)
 
 
-def _look_at(spec: TargetSpec, log: Path | None) -> PostgreSQLFacts | MariaDBFacts | SQLiteFacts:
-    match spec.engine:
-        case "postgresql":
-            return postgresql.postgresql_facts(spec, log)
-        case "mariadb":
-            return mariadb.mariadb_facts(spec, log)
-        case "sqlite":
-            return sqlite.sqlite_facts(Path(spec.server))
-    raise WrongInputError(
-        f"the doctor knows no engine {spec.engine!r}", advice=f"choose one of {', '.join(ENGINES)}"
-    )
+def _look_at(spec: TargetSpec, log: Path | None) -> ServerFacts:
+    found = EXAMINED.get(spec.engine)
+    if found is None:
+        raise WrongInputError(
+            f"the doctor knows no engine {spec.engine!r}",
+            advice=f"choose one of {', '.join(EXAMINED)}",
+        )
+    facts: ServerFacts = found.look(spec, log)
+    return facts
 
 
-def _folder_of(server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts) -> Path | None:
-    match server:
-        case PostgreSQLFacts():
-            return postgresql.data_folder(server)
-        case MariaDBFacts():
-            return mariadb.data_folder(server)
-    return Path(server.path).absolute().parent
-
-
-def _pid_of(server: planned.PLANNED) -> int | Literal["self"] | None:
+def _pid_of(server: ServerFacts | None) -> int | Literal["self"] | None:
     """The process whose bounds count: of a server on this machine its own."""
-    if isinstance(server, (PostgreSQLFacts, MariaDBFacts)) and server.local:
-        return server.process.pid if server.process else None
-    return "self"
+    if server is None or not server.has_process or not server.local:
+        return "self"
+    return server.process.pid if server.process else None
 
 
-def _programs(server: PostgreSQLFacts | MariaDBFacts | SQLiteFacts) -> str:
-    """The programs that are most like those of the server: of its major version if here."""
-    if not isinstance(server, PostgreSQLFacts):
-        return "embedded" if isinstance(server, SQLiteFacts) else "local"
-    from loadstone.targets.postgresql import binaries
-
-    wanted = f"local:{server.major}"
-    try:
-        if binaries.find("embedded").major == server.major:
-            return "embedded"
-        binaries.find(wanted)
-    except LoadstoneError:
-        return "embedded"
-    return wanted
+def _bases(facts: Facts, programs: str) -> dict[str, Base]:
+    """By subject of a rule, what its experiments have in common; `host` of all others."""
+    found = {"host": fitted(base_of(facts, programs))}
+    return found if facts.superset is None else {**found, "superset": superset_base(facts.superset)}
 
 
-def _subject(facts: Facts) -> list[str]:
-    kinds = {PostgreSQLFacts: "postgresql", MariaDBFacts: "mariadb", SQLiteFacts: "sqlite"}
-    return [name for kind, name in kinds.items() if isinstance(facts.server, kind)]
+def _subjects(facts: Facts) -> set[str]:
+    """Of the rules that apply."""
+    found = {"host"} if facts.server is None else {"host", facts.server.subject}
+    return found if facts.superset is None else {*found, "superset"}
 
 
 def _notes(facts: Facts, folder: Path | None) -> tuple[str, ...]:
@@ -217,16 +231,16 @@ def _notes(facts: Facts, folder: Path | None) -> tuple[str, ...]:
             f"this user may not know where the data lies: {DEFAULT_FOLDER} was looked at; "
             "--data FOLDER names it"
         )
-    if isinstance(server, (PostgreSQLFacts, MariaDBFacts)):
+    if server is None:
+        return tuple(found)
+    if server.has_process:
         found.extend(_notes_of_log(server.log))
         if server.local and server.process is None:
             found.append(
                 "the server's process was not found: its limits were not looked at, nor those of "
                 "its control group"
             )
-    if isinstance(server, SQLiteFacts) and server.checked != "checked":
-        found.append(f"integrity: {server.checked}")
-    return tuple(found)
+    return (*found, *server.doubts())
 
 
 def _notes_of_log(log: LogFacts | None) -> Iterator[str]:

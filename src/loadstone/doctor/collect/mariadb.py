@@ -82,12 +82,6 @@ def mariadb_facts(spec: TargetSpec, log: Path | None) -> MariaDBFacts:
     )
 
 
-def data_folder(facts: MariaDBFacts) -> Path | None:
-    """The data folder of a server on this machine."""
-    folder = facts.settings.text("datadir")
-    return Path(folder) if facts.local and folder else None
-
-
 def setting(value: str) -> Setting:
     """A variable; MariaDB shows sizes in bytes and durations in seconds."""
     try:

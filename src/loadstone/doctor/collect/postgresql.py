@@ -122,12 +122,6 @@ def read_only_client(spec: TargetSpec) -> Client:
     return client
 
 
-def data_folder(facts: PostgreSQLFacts) -> Path | None:
-    """The data folder of a server on this machine, if the session may know it."""
-    folder = facts.settings.text("data_directory")
-    return Path(folder) if facts.local and folder else None
-
-
 def setting(text: str, value: str, unit: str | None, source: str) -> Setting:
     """A setting with its number in bytes or seconds.
 

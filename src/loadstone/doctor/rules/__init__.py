@@ -16,6 +16,8 @@ from loadstone.doctor.rules import (  # noqa: F401
     postgresql_wal,
     postgresql_work,
     sqlite,
+    superset_nodes,
+    superset_people,
 )
 from loadstone.doctor.rules.base import RULES
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from loadstone.doctor.facts import Facts, HostFacts, MariaDBFacts, PostgreSQLFacts, SQLiteFacts
+from loadstone.doctor.facts_superset import SupersetFacts
 from loadstone.doctor.model import Advice, Rule, Severity, Source, Subject
 
 RULES: dict[str, Rule] = {}
@@ -15,6 +16,7 @@ Host = Callable[[HostFacts], Advice | None]
 PostgreSQL = Callable[[PostgreSQLFacts, HostFacts | None], Advice | None]
 MariaDB = Callable[[MariaDBFacts, HostFacts | None], Advice | None]
 SQLite = Callable[[SQLiteFacts, HostFacts], Advice | None]
+Superset = Callable[[SupersetFacts, HostFacts], Advice | None]
 
 _Server = TypeVar("_Server", PostgreSQLFacts, MariaDBFacts)
 
@@ -29,6 +31,8 @@ MARIADB_LINUX = (
     "mariadb-performance-advanced-configurations"
 )
 """Folders of MariaDB's documentation."""
+SUPERSET_CONFIGURING = "admin-docs/6.1.0/configuration/configuring-superset"
+"""Page of Superset's documentation."""
 
 
 def register(  # noqa: PLR0917 - the fields of a rule, in their order
@@ -100,6 +104,21 @@ def sqlite_rule(
     return decorate
 
 
+def superset_rule(
+    name: str, about: str, severity: Severity, source: Source
+) -> Callable[[Superset], Superset]:
+    """A rule about an Apache Superset, and the machine that it runs on."""
+
+    def decorate(judge: Superset) -> Superset:
+        def look(facts: Facts) -> Advice | None:
+            return None if facts.superset is None else judge(facts.superset, facts.host)
+
+        register("superset", name, about, severity, source, look)
+        return judge
+
+    return decorate
+
+
 def _looking_at(
     kind: type[_Server], judge: Callable[[_Server, HostFacts | None], Advice | None]
 ) -> Callable[[Facts], Advice | None]:
@@ -130,6 +149,43 @@ def mariadb_manual(page: str, title: str) -> Source:
 def sqlite_manual(page: str, title: str) -> Source:
     """A page of SQLite's documentation."""
     return Source(f"SQLite: {title}", f"https://www.sqlite.org/{page}")
+
+
+def superset_manual(section: str, page: str) -> Source:
+    """A page of Superset's documentation."""
+    return Source(f"Apache Superset: {section}", f"https://superset.apache.org/{page}")
+
+
+def gunicorn_manual(section: str, page: str) -> Source:
+    """A page of gunicorn's documentation."""
+    return Source(f"gunicorn: {section}", f"https://gunicorn.org/{page}")
+
+
+def haproxy_manual(section: str, page: str) -> Source:
+    """A section of haproxy's configuration manual."""
+    url = f"https://docs.haproxy.org/2.6/configuration.html{page}"
+    return Source(f"HAProxy 2.6 Configuration Manual: {section}", url)
+
+
+def sqlalchemy_manual(section: str, page: str) -> Source:
+    """A section of SQLAlchemy's page about pools."""
+    url = f"https://docs.sqlalchemy.org/en/20/core/pooling.html{page}"
+    return Source(f"SQLAlchemy 2.0, Connection Pooling: {section}", url)
+
+
+def redis_manual(section: str, page: str) -> Source:
+    """A page of the reference of Redis."""
+    return Source(f"Redis: {section}", f"https://redis.io/docs/reference/{page}")
+
+
+def flask_caching_manual(section: str, page: str) -> Source:
+    """A section of Flask-Caching's documentation."""
+    return Source(f"Flask-Caching: {section}", f"https://flask-caching.readthedocs.io/{page}")
+
+
+def werkzeug_manual(section: str, page: str) -> Source:
+    """A page of Werkzeug's documentation."""
+    return Source(f"Werkzeug: {section}", f"https://werkzeug.palletsprojects.com/en/stable/{page}")
 
 
 def share(part: float, whole: float) -> float:
