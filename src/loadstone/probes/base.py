@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from loadstone.results.record import Notice, Wait
+from loadstone.results.record import Notice, ResourceUse, Wait
 from loadstone.results.sample import Sample
 
 
@@ -16,6 +16,8 @@ class Probe(ABC):
 
     name: str
     interval_s: float = 1.0
+    part: str = ""
+    """Of a system of several parts, the one that it is of; empty: no part."""
 
     @abstractmethod
     def start(self) -> None:
@@ -35,6 +37,15 @@ class Probe(ABC):
 
     def waits(self, from_s: float, to_s: float) -> list[Wait]:
         """What active sessions waited on, if this probe knows; most samples first.
+
+        Args:
+            from_s: Begin of the interval that counts, on the trial's clock.
+            to_s: Its end.
+        """
+        return []
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """How far what it watches was used, of what can run out (`results.limits`).
 
         Args:
             from_s: Begin of the interval that counts, on the trial's clock.

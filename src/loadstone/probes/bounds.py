@@ -7,7 +7,8 @@ from typing import Literal
 from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.probes.base import Probe
 from loadstone.probes.host import windows
-from loadstone.results.record import Notice
+from loadstone.results import limits
+from loadstone.results.record import Notice, ResourceUse
 from loadstone.results.sample import Sample
 
 THROTTLED = "cgroup_throttled_percent"
@@ -73,6 +74,15 @@ class BoundsProbe(Probe):
             (_percent(sum(h for _, h in each), sum(c for c, _ in each)) for each in windows(found)),
             default=0.0,
         )
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """The quota of processor time; nothing where there is none."""
+        found = [(count, hit) for t_s, count, hit in self._periods if from_s <= t_s <= to_s]
+        periods, throttled = sum(count for count, _ in found), sum(hit for _, hit in found)
+        if self._bounds.cpu is None or not periods:
+            return []
+        evidence = f"{self._bounds.cpu.text()} was used up in {throttled} of {periods} periods"
+        return [limits.use_of(limits.GROUP_QUOTA, throttled / periods, evidence)]
 
     def notices(self) -> list[Notice]:
         """What the groups allow, and what ran into it."""

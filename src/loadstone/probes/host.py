@@ -23,7 +23,8 @@ from loadstone.host.proc import (
     parse_stat,
 )
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice
+from loadstone.probes.host_fullness import HostFullness
+from loadstone.results.record import Notice, ResourceUse
 from loadstone.results.sample import Sample
 
 STEAL_WARNING_PERCENT = 1.0
@@ -69,6 +70,7 @@ class HostProbe(Probe):
         self._sums: dict[str, float] = {}
         self._count = 0
         self._stolen: list[tuple[float, float]] = []
+        self._fullness = HostFullness()
 
     def start(self) -> None:
         """Opens the files and takes the first reading."""
@@ -87,6 +89,7 @@ class HostProbe(Probe):
         values = self._rates(before, now) | self._memory()
         self._count += 1
         self._stolen.append((t_s, values.get("cpu_steal_percent", 0.0)))
+        self._fullness.note(t_s, values)
         for name in ("cpu_steal_percent", "pressure_memory_full_percent"):
             self._sums[name] = self._sums.get(name, 0.0) + values.get(name, 0.0)
         return [Sample(t_s, self.name, metric, value) for metric, value in values.items()]
@@ -106,6 +109,10 @@ class HostProbe(Probe):
         """
         values = [stolen for t_s, stolen in self._stolen if from_s <= t_s <= to_s]
         return max(map(fmean, windows(values)), default=0.0)
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """Processors, memory, and the disk of the data."""
+        return self._fullness.over(from_s, to_s)
 
     def notices(self) -> list[Notice]:
         """CPU time that went to other guests, and memory that ran short."""

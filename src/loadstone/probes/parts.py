@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from loadstone.host.process_table import ProcessTable, memory_bytes
 from loadstone.probes.base import Probe
+from loadstone.probes.part_processors import CpuReading, MostProcessors, processor_uses
 from loadstone.probes.part_quotas import PartQuota, PartQuotas
+from loadstone.results.record import ResourceUse
 from loadstone.results.sample import Sample
 
 PARTS_PROBE = "parts"
@@ -39,13 +41,16 @@ class PartsProbe(Probe):
 
     name = PARTS_PROBE
 
-    def __init__(self, find: FindParts) -> None:
+    def __init__(self, find: FindParts, most: MostProcessors = dict) -> None:
         """Reads nothing yet.
 
         Args:
             find: Finds the processes.
+            most: How many processors parts can use, where that is bounded.
         """
         self._find = find
+        self._most = most
+        self._readings: list[CpuReading] = []
         self._lock = threading.Lock()
         self._counted: dict[str, float] = {}
         self._of_process: dict[int, float] = {}
@@ -75,6 +80,7 @@ class PartsProbe(Probe):
         with self._lock:
             table, cpu_s = self._count(pids)
         (before_s, before), self._before = self._before, (now_s, cpu_s)
+        self._readings.append(CpuReading(t_s, cpu_s))
         values = {
             f"{CPU}{part}": 100.0 * (used_s - before.get(part, 0.0)) / (now_s - before_s)
             for part, used_s in cpu_s.items()
@@ -98,6 +104,11 @@ class PartsProbe(Probe):
     def quota(self, part: str, from_s: float, to_s: float) -> PartQuota | None:
         """How a part used its quota in an interval of the trial; None of one without a quota."""
         return self._quotas.over(part, from_s, to_s)
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """The processors of the parts that are bounded."""
+        within = [each for each in self._readings if from_s <= each.t_s <= to_s]
+        return processor_uses(within, self.quota, self._most())
 
     # -- inside --------------------------------------------------------------------------------
     def _count(self, pids: Mapping[str, Sequence[int]]) -> tuple[ProcessTable, dict[str, float]]:

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from loadstone.errors import DiskFullError, LoadstoneError
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice, Wait
+from loadstone.results.record import Notice, ResourceUse, Wait
 from loadstone.results.sample import Sample
 
 GIVE_UP_AFTER = 5
@@ -66,6 +66,10 @@ class Sampler:
         waits = [wait for runner in self._runners for wait in runner.waits(from_s, to_s)]
         return sorted(waits, key=lambda wait: -wait.samples)
 
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """How far what can run out was used in an interval of the trial, by all probes."""
+        return [use for runner in self._runners for use in runner.uses(from_s, to_s)]
+
     def notices(self) -> list[Notice]:
         """What the probes found, and what went wrong with them."""
         return [notice for runner in self._runners for notice in runner.notices()]
@@ -101,6 +105,10 @@ class _Runner(threading.Thread):
     def waits(self, from_s: float, to_s: float) -> list[Wait]:
         """Nothing from a probe that hangs or fails."""
         return self._asked(lambda: self._probe.waits(from_s, to_s))
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """Nothing from a probe that hangs or fails."""
+        return self._asked(lambda: self._probe.uses(from_s, to_s))
 
     def notices(self) -> list[Notice]:
         """What the probe found, and what went wrong with it."""
