@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { palette } from "../src/charts/palette";
-import { residualsChart, scaleChart } from "../src/charts/scale";
+import { linearLine, ofLinear, residualsChart, scaleChart, speedUpChart } from "../src/charts/scale";
 import type { ScaleFit, ScaleReport } from "../src/lib/document";
 
 const FIT = {
@@ -38,6 +38,24 @@ describe("the chart of a scale", () => {
     const { series } = drawn(scale(null));
     expect(series.map(({ name }) => name)).not.toContain("fitted law");
     expect(series.some(({ data }) => data.length === 6)).toBe(true);
+  });
+  it("draws the linear line no further than a little above what was measured", () => {
+    expect(linearLine(scale(null))).toEqual([[1, 10], [32, 320]]);
+    const flat = { ...scale(null), points: [1, 32].map((n) => ({ n, median: 10, high: null, values: [10] })) } as unknown as ScaleReport;
+    const [, [end, top]] = linearLine(flat) as [number[], [number, number]];
+    expect(end).toBeCloseTo(1.1);
+    expect(top).toBeCloseTo(11);
+    expect(flat.points.map((point) => ofLinear(flat, point))).toEqual([100, 3.125]);
+  });
+  it("sets published growth beside ours as times the first", () => {
+    const published = [{ title: "others", points: [{ n: 1, ratio: 1 }, { n: 40, ratio: 20 }] }];
+    const { series, xAxis } = speedUpChart({ ...scale(null), published } as unknown as ScaleReport, canvas) as unknown as Drawn;
+    expect(series.map(({ name, data }) => [name, data])).toEqual([
+      ["this result", [[1, 1], [8, 8], [32, 32]]],
+      ["published: others", [[1, 1], [40, 20]]],
+      ["linear", [[1, 1], [40, 40]]],
+    ]);
+    expect(xAxis.max).toBeCloseTo(41.2);
   });
   it("has residuals of fitted points only, on the same axis", () => {
     const residuals = residualsChart(scale(FIT), canvas) as unknown as Drawn;

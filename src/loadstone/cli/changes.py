@@ -168,15 +168,28 @@ def _open_load(draft: Draft, rate: float) -> None:
         draft.put(("profile", "rate_per_s"), rate, "--from")
 
 
-def put_scale(draft: Draft, over: str | None, given: Sequence[str]) -> None:
-    """Makes the draft a curve of scalability, as `--over` and `--levels` say.
+def put_scale(
+    draft: Draft, over: str | None, given: Sequence[str], users_each: float | None
+) -> None:
+    """Makes the draft a curve of scalability, as `--over`, `--levels` and `--users-each` say.
 
     Raises:
-        WrongInputError: If one is given without the other, or the levels are no numbers.
+        WrongInputError: If one of the first two is given alone, or the levels are no numbers.
     """
-    if over is None and not given:
+    if over is not None or given:
+        _put_levels(draft, over, given)
+    elif users_each is not None and _kind(draft) != "scale":
+        raise WrongInputError(
+            f"--users-each {users_each:g}: there is no curve whose users it could say",
+            advice="say what is scaled: --over with --levels",
+        )
+    else:
         _need(draft, "scale", "--over users --levels 1,2,4,8")
-        return
+    if users_each is not None:
+        draft.put(("design", "users_each"), users_each, "--users-each")
+
+
+def _put_levels(draft: Draft, over: str | None, given: Sequence[str]) -> None:
     if over is None or not given:
         raise WrongInputError(
             "a curve needs what is scaled and its levels",

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from loadstone.doctor.visit import Visit
     from loadstone.spec.model import Experiment
 
-Engine = Literal["postgresql", "mariadb", "sqlite"]
+Engine = Literal["postgresql", "mariadb", "sqlite", "superset"]
+
+_SUPERSET_HAS = "a Superset is looked at by its superset_config.py (--server) and its processes"
 
 
 def command(
@@ -43,12 +45,13 @@ def command(
     * `loadstone doctor --server postgresql://me@localhost:5432/shop --save advice`
     * `loadstone doctor --server 'mysql://me@/shop?socket=/run/mysqld/mysqld.sock'`
     * `loadstone doctor --server shop.sqlite`
+    * `loadstone doctor --target superset --server /app/superset_config.py`
     * `loadstone doctor examples/oltp-ladder.yaml`
 
     Args:
         file: An experiment file: the settings of its target are looked at, against this host.
         target: Engine of the server; default: what its address says.
-        server: Address of a running server, or a SQLite file.
+        server: Address of a running server, a SQLite file, or the superset_config.py of a Superset.
         password: Where the password is: `env:NAME` or `file:PATH`.
         log: The server's log, if it is not found by itself.
         data: Folder whose disk is looked at; default: the server's, else `/var/tmp`.
@@ -98,6 +101,10 @@ def _visit(
         idle = [name for name, value in asked.items() if value is not None]
         refuse_idle(idle, "an experiment file says all of its target")
         return visit.visit_experiment(_experiment(file))
+    if target == "superset":
+        asked = {"--password": password, "--log": log}
+        refuse_idle([name for name, value in asked.items() if value is not None], _SUPERSET_HAS)
+        return visit.visit_superset(Path(server) if server is not None else None, data)
     if server is None:
         if target is not None or log is not None or password is not None:
             raise WrongInputError(

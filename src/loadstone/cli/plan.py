@@ -73,6 +73,7 @@ def command(
     vary: Annotated[tuple[str, ...], Parameter(group=EXPERIMENT, metavar="FACTOR=A,B"), Words] = (),
     matrix: Annotated[Literal["full", "one-at-a-time"] | None, Parameter(group=EXPERIMENT)] = None,
     failure: Annotated[Literal["kill", "power-loss"] | None, Parameter(group=EXPERIMENT)] = None,
+    users_each: Annotated[float | None, Parameter(group=EXPERIMENT)] = None,
     detect: Annotated[str | None, Parameter(group=EXPERIMENT)] = None,
     search: SearchForm = SearchForm(),  # noqa: B008
     as_file: Annotated[bool, Parameter(), Flag] = False,
@@ -98,6 +99,7 @@ def command(
         vary: As in `sweep`.
         matrix: As in `sweep`.
         failure: As in `crash`.
+        users_each: As in `scale`.
         detect: A change, as `5%`: say what finds it in 80 of 100 experiments at the least cost.
         search: As in `search`; `--over` with `--levels` as in `scale`.
         as_file: Print the experiment as a file that means the same.
@@ -106,9 +108,9 @@ def command(
     """
     refuse_idle(["--json"] if as_file and json else [], "--as-file prints a file")
     draft = begin(what, "plan", short)
-    is_scale = search.over is not None and bool(levels)
+    is_scale = users_each is not None or (search.over is not None and bool(levels))
     if is_scale:
-        put_scale(draft, search.over, levels)
+        put_scale(draft, search.over, levels, users_each)
     elif search != SearchForm():
         put_search(draft, search)
     elif factor is not None or levels:

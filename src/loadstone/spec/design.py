@@ -212,6 +212,12 @@ class ScaleDesign(Spec):
         | Annotated[LevelRange, Tag("a range")],
         Discriminator(_form_of),
     ] = Field(description="A list, or `{from: 1, to: 8}` with a `step` that is 1 by default.")
+    users_each: float | None = Field(
+        default=None,
+        gt=0,
+        description="Closed users for each one of N, so that load grows with the system: with 40, "
+        "two nodes have 80. Default: the users of the profile at every N.",
+    )
 
 
 Design = Annotated[

@@ -79,6 +79,29 @@ class Price(Spec):
         return self
 
 
+class SystemSpec(Spec):
+    """What the system under test draws and takes up, as its owner states it."""
+
+    watts: float | None = Field(
+        default=None,
+        gt=0,
+        description="Average power of the whole system under the measured load: stated, not "
+        "measured. Of a scale, that at its largest N.",
+    )
+    rack_units: float | None = Field(
+        default=None,
+        gt=0,
+        description="Height of the whole system in a rack. Of a scale, that at its largest N.",
+    )
+    covers: str = Field(default="", description="What is in it: servers, disks, switches.")
+
+    @model_validator(mode="after")
+    def _something(self) -> SystemSpec:
+        if self.watts is None and self.rack_units is None:
+            raise ValueError("a system has watts, rack_units, or both: write one, or leave it out")
+        return self
+
+
 class Experiment(Spec):
     """One experiment file."""
 
@@ -153,6 +176,11 @@ class Experiment(Spec):
         "planned trials, at least 2.",
     )
     price: Price | None = None
+    system: SystemSpec | None = Field(
+        default=None,
+        description="Power and height of the system under test, for users per watt and per rack "
+        "unit: `{watts: 3283, rack_units: 10}`.",
+    )
     seed: int = Field(default=42, ge=0, lt=2**63)
 
     @model_validator(mode="before")

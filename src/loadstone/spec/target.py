@@ -81,7 +81,7 @@ def default_server(engine: str) -> str:
 
 
 def _own_paths(fields: Mapping[str, Any]) -> Iterator[Path]:
-    for name in ("data", "ca"):
+    for name in ("data", "ca", "accounts"):
         if isinstance(fields.get(name), str):
             yield (name,)
     password = fields.get("password")
@@ -162,6 +162,11 @@ class TargetSpec(Spec):
         default=None,
         description="Of a web application: file of the certificates (PEM) by which it is trusted, "
         "instead of those of the system.",
+    )
+    accounts: str | None = Field(
+        default=None,
+        description="Of a BI server at an address: CSV file (`username,password`) of people who "
+        "have accounts there. Default: accounts are made, and taken away at the end.",
     )
     reset: str | list[str] | None = Field(
         default=None,

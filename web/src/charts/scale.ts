@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { ScaleFit, ScalePoint, ScaleReport } from "../lib/document";
-import { interval, number, percent } from "../lib/format";
+import { interval, number, percent, tick } from "../lib/format";
 import { safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -9,6 +9,9 @@ import { uprightWhiskers } from "./sweep";
 const LEFT = 72;
 const RIGHT = 24;
 const LINE = "path://M0 0h18v2h-18z";
+const LINEAR = "linear";
+/** So far above the highest figure the linear line goes. */
+const ABOVE = 1.1;
 
 /** Medians with intervals and every trial; the fitted law with its band, no further than was measured. */
 export function scaleChart(scale: ScaleReport, { colours }: Canvas): EChartsCoreOption {
@@ -22,7 +25,7 @@ export function scaleChart(scale: ScaleReport, { colours }: Canvas): EChartsCore
       itemWidth: 18,
       itemHeight: 8,
       textStyle: { color: colours.text },
-      data: ["median of the trials", ...(fit ? [{ name: "fitted law", icon: LINE }] : [])],
+      data: ["median of the trials", ...(fit ? [{ name: "fitted law", icon: LINE }] : []), { name: LINEAR, icon: LINE }],
     },
     tooltip: {
       ...tooltip(colours),
@@ -33,6 +36,7 @@ export function scaleChart(scale: ScaleReport, { colours }: Canvas): EChartsCore
     yAxis: { ...valueAxis(colours, scale.unit), nameGap: 54, min: 0 },
     series: [
       ...(fit ? law(fit, scale, colours) : []),
+      linear(linearLine(scale), colours),
       {
         type: "scatter",
         silent: true,
@@ -103,14 +107,81 @@ export function residualsChart(scale: ScaleReport, { colours }: Canvas): ECharts
   };
 }
 
+/** As many times the first, each as good: no further than a little above what was measured. */
+export function linearLine({ points }: ScaleReport): [number, number][] {
+  const [first, last] = [points[0], points.at(-1)];
+  if (!first || !last || first.median <= 0) return [];
+  const slope = first.median / first.n;
+  const top = ABOVE * Math.max(...points.flatMap(({ median, high, values }) => [median, high ?? 0, ...values]));
+  const end = Math.min(last.n, top / slope);
+  return [[first.n, first.median], [end, slope * end]];
+}
+
+/** The share of the linear line that a point reaches, in percent; null without a first figure. */
+export function ofLinear({ points }: ScaleReport, { n, median }: ScalePoint): number | null {
+  const first = points[0];
+  return first && first.median > 0 ? (100 * median * first.n) / (first.median * n) : null;
+}
+
+/** Ours and published ones as times the first: the shapes stand side by side, whatever the machines. */
+export function speedUpChart(scale: ScaleReport, { colours }: Canvas): EChartsCoreOption {
+  const first = scale.points[0];
+  const own: [number, number][] = first ? scale.points.map(({ n, median }) => [n, median / first.median]) : [];
+  const published = scale.published.map(({ title, points }) => ({ title, points: points.map(({ n, ratio }): [number, number] => [n, ratio]) }));
+  const largest = Math.max(...[own, ...published.map(({ points }) => points)].flat().map(([n]) => n));
+  const start = first?.n ?? 1;
+  return {
+    textStyle: textStyle(colours),
+    grid: { left: LEFT, right: RIGHT, top: 24 + 20 * (1 + published.length), bottom: 44 },
+    legend: { top: 0, left: 0, orient: "vertical", itemWidth: 18, itemHeight: 8, textStyle: { color: colours.text } },
+    tooltip: { ...tooltip(colours), trigger: "item", valueFormatter: (value: unknown) => number(Number((value as number[])[1]), 3) },
+    xAxis: { ...valueAxis(colours, scale.label), min: 0, max: largest * 1.03, minInterval: 1, splitLine: { show: false }, axisLabel: within(largest, colours) },
+    yAxis: { ...valueAxis(colours, "times the first"), nameGap: 54, min: 0 },
+    series: [
+      { name: "this result", type: "line", symbol: "circle", symbolSize: 9, color: colours.series[0], z: 4, data: own },
+      ...published.map(({ title, points }, place) => ({
+        name: `published: ${title}`,
+        type: "line",
+        symbol: "diamond",
+        symbolSize: 9,
+        color: colours.series[(place + 1) % colours.series.length],
+        lineStyle: { type: "dotted" },
+        data: points,
+      })),
+      linear([[start, 1], [largest, largest / start]], colours),
+    ],
+  };
+}
+
+function linear(data: [number, number][], colours: Palette) {
+  return {
+    name: LINEAR,
+    type: "line",
+    symbol: "none",
+    silent: true,
+    color: colours.quiet,
+    lineStyle: { width: 1.2, type: "dashed", color: colours.quiet },
+    z: 1,
+    data,
+  };
+}
+
 /** From nothing to a little beyond the largest N; both charts have the same. */
 function nAxis({ points, label }: ScaleReport, colours: Palette) {
   const largest = Math.max(...points.map(({ n }) => n));
-  return { ...valueAxis(colours, label), min: 0, max: largest * 1.03, minInterval: 1, splitLine: { show: false }, axisLabel: within(largest, colours) };
+  const whole = points.every(({ n }) => Number.isInteger(n));
+  return {
+    ...valueAxis(colours, label),
+    min: 0,
+    max: largest * 1.03,
+    ...(whole ? { minInterval: 1 } : {}),
+    splitLine: { show: false },
+    axisLabel: within(largest, colours),
+  };
 }
 
 function within(largest: number, colours: Palette) {
-  return { color: colours.quiet, hideOverlap: true, formatter: (n: number) => (n <= largest ? number(n, 3).replace(/\.0+$/, "") : "") };
+  return { color: colours.quiet, hideOverlap: true, formatter: (n: number) => (n <= largest ? tick(n) : "") };
 }
 
 function law(fit: ScaleFit, { label }: ScaleReport, colours: Palette) {

@@ -1,7 +1,7 @@
 """Baselines of placements: each is measured itself, before what the experiment makes on it.
 
-A baseline is a trial of its own, with the workload `storage` on the target `folder`. The placement
-is made for it as it is made for the others, in the same folder, and is gone when they begin.
+A baseline is a trial of its own, with the workload that measures places. The placement is made for
+it as it is made for the others, in the same folder, and is gone when they begin.
 """
 
 from __future__ import annotations
@@ -18,16 +18,24 @@ from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import Change, TrialPlan, Variant
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import StorageSpec, TargetSpec
+from loadstone.workloads.base import AnyWorkload
 
 PLACED = "storage.data"
 """The factor whose levels are measured."""
-USUAL_PROFILE = "database"
 
 
 def baseline_workload(experiment: Experiment) -> WorkloadSpec:
     """What each placement is measured with."""
-    parameters = {"profile": USUAL_PROFILE, **(experiment.baseline or {})}
-    return WorkloadSpec(name="storage", parameters=parameters)
+    measures = _measures()
+    parameters = {**measures.before_others, **(experiment.baseline or {})}
+    return WorkloadSpec(name=measures.name, parameters=parameters)
+
+
+def _measures() -> type[AnyWorkload]:
+    """The first workload that measures places."""
+    from loadstone.workloads.registry import WORKLOADS
+
+    return next(kind for kind in WORKLOADS.values() if kind.measures_places)
 
 
 def placement_of(variant: Variant) -> str:
@@ -64,14 +72,16 @@ def baselines(experiment: Experiment, variants: Sequence[Variant]) -> dict[str, 
 
 
 def measured_target(experiment: Experiment, placement: str | None = None) -> TargetSpec:
-    """The folder on a placement; the data of all systems lie in the same folder.
+    """The place itself, with a placement; the data of all systems lie in the same folder.
 
     Args:
         experiment: Says where.
         placement: None: a plain folder.
     """
     return TargetSpec(
-        engine="folder", data=experiment.target.data, storage=StorageSpec(data=placement)
+        engine=_measures().usual_engine,
+        data=experiment.target.data,
+        storage=StorageSpec(data=placement),
     )
 
 

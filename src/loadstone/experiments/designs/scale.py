@@ -23,6 +23,8 @@ SCALED = {
 }
 """What can be scaled by a short name: its factor, and what N counts."""
 _MOST_LEVELS = 200
+_WHOLE = 1e-6
+"""By how much a product of two numbers may be off a whole one."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class Scaled:
     factor: str
     label: str
     """What N counts."""
+    users_each: float | None = None
+    """Users for each one of N; None: as many at every N."""
+
+    def users(self, n: float) -> float | None:
+        """Those that N has, where they are in proportion to it."""
+        return None if self.users_each is None else n * self.users_each
 
     def level(self, n: float) -> Level:
         """The level of the factor at N: processors are the first N, as a list."""
@@ -41,13 +49,23 @@ class Scaled:
 
     def name(self, n: float) -> str:
         """Of the variant at N."""
-        return level_name([Change(factor=self.factor, level=self.level(n))])
+        own, users = Change(factor=self.factor, level=self.level(n)), self.users(n)
+        of_load = [] if users is None else [Change(factor=USERS, level=round(users))]
+        return level_name([own, *of_load])
 
     def changes(self, n: float, workload: AnyWorkload, profile: ProfileSpec) -> list[Change]:
-        """What makes it N; a workload that decides its users knows better what makes so many."""
+        """What makes it N, with its users; a workload that decides those knows what makes so many.
+
+        Args:
+            n: How many.
+            workload: Of the experiment.
+            profile: Likewise.
+        """
         if self.factor == USERS and n == int(n):
             return workload.search.at_users(profile, int(n))
-        return [Change(factor=self.factor, level=self.level(n))]
+        own, users = Change(factor=self.factor, level=self.level(n)), self.users(n)
+        of_load = [] if users is None else workload.search.at_users(profile, round(users))
+        return [own, *of_load]
 
 
 class Scale(Design):
@@ -90,7 +108,10 @@ class Scale(Design):
             wrong = [Problem((*levels, field), text) for field, text in _wrong(design.levels)]
             if wrong:
                 return wrong
-        return [Problem(levels, text) for text in _unfit(design, scaled_by(experiment))]
+        unfit = [Problem(levels, text) for text in _unfit(design, scaled_by(experiment))]
+        return unfit or [
+            Problem(("design", "users_each"), text) for text in _unfit_users(experiment)
+        ]
 
 
 def _wrong(levels: LevelRange) -> Iterator[tuple[str, str]]:
@@ -113,12 +134,30 @@ def _unfit(design: ScaleDesign, scaled: Scaled) -> Iterator[str]:
         yield f"{scaled.label} are whole numbers"
 
 
+def _unfit_users(experiment: Experiment) -> Iterator[str]:
+    """Why users cannot be in proportion to N."""
+    scaled = scaled_by(experiment)
+    if scaled.users_each is None:
+        return
+    if scaled.factor == USERS:
+        yield f"{scaled.label} are what is scaled: leave users_each out"
+    elif experiment.profile.load == "open":
+        yield "an open load has a rate, not users: leave users_each out"
+    else:
+        found = ((n, n * scaled.users_each) for n in numbers(experiment))
+        for n, users in found:
+            if abs(users - round(users)) > _WHOLE or round(users) < 1:
+                yield f"makes {users:g} users at {n:g}: users are whole numbers"
+                return
+
+
 def scaled_by(experiment: Experiment) -> Scaled:
     """What the experiment scales."""
-    over = _design(experiment).over
-    if over in SCALED:
-        return Scaled(*SCALED[over])
-    return Scaled(over, over.partition(".")[2] or over)
+    design = _design(experiment)
+    factor, label = SCALED.get(
+        design.over, (design.over, design.over.partition(".")[2] or design.over)
+    )
+    return Scaled(factor, label, design.users_each)
 
 
 def numbers(experiment: Experiment) -> list[float]:
