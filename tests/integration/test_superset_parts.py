@@ -12,6 +12,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
@@ -166,6 +167,7 @@ class SmallNode(ThreadingMixIn, UnixStreamServer):
             def log_message(self, *_: object) -> None: ...
 
         super().__init__(str(path), Answers)
+        path.chmod(0o666)
         self._path = path
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -177,9 +179,12 @@ class SmallNode(ThreadingMixIn, UnixStreamServer):
 
 
 @pytest.fixture
-def sockets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("s")
-    return {"1": folder / "one", "2": folder / "two"}
+def sockets() -> Iterator[dict[str, Path]]:
+    """Where the account of the balancer may enter, which is not root."""
+    with TemporaryDirectory(prefix="nodes-", dir="/var/tmp") as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        yield {"1": folder / "one", "2": folder / "two"}
 
 
 @pytest.fixture

@@ -111,9 +111,9 @@ def test_another_python_of_this_machine_is_looked_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(installation.sys, "version_info", type("V", (), {"major": 3, "minor": 14}))
     monkeypatch.setattr(installation.shutil, "which", lambda _: None)
     with pytest.raises(TargetError, match=r"runs on Python 3\.11 and 3\.12; this one is 3\.14"):
-        installation._interpreter.__wrapped__()
+        installation._interpreter()
     monkeypatch.setattr(installation.shutil, "which", lambda name: f"/usr/bin/{name}")
-    assert installation._interpreter.__wrapped__() == ("/usr/bin/python3.12", (3, 12))
+    assert installation._interpreter() == ("/usr/bin/python3.12", (3, 12))
 
 
 # -- states ------------------------------------------------------------------------------------

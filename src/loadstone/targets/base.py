@@ -21,6 +21,7 @@ from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import ProcessSpec, TargetSpec, default_server
 from loadstone.targets.connection import Connection, NoConnection
 from loadstone.targets.file_tree import FileTree, LocalTree
+from loadstone.targets.first_file import FirstFile
 from loadstone.targets.risks import Risks
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Target:
     """
 
     engine: ClassVar[str]
+    first_file: ClassVar[FirstFile | None] = None
+    """What the file that `loadstone init` writes shows of it; None: its name alone."""
     capabilities: ClassVar[frozenset[str]] = frozenset()
     """Names of `targets.capabilities`."""
     storage_roles: ClassVar[tuple[str, ...]] = ()
@@ -210,6 +213,15 @@ class Target:
     def cautions(cls, spec: TargetSpec, profile: ProfileSpec) -> list[Notice]:
         """What a reader of figures should know of a target as `spec` has it, under this load."""
         return []
+
+    @classmethod
+    def exhaustions(cls, spec: TargetSpec) -> Mapping[str, str]:
+        """Classes of errors of the load that say that something ran out.
+
+        Returns:
+            Class: the resource (`results.limits`).
+        """
+        return {}
 
     # -- life ----------------------------------------------------------------------------------
     def check_access(self) -> None:
@@ -426,4 +438,12 @@ class Target:
 
     def server_cpu_s(self) -> float | None:
         """CPU seconds used so far by the system's processes, if it runs on this machine."""
+        return None
+
+    def most_processors(self) -> float | None:
+        """So many processors its processes can use at a time, as they are built or set.
+
+        Returns:
+            None where only the machine bounds them.
+        """
         return None

@@ -11,6 +11,7 @@ SECOND_PLACE = "second-place"
 FOLDERS = "folders"
 WEB = "web"
 BI = "bi"
+MANY_ACCOUNTS = "many-accounts"
 FIRST_VISITS = "first-visits"
 STATEMENTS = "statements"
 
@@ -36,6 +37,7 @@ CAPABILITIES = {
     SECOND_PLACE: "a table can be moved to other storage",
     WEB: "it answers HTTP at an address",
     BI: "it serves dashboards to people with accounts",
+    MANY_ACCOUNTS: "it has accounts for thousands of people, or makes them in seconds",
     FIRST_VISITS: "its pages have static files that a browser asks for once",
     STATEMENTS: "the load generator runs statements of any kind on it, as users with think times",
 }

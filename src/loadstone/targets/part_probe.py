@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice, Wait
+from loadstone.results.record import Notice, ResourceUse, Wait
 from loadstone.results.sample import Sample
 
 
@@ -15,6 +15,7 @@ class PartProbe(Probe):
     def __init__(self, part: str, probe: Probe) -> None:
         self._part = part
         self._probe = probe
+        self.part = f"{part}.{probe.part}".rstrip(".")
         self.name = f"{part}.{probe.name}"
         self.interval_s = probe.interval_s
 
@@ -40,9 +41,19 @@ class PartProbe(Probe):
             for wait in self._probe.waits(from_s, to_s)
         ]
 
-    def notices(self) -> list[Notice]:
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
         """Those of the probe, with the name of the part."""
         return [
-            notice.model_copy(update={"message": f"{self._part}: {notice.message}"})
+            use.model_copy(update={"part": f"{self._part}.{use.part}".rstrip(".")})
+            for use in self._probe.uses(from_s, to_s)
+        ]
+
+    def notices(self) -> list[Notice]:
+        """Those of the probe, with the name of the part."""
+        inner = f"{self._probe.part}: "
+        return [
+            notice.model_copy(
+                update={"message": f"{self.part}: {notice.message.removeprefix(inner)}"}
+            )
             for notice in self._probe.notices()
         ]

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice, Wait
+from loadstone.results.record import Notice, ResourceUse, Wait
 from loadstone.results.sample import Sample
+from loadstone.targets.waiting import waiting_uses
 
 _T = TypeVar("_T")
 
@@ -144,6 +145,7 @@ class WaitsProbe(ServerProbe):
     def __init__(self) -> None:
         super().__init__()
         self._seen: list[tuple[float, str, str, int]] = []
+        self._looks: list[float] = []
 
     @abstractmethod
     def look(self) -> list[tuple[str, str, int]]:
@@ -158,6 +160,7 @@ class WaitsProbe(ServerProbe):
         rows = self.tried(self.look)
         if rows is None:
             return []
+        self._looks.append(t_s)
         self._seen += [(t_s, kind, event, count) for kind, event, count in rows]
         active = sum(count for _, _, count in rows)
         samples = [Sample(t_s, self.name, "active_sessions", float(active))]
@@ -178,3 +181,8 @@ class WaitsProbe(ServerProbe):
             Wait(kind=kind, event=event, samples=samples, share=samples / total)
             for (kind, event), samples in counts.most_common()
         ]
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """What of the time of active sessions was spent in locks, in latches and at the disk."""
+        looks = sum(from_s <= t_s < to_s for t_s in self._looks)
+        return waiting_uses(self.waits(from_s, to_s), looks)

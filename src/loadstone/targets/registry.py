@@ -30,6 +30,14 @@ TARGETS: Registered[type[Target]] = Registered(
     unfit=unfit_class(Target, named_by="engine"),
 )
 
+SCHEMES = {"postgres": "postgresql", "mysql": "mariadb", "https": "http"}
+"""Schemes of addresses that are not the name of their engine."""
+
+
+def engine_of_scheme(scheme: str) -> str:
+    """The engine that addresses of that scheme are of, if there is one."""
+    return SCHEMES.get(scheme, scheme)
+
 
 def no_target(engine: str) -> str:
     """Why there is no target of that engine."""

@@ -195,6 +195,17 @@ class SystemOfParts(Target):
             for notice in cls.part_class(spec, part).cautions(cls.part_spec(spec, part), profile)
         ]
 
+    @classmethod
+    def exhaustions(cls, spec: TargetSpec) -> Mapping[str, str]:
+        """Those of all parts."""
+        return {
+            name: resource
+            for part in cls.named_parts(spec)
+            for name, resource in cls.part_class(spec, part)
+            .exhaustions(cls.part_spec(spec, part))
+            .items()
+        }
+
     # -- life ----------------------------------------------------------------------------------
     def check_access(self) -> None:
         """Of every part."""
@@ -329,6 +340,12 @@ class SystemOfParts(Target):
         """Of all parts; None if one is not known."""
         found = [part.server_cpu_s() for part in self._parts.values()]
         known = [cpu_s for cpu_s in found if cpu_s is not None]
+        return sum(known) if len(known) == len(found) else None
+
+    def most_processors(self) -> float | None:
+        """Of all parts; None if one is not bounded."""
+        found = [part.most_processors() for part in self._parts.values()]
+        known = [most for most in found if most is not None]
         return sum(known) if len(known) == len(found) else None
 
     # -- inside --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.chdb import ddl, settings
 from loadstone.targets.chdb.database import STANDARD, Database
+from loadstone.targets.chdb.first import FIRST_FILE
 from loadstone.targets.connection import InProcessConnection
 from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
@@ -30,6 +31,7 @@ class ChDB(InProcessTarget):
     """ClickHouse in the process of Loadstone's runner: one folder, no server."""
 
     engine = "chdb"
+    first_file = FIRST_FILE
     title = "chDB"
     runs_in = "the runner"
     file_name = ""

@@ -20,6 +20,7 @@ from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.capabilities import OVERWRITING, SYNCS
 from loadstone.targets.connection import Connection
 from loadstone.targets.device.claim import Claim, examined
+from loadstone.targets.device.first import FIRST_FILE
 
 ERASE = "erase"
 """The setting that names the device a second time."""
@@ -58,6 +59,7 @@ class Device(Target):
     """A device that is only read: what is on it stays."""
 
     engine = "device"
+    first_file = FIRST_FILE
     capabilities: ClassVar[frozenset[str]] = frozenset({"file-access", *SYNCS})
     data_is_folder = False
     erased: ClassVar[bool] = False

@@ -20,6 +20,7 @@ from loadstone.targets.database import fingerprint_of
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.duckdb import ddl, settings
 from loadstone.targets.duckdb.database import Database, connect
+from loadstone.targets.duckdb.first import FIRST_FILE
 from loadstone.targets.duckdb.probe import DuckDBProbe
 from loadstone.targets.in_process import InProcessTarget
 from loadstone.targets.library import calling
@@ -37,6 +38,7 @@ class DuckDB(InProcessTarget):
     """DuckDB in the process of Loadstone's runner: one file, no server."""
 
     engine = "duckdb"
+    first_file = FIRST_FILE
     title = "DuckDB"
     runs_in = "the runner"
     file_name = "loadstone.duckdb"

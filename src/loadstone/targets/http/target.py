@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.errors import WrongInputError
+from loadstone.results.limits import RATE_LIMIT
 from loadstone.results.record import FactorReading, Notice
 from loadstone.spec.base import Level
 from loadstone.spec.profile import ProfileSpec
@@ -13,6 +15,7 @@ from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.capabilities import WEB
 from loadstone.targets.http.address import FORM, WebAddress, parse
+from loadstone.targets.http.first import FIRST_FILE
 from loadstone.targets.http.greeting import Greeting, await_answer, greet, trust_of
 from loadstone.targets.http.reset import run_reset
 from loadstone.targets.web import WebApplication, WebConnection
@@ -27,6 +30,7 @@ class Http(WebApplication):
     """A web application at an address, which somebody else runs."""
 
     engine = "http"
+    first_file = FIRST_FILE
     capabilities: ClassVar[frozenset[str]] = frozenset({WEB})
     fields: ClassVar[frozenset[str]] = frozenset({"ca", "reset", "reset_timeout_s", "sources"})
 
@@ -95,6 +99,11 @@ class Http(WebApplication):
                 advice="name a command that puts it back before each trial: target.reset",
             )
         ]
+
+    @classmethod
+    def exhaustions(cls, spec: TargetSpec) -> Mapping[str, str]:
+        """Too many requests."""
+        return {"status_429": RATE_LIMIT}
 
     # -- life and state ------------------------------------------------------------------------
     def check_access(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
+from loadstone.results.limits import SESSIONS
 from loadstone.results.record import Fingerprint
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
@@ -14,6 +15,7 @@ from loadstone.targets.capabilities import STATEMENTS
 from loadstone.targets.dialect import Dialect
 from loadstone.targets.mariadb import address, bulk, catalog, ddl, fingerprint, settings, state
 from loadstone.targets.mariadb.client import Client
+from loadstone.targets.mariadb.first import FIRST_FILE
 from loadstone.targets.mariadb.statistics import StatisticsProbe
 from loadstone.targets.mariadb.waits import WaitsProbe
 from loadstone.targets.schema import Table
@@ -41,6 +43,7 @@ class MariaDB(ServedDatabase):
     """MariaDB 10.6 or newer: `local`, `local:10.11`, or an address."""
 
     engine = "mariadb"
+    first_file = FIRST_FILE
     capabilities: ClassVar[frozenset[str]] = frozenset(
         {
             "sql",
@@ -70,6 +73,11 @@ class MariaDB(ServedDatabase):
     def plain_name(cls, name: str) -> str:
         """Neither case nor dashes matter, and options have names of their own."""
         return catalog.plain_name(name)
+
+    @classmethod
+    def exhaustions(cls, spec: TargetSpec) -> Mapping[str, str]:
+        """`ER_CON_COUNT_ERROR` and `ER_TOO_MANY_USER_CONNECTIONS`."""
+        return {"1040": SESSIONS, "1203": SESSIONS}
 
     def analyse(self) -> None:
         """Makes the planner's statistics of all tables."""

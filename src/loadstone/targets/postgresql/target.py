@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
+from loadstone.results.limits import SESSIONS
 from loadstone.results.record import FactorReading, Fingerprint
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
@@ -23,6 +24,7 @@ from loadstone.targets.postgresql import (
     tablespace,
 )
 from loadstone.targets.postgresql.client import Client
+from loadstone.targets.postgresql.first import FIRST_FILE
 from loadstone.targets.postgresql.session import READING_ALL, SETTINGS
 from loadstone.targets.postgresql.statistics import StatisticsProbe
 from loadstone.targets.postgresql.waits import WaitsProbe
@@ -43,6 +45,7 @@ class PostgreSQL(ServedDatabase):
     """PostgreSQL 13 or newer: `embedded`, `local`, `local:MAJOR`, or an address."""
 
     engine = "postgresql"
+    first_file = FIRST_FILE
     capabilities: ClassVar[frozenset[str]] = frozenset(
         {
             "sql",
@@ -75,6 +78,11 @@ class PostgreSQL(ServedDatabase):
     def plain_name(cls, name: str) -> str:
         """Case does not matter."""
         return name.lower()
+
+    @classmethod
+    def exhaustions(cls, spec: TargetSpec) -> Mapping[str, str]:
+        """`too_many_connections`."""
+        return {"53300": SESSIONS}
 
     def empty(self, spec: TargetSpec) -> list[FactorReading]:
         """Puts the state back that `open` left."""

@@ -21,6 +21,7 @@ from loadstone.targets.own_connection import OwnConnection
 from loadstone.targets.schema import Table
 from loadstone.targets.spark import ddl, folder, master, settings
 from loadstone.targets.spark.database import Database
+from loadstone.targets.spark.first import FIRST_FILE
 from loadstone.targets.spark.jvm import check_installed
 
 
@@ -31,6 +32,7 @@ class Spark(InProcessTarget):
     """
 
     engine = "spark"
+    first_file = FIRST_FILE
     title = "Spark"
     runs_in = "a JVM of the runner"
     file_name = ""

@@ -12,9 +12,10 @@ from loadstone.results.answers import KeptAnswer
 from loadstone.spec.dashboards import Content
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.bi import Actions, BiServer, Shown
-from loadstone.targets.capabilities import BI, STATEMENTS, explained
+from loadstone.targets.capabilities import BI, MANY_ACCOUNTS, STATEMENTS, explained
 from loadstone.targets.database import Database
 from loadstone.targets.sql_dashboards.accounts import file_of, store
+from loadstone.targets.sql_dashboards.first import FIRST_FILE
 from loadstone.targets.sql_dashboards.statements import actions_of
 from loadstone.targets.system import SystemOfParts
 
@@ -29,7 +30,8 @@ class SqlDashboards(SystemOfParts, BiServer):
     """
 
     engine = "sql-dashboards"
-    capabilities: ClassVar[frozenset[str]] = frozenset({BI})
+    first_file = FIRST_FILE
+    capabilities: ClassVar[frozenset[str]] = frozenset({BI, MANY_ACCOUNTS})
     part_names = (DATABASE,)
     part_engines: ClassVar[Mapping[str, str]] = {DATABASE: "postgresql"}
     front = DATABASE

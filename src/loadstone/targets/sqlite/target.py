@@ -21,6 +21,7 @@ from loadstone.targets.risks import is_unsafe
 from loadstone.targets.schema import Table
 from loadstone.targets.sqlite import database, ddl, fingerprint, pragmas
 from loadstone.targets.sqlite.database import Database
+from loadstone.targets.sqlite.first import FIRST_FILE
 from loadstone.targets.sqlite.probe import SQLiteProbe
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class SQLite(InProcessTarget):
     """SQLite in the load driver's own process: one file, no server."""
 
     engine = "sqlite"
+    first_file = FIRST_FILE
     title = "SQLite"
     runs_in = "the load driver"
     file_name = "loadstone.db"

@@ -16,7 +16,7 @@ from typing import Any
 from loadstone.spec.dashboards import ACTIONS, LOG_IN, LOG_OUT, Chart, Content, Dashboard, Filter
 from loadstone.targets.bi import FIRST_VISIT, Actions
 from loadstone.targets.superset import beacons, queries
-from loadstone.targets.superset.accounts_file import ADDRESS
+from loadstone.targets.superset.accounts_file import ADDRESS, LOGIN, USERNAME
 from loadstone.targets.superset.provision import Provisioned, filter_id
 
 PASSWORD = "password"  # noqa: S105 - the name of a value
@@ -51,16 +51,24 @@ Step = dict[str, Any]
 def actions_of(content: Content, numbers: Provisioned) -> Actions:
     """The requests of each action.
 
+    In an application that others use, the list has more dashboards than those, and people log in by
+    other names than they have in the content. Each of them has a browser of its own there, as a
+    proxy may not hand on their addresses.
+
     Args:
         content: That was provisioned.
         numbers: Of what was provisioned.
     """
     known = _Known(content, numbers)
+    shared = bool(numbers.names.mark)
+    headers = {"X-Forwarded-For": f"${{{ADDRESS}}}"}
+    if shared:
+        headers["User-Agent"] = f"Mozilla/5.0 (X11; Linux x86_64) Loadstone/${{{LOGIN}}}"
     return Actions(
         form="requests",
         steps={
             FIRST_VISIT: [_together([_file(path) for path in first_visit_files()])],
-            LOG_IN: _log_in(),
+            LOG_IN: _log_in(LOGIN if shared else USERNAME),
             "list": known.listed(),
             "open": [known.each(lambda one: {"steps": known.opened(one)}, draw=True)],
             "filter": [known.each(known.filtered)],
@@ -69,7 +77,7 @@ def actions_of(content: Content, numbers: Provisioned) -> Actions:
             LOG_OUT: _log_out(),
         },
         scenario={
-            "headers": {"X-Forwarded-For": f"${{{ADDRESS}}}"},
+            "headers": headers,
             "classes": CLASSES,
             "retry": {},
             "log_in_again": {"classes": ["session_expired", "not_logged_in"]},
@@ -99,8 +107,8 @@ sends people from a page to the log-in, and their scripts get a 401."""
 
 
 # -- log-in and log-out ------------------------------------------------------------------------
-def _log_in() -> list[Step]:
-    form = {"username": "${username}", PASSWORD: f"${{{PASSWORD}}}", "csrf_token": "${csrf}"}
+def _log_in(login: str) -> list[Step]:
+    form = {"username": f"${{{login}}}", PASSWORD: f"${{{PASSWORD}}}", "csrf_token": "${csrf}"}
     return [
         _page("log-in form", _LANDING, text="csrf_token"),
         {
@@ -146,7 +154,7 @@ class _Known:
                         "list of dashboards",
                         f"/api/v1/dashboard/?q={_LISTED}",
                         LIST,
-                        json_={"$.count": len(numbers)},
+                        expect=self._listed(),
                     ),
                     _asked("list rights", "/api/v1/dashboard/_info?q=(keys:!(permissions))", LIST),
                 ]
@@ -165,7 +173,8 @@ class _Known:
 
     def opened(self, one: Dashboard) -> list[Step]:
         """The page, then what it says of the dashboard, then all charts."""
-        at, number, api = _page_of(one), self._number(one), f"/api/v1/dashboard/{one.slug}"
+        at, number = self._page_of(one), self._number(one)
+        api = f"/api/v1/dashboard/{self._slug(one)}"
         favourite = f"/api/v1/dashboard/favorite_status/?q=!({number})"
         rights = f"/api/v1/dataset/{self._numbers.dataset}/drill_info/?q=(dashboard_id:{number})"
         choices = queries.of_choices(one, filter_id(one), self._numbers.at(one))
@@ -224,18 +233,30 @@ class _Known:
     def _number(self, one: Dashboard) -> int:
         return self._numbers.dashboards[one.slug]
 
+    def _slug(self, one: Dashboard) -> str:
+        return self._numbers.names.slug(one)
+
+    def _page_of(self, one: Dashboard) -> str:
+        return f"/superset/dashboard/{self._slug(one)}/"
+
+    def _listed(self) -> dict[str, Any]:
+        """What the list of dashboards must have: ours, and no others where there are none."""
+        if self._numbers.names.mark:
+            return {"text": [self._slug(one) for one in self._content.dashboards]}
+        return {"json": {"$.count": len(self._numbers.dashboards)}}
+
     def _chart(self, one: Dashboard, chart: Chart, chosen: Filter | None = None) -> Step:
         at = self._numbers.at(one, chart)
         more = [queries.chosen(chosen, f"${{{_CHOSEN}}}")] if chosen is not None else []
         path = f"{_CHART_DATA}?{_FORM_OF.format(at.chart)}&dashboard_id={at.dashboard}"
         body = queries.of_chart(chart, at, more)
-        return _data(f"{one.slug}/{chart.name}", path, body, _page_of(one))
+        return _data(f"{one.slug}/{chart.name}", path, body, self._page_of(one))
 
     def _window(
         self, one: Dashboard, name: str, group_by: tuple[str, ...], clicked: Filter | None
     ) -> list[Step]:
         """A form is kept on the server, and its chart asked for."""
-        at, page = self._numbers.at(one, _whole(one)), _page_of(one)
+        at, page = self._numbers.at(one, _whole(one)), self._page_of(one)
         value = None if clicked is None else (clicked.column, "==", f"${{{_CLICKED}}}")
         body = queries.of_drill(replace(_whole(one), group_by=group_by), at, value)
         form = {
@@ -268,12 +289,8 @@ class _Known:
         key = "/${filter_key}" if method == "put" else ""
         path = f"/api/v1/dashboard/{self._number(one)}/filter_state{key}?tab_id=1"
         what = "state changed" if method == "put" else "state"
-        step = _changed(f"{one.slug}: {what}", method, path, {"value": value}, _page_of(one))
+        step = _changed(f"{one.slug}: {what}", method, path, {"value": value}, self._page_of(one))
         return {**step, "extract": {"filter_key": {"json": "$.key"}}}
-
-
-def _page_of(one: Dashboard) -> str:
-    return f"/superset/dashboard/{one.slug}/"
 
 
 def _whole(one: Dashboard) -> Chart:
@@ -318,9 +335,9 @@ def _file(path: str) -> Step:
     return {"request": path.rpartition("/")[2], "get": path, "retry": "none"}
 
 
-def _asked(name: str, path: str, at: str, *, json_: Mapping[str, Any] | None = None) -> Step:
+def _asked(name: str, path: str, at: str, *, expect: Mapping[str, Any] | None = None) -> Step:
     step: Step = {"request": name, "get": path, "headers": _headers(at)}
-    return {**step, "expect": {"json": dict(json_)}} if json_ else step
+    return {**step, "expect": dict(expect)} if expect else step
 
 
 def _changed(name: str, method: str, path: str, body: Mapping[str, Any], at: str) -> Step:

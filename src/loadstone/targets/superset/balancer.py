@@ -14,13 +14,14 @@ from typing import Any
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.placements import programs
 from loadstone.probes.base import Probe
-from loadstone.results.record import FactorReading
+from loadstone.results.record import FactorReading, ResourceUse
 from loadstone.results.sample import Sample
 from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 from loadstone.spec.target import ProcessSpec, TargetSpec
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.probing import CountersProbe
+from loadstone.targets.superset.busy import Busy, busy_uses
 from loadstone.targets.superset.part import PartServer, SupersetPart, write_private
 
 PROGRAM = "haproxy"
@@ -101,7 +102,11 @@ class Balancer(SupersetPart[Haproxy]):
     socket_name = "haproxy.sock"
 
     def __init__(
-        self, spec: TargetSpec, context: TargetContext, nodes: Callable[[], Mapping[str, Path]]
+        self,
+        spec: TargetSpec,
+        context: TargetContext,
+        nodes: Callable[[], Mapping[str, Path]],
+        threads: Callable[[], int] = lambda: 0,
     ) -> None:
         """Starts nothing yet.
 
@@ -109,9 +114,11 @@ class Balancer(SupersetPart[Haproxy]):
             spec: Of the part.
             context: Of the target.
             nodes: The sockets of the nodes by name, asked whenever it starts.
+            threads: Of all nodes together, asked when a load begins; 0: not known.
         """
         super().__init__(spec, context)
         self._nodes = nodes
+        self._threads = threads
 
     # -- before anything runs ------------------------------------------------------------------
     @classmethod
@@ -168,7 +175,7 @@ class Balancer(SupersetPart[Haproxy]):
             balance=settings["balance"],
             servers=servers,
         )
-        write_private(self.server.config, text)
+        write_private(self.server.config, text, self._account)
 
     def _port(self) -> int:
         """The free one of the last start, unless somebody else has it by now."""
@@ -200,7 +207,7 @@ class Balancer(SupersetPart[Haproxy]):
     # -- observation ---------------------------------------------------------------------------
     def probes(self) -> list[Probe]:
         """What it counts, and how many nodes take part."""
-        return [BalancerProbe(self.socket)]
+        return [BalancerProbe(self.socket, self._threads())]
 
     def inventory(self) -> dict[str, Any]:
         """Its version and configuration, too."""
@@ -218,10 +225,19 @@ class BalancerProbe(CountersProbe):
     name = "haproxy"
     rare = frozenset({"retries", "redispatches", "connection_errors", "response_errors"})
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, threads: int = 0) -> None:
+        """Asks nothing yet.
+
+        Args:
+            path: Of the socket.
+            threads: Of all nodes together; 0: not known.
+        """
         super().__init__()
         self._path = path
+        self._threads = threads
         self._levels: dict[str, float] = {}
+        self._people_most = 0.0
+        self._seen: list[Busy] = []
 
     def connect(self) -> None:
         """Each question has a connection of its own."""
@@ -233,6 +249,9 @@ class BalancerProbe(CountersProbe):
         """Counts since the last sample, and levels now."""
         samples = super().sample(t_s)
         levels = self._levels if samples else {}
+        if levels:
+            asked = levels["sessions"] + levels["waiting"]
+            self._seen.append(Busy(t_s, asked, levels["connections"]))
         return samples + [
             Sample(t_s, self.name, f"{name}_count", value) for name, value in levels.items()
         ]
@@ -241,11 +260,14 @@ class BalancerProbe(CountersProbe):
         """Of the backend as a whole."""
         rows = statistics(self._path)
         of_all = next(row for row in rows if row["svname"] == "BACKEND")
+        people = next(row for row in rows if row["svname"] == "FRONTEND")
         nodes = [row for row in rows if _is_node(row)]
+        self._people_most = float(people["slim"] or 0)
         self._levels = {
             "nodes_up": float(sum(row["status"].startswith("UP") for row in nodes)),
             "sessions": float(of_all["scur"] or 0),
             "waiting": float(of_all["qcur"] or 0),
+            "connections": float(people["scur"] or 0),
         }
         return {
             "requests": float(of_all["req_tot"] or 0),
@@ -255,6 +277,11 @@ class BalancerProbe(CountersProbe):
             "response_errors": float(of_all["eresp"] or 0),
             "answers_5xx": float(of_all["hrsp_5xx"] or 0),
         }
+
+    def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
+        """The threads of the nodes, and the connections that it may have."""
+        within = [each for each in self._seen if from_s <= each.t_s <= to_s]
+        return busy_uses(within, self._threads, self._people_most)
 
 
 def wanted_port(levels: Mapping[str, Level]) -> int:

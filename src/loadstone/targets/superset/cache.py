@@ -111,7 +111,7 @@ class RedisCache(SupersetPart[RedisServer]):
             "set-proc-title": "no",
         }
         lines += [f'{name} "{value}"' for name, value in own.items()]
-        write_private(self.server.config, "\n".join(lines) + "\n")
+        write_private(self.server.config, "\n".join(lines) + "\n", self._account)
 
     def read_back(self, spec: TargetSpec) -> list[FactorReading]:
         """What the running server has of them."""
@@ -136,6 +136,10 @@ class RedisCache(SupersetPart[RedisServer]):
     def probes(self) -> list[Probe]:
         """Hits, misses, evictions and memory."""
         return [RedisProbe(self.socket)]
+
+    def most_processors(self) -> float:
+        """One works on the commands; each further `io-threads` reads and writes beside it."""
+        return float(int(self._present.settings.get("io-threads", 1)))
 
     def inventory(self) -> dict[str, Any]:
         """Its version and settings, too."""
@@ -215,10 +219,11 @@ def _text(level: Level) -> str:
 
 def _same(asked: str, has: str) -> bool:
     """Whether both mean the same: Redis tells sizes in bytes."""
-    return asked.lower() == has.lower() or _in_bytes(asked) == has
+    return asked.lower() == has.lower() or in_bytes(asked) == has
 
 
-def _in_bytes(text: str) -> str:
+def in_bytes(text: str) -> str:
+    """A size as Redis reads it, `2gb`, in bytes; anything else as it is."""
     digits = text.rstrip("bBkKmMgG")
     unit = _BYTES.get(text[len(digits) :].lower())
     return str(int(digits) * unit) if unit and digits.isdigit() else text

@@ -15,13 +15,13 @@ from pathlib import Path
 from loadstone.errors import DiskFullError, TargetError
 from loadstone.host.processes import kill_all, matching
 from loadstone.journal import Journal, undoes
-from loadstone.placements.account import own_account
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql.client import Client
 from loadstone.targets.superset import configuration
 from loadstone.targets.superset.configuration import Surroundings
 from loadstone.targets.superset.installation import Environment
 from loadstone.targets.superset.part import write_private
+from loadstone.targets.superset.runs_as import runs_as
 from loadstone.targets.superset.settings import Settings
 
 DATABASE = "superset"
@@ -77,10 +77,11 @@ def fill(
         DiskFullError: If the disk of the database is full.
     """
     config, secret = folder / configuration.CONFIG_NAME, folder / _PASSWORD_NAME
-    said = folder / "said"
+    said, account = folder / "said", runs_as().account
     said.mkdir(exist_ok=True)
-    write_private(config, configuration.text(Settings(), around, said))
-    write_private(secret, password)
+    account.own(said)
+    write_private(config, configuration.text(Settings(), around, said), account)
+    write_private(secret, password, account)
     what = f"prepare the catalogue of Superset in {folder}"
     entry = journal.before(what, _UNDO, mark=str(secret))
     variables: list[str | Path] = [
@@ -104,7 +105,7 @@ def _run(command: Sequence[str | Path], folder: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        **own_account().process_options(),
+        **runs_as().account.process_options(),
     )
     if done.returncode != 0:
         raise _not_filled(done.stderr + done.stdout)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from loadstone.errors import TargetError
 from loadstone.targets.connection import ServerConnection
@@ -15,7 +16,7 @@ from loadstone.targets.superset.settings import Settings
 CONFIG_NAME = "superset_config.py"
 ENVIRONMENT = ("SCARF_ANALYTICS=false", "FLASK_APP=superset.app:create_app()")
 """Variables of every process of Superset: nobody is told that it runs."""
-_KEPT_S = 86_400
+KEPT_S = 86_400
 """So long an answer stays in the cache of queries."""
 
 _SAYS = '''
@@ -83,8 +84,15 @@ def text(settings: Settings, around: Surroundings, said: Path) -> str:
 
 
 def address(to: ServerConnection) -> str:
-    """A database at a Unix socket as SQLAlchemy names it; it has no password."""
-    return f"postgresql+psycopg2://{to.user}@/{to.database}?host={to.host}&port={to.port}"
+    """A database as SQLAlchemy names it, at a Unix socket or at an address, with its password."""
+    user, database = quote(to.user, safe=""), quote(to.database, safe="")
+    word = "" if to.password is None else f":{quote(to.password, safe='')}"
+    if to.host.startswith("/"):
+        where = f"{user}{word}@/{database}?host={to.host}&port={to.port}"
+    else:
+        host = f"[{to.host}]" if ":" in to.host else to.host
+        where = f"{user}{word}@{host}:{to.port}/{database}"
+    return f"postgresql+psycopg2://{where}"
 
 
 def has(said: Path) -> list[dict[str, Any]]:
@@ -138,12 +146,12 @@ def _caches(settings: Settings, redis: Path | None) -> dict[str, Any]:
             "CACHE_DEFAULT_TIMEOUT": timeout_s,
         }
 
-    answers = kept("data_", _KEPT_S)
+    answers = kept("data_", KEPT_S)
     return {
-        "CACHE_CONFIG": kept("meta_", _KEPT_S),
+        "CACHE_CONFIG": kept("meta_", KEPT_S),
         "DATA_CACHE_CONFIG": answers if settings.query_cache else {"CACHE_TYPE": "NullCache"},
-        "FILTER_STATE_CACHE_CONFIG": kept("filter_", 90 * _KEPT_S),
-        "EXPLORE_FORM_DATA_CACHE_CONFIG": kept("form_", 7 * _KEPT_S),
+        "FILTER_STATE_CACHE_CONFIG": kept("filter_", 90 * KEPT_S),
+        "EXPLORE_FORM_DATA_CACHE_CONFIG": kept("form_", 7 * KEPT_S),
     }
 
 

@@ -17,19 +17,17 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from loadstone.cache import cache_folder, locked
 from loadstone.errors import DiskFullError, TargetError
 from loadstone.placements import tree
+from loadstone.targets.superset.runs_as import PYTHONS, SHARED_CACHE, runs_as
 
 VERSION = "6.1.0"
 SIZE_BYTES = 850_000_000
 """Of the environment with its compiled files."""
 _PINS = Path(__file__).with_name("requirements.txt")
-_PYTHONS = ((3, 11), (3, 12))
-"""That the pinned versions of its libraries run on."""
 _PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;]+)(?:\s*;.*)?$")
 _MORE_SPACE = "free some space, or name another folder with LOADSTONE_CACHE"
 _SHOWN = 300
@@ -69,7 +67,15 @@ def environment() -> Environment:
     _, version = _interpreter()
     digest = hashlib.sha256(_PINS.read_bytes()).hexdigest()[:8]
     name = f"{VERSION}-py{version[0]}{version[1]}-{digest}"
-    return Environment(cache_folder() / "superset" / name)
+    return Environment(runs_as().cache / "superset" / name)
+
+
+def first_told() -> str:
+    """What has to be done before Superset can be used, for people."""
+    found = environment()
+    if (own := _own(found.folder)).is_there:
+        return f"its packages are linked from {own.folder} into {found.folder}"
+    return f"{SIZE_BYTES // 10**6} MB from the package index into {found.folder}"
 
 
 def installed() -> Environment:
@@ -84,7 +90,7 @@ def installed() -> Environment:
     found = environment()
     if not found.is_there:
         parent = found.folder.parent
-        parent.mkdir(parents=True, exist_ok=True)
+        _make_reachable(parent)
         with locked(parent / "installing.lock"):
             if not found.is_there:
                 _install(found.folder)
@@ -107,19 +113,68 @@ def _install(folder: Path) -> None:
     python, _ = _interpreter()
     uv = shutil.which("uv")
     into = str(rough / "bin" / "python")
+    own = _own(folder)
     try:
         if uv is not None:
             _run([uv, "venv", "--quiet", "--no-config", "--python", python, str(rough)])
+        else:
+            _run([python, "-m", "venv", str(rough)])
+        if own.is_there and own.folder != folder:
+            _link_packages(own.folder, rough)
+        if uv is not None:
             of_uv = ("--quiet", "--no-config", "--compile-bytecode", "--python", into)
             _run([uv, "pip", "install", *of_uv, "--requirements", str(_PINS)])
         else:
-            _run([python, "-m", "venv", str(rough)])
             of_pip = ("--quiet", "--no-input", "--disable-pip-version-check")
             _run([into, "-m", "pip", "install", *of_pip, "--requirement", str(_PINS)])
         rough.rename(folder)
     except BaseException:
         shutil.rmtree(rough, ignore_errors=True)
         raise
+
+
+def _own(folder: Path) -> Environment:
+    """The same versions in the cache of this user, whose packages an environment may share."""
+    return Environment(cache_folder() / "superset" / folder.name)
+
+
+def _make_reachable(parent: Path) -> None:
+    """Makes the folder of environments; one that all users share may be entered by everybody."""
+    shared = runs_as().account.switch and SHARED_CACHE in parent.parents
+    parent.mkdir(parents=True, exist_ok=True)
+    for each in (SHARED_CACHE, parent) if shared else ():
+        each.chmod(0o755)
+
+
+def _link_packages(own: Path, into: Path) -> None:
+    """Takes the packages of root's own environment, which need no second download.
+
+    What another patch of Python needs besides is installed afterwards.
+
+    Raises:
+        TargetError: If they can neither be linked nor copied.
+    """
+    try:
+        for packages in own.glob("lib/python*/site-packages"):
+            shutil.copytree(
+                packages,
+                into / packages.relative_to(own),
+                copy_function=_link_or_copy,
+                symlinks=True,
+                dirs_exist_ok=True,
+            )
+    except (OSError, shutil.Error) as error:
+        raise TargetError(
+            f"the packages of {own} cannot be taken over: {error}", advice=_MORE_SPACE
+        ) from error
+
+
+def _link_or_copy(source: str, to: str) -> None:
+    """Two names of one file take no space; on another file system it is copied."""
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copy2(source, to)
 
 
 def _check_space(folder: Path) -> None:
@@ -142,6 +197,7 @@ def _run(command: Sequence[str]) -> None:
         text=True,
         check=False,
         env=_environment_of(os.environ),
+        umask=0o022,  # the account of the nodes reads it
     )
     if done.returncode != 0:
         raise _not_installed(done.stderr + done.stdout, command)
@@ -213,13 +269,14 @@ def _depends(line: str) -> bool:
     return ";" in line
 
 
-@cache
 def _interpreter() -> tuple[str, tuple[int, int]]:
     """A Python that Superset runs on: ours, or another of this machine."""
+    if chosen := runs_as().python:
+        return chosen
     own = (sys.version_info.major, sys.version_info.minor)
-    if own in _PYTHONS:
+    if own in PYTHONS:
         return sys.executable, own
-    for major, minor in reversed(_PYTHONS):
+    for major, minor in reversed(PYTHONS):
         if other := shutil.which(f"python{major}.{minor}"):
             return other, (major, minor)
     raise TargetError(

@@ -25,7 +25,7 @@ from loadstone.targets.superset.warming import NO_VISITS, Visits
 
 CLUSTER = "cluster"
 _FACTS, _SECRETS, _VISITS = "facts.json", "secrets.json", "visits.json"
-_MAKERS = ("accounts", "catalogue", "form_data", "provision", "queries", "warming")
+_MAKERS = ("accounts", "catalogue", "form_data", "names", "provision", "queries", "warming")
 _MOST = 4
 """Further ones go, those that were not used for longest."""
 

@@ -13,25 +13,42 @@ from pathlib import Path
 from typing import Any, cast
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.probes.base import Probe
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.superset import configuration
 from loadstone.targets.superset.configuration import Surroundings
 from loadstone.targets.superset.installation import Environment
+from loadstone.targets.superset.node_log import NodeLogProbe
 from loadstone.targets.superset.part import PartServer, SupersetPart, write_private
-from loadstone.targets.superset.settings import NAMES, settings_of
+from loadstone.targets.superset.settings import NAMES, Settings, settings_of
 from loadstone.targets.superset.unix_http import status_at
 from loadstone.targets.system import SystemOfParts
 
 HEALTH = "/health"
+_THREADS, _CLASS, _TIMEOUT = "--threads", "--worker-class", "--timeout"
 _OPTIONS = (
-    *("--worker-class", "gthread"),
-    *("--timeout", "120", "--keep-alive", "75", "--graceful-timeout", "20"),
+    *("--keep-alive", "75", "--graceful-timeout", "20"),
     *("--limit-request-line", "0", "--limit-request-field_size", "0"),
     "--no-control-socket",
 )
 """Of gunicorn, whatever is measured."""
+_HOOKS = """\
+import threading
+
+def post_fork(server, worker):
+    worker.has_loaded = threading.Event()
+    def report():
+        while not worker.has_loaded.wait(0.5):
+            worker.notify()
+    threading.Thread(target=report, daemon=True).start()
+
+def post_worker_init(worker):
+    worker.has_loaded.set()
+"""
+"""Configuration of gunicorn: a worker reports while it loads Superset, which takes ten seconds. Its
+time limit is one of requests."""
 _FIRST_PAGE = "/login/"
 _ANSWER_S, _FIRST_S = 5.0, 120.0
 
@@ -56,8 +73,13 @@ class Gunicorn(PartServer):
     cause = re.compile(r"^(?!gunicorn\.)[\w.]*(?:Error|Exception)\b")
     """The last line of a traceback, but for the one of gunicorn, which says that there is one."""
     python: Path
-    workers: int = 1
-    threads: int = 1
+    settings: Settings = Settings()
+    """How the next start runs it."""
+
+    @property
+    def hooks(self) -> Path:
+        """What gunicorn runs as workers start."""
+        return self.folder / "gunicorn.conf.py"
 
     @property
     def said(self) -> Path:
@@ -72,16 +94,18 @@ class Gunicorn(PartServer):
             f"SUPERSET_HOME={self.folder}",
             f"HOME={self.folder}",
         ]
+        own = self.settings
         return [
-            *("env", *variables, self.python, "-m", "gunicorn"),
-            *("--workers", str(self.workers), "--threads", str(self.threads), *_OPTIONS),
+            *("env", *variables, self.python, "-m", "gunicorn", "--config", self.hooks),
+            *("--workers", str(own.workers), _THREADS, str(own.threads_of_a_worker)),
+            *(_CLASS, own.worker_class, _TIMEOUT, str(own.worker_timeout_s), *_OPTIONS),
             *("--bind", f"unix:{self.socket}", "--name", str(self.config)),
             "superset.app:create_app()",
         ]
 
     def is_ready(self) -> bool:
         """Every worker has loaded the application, and one of them answers."""
-        if len(configuration.has(self.said)) < self.workers:
+        if len(configuration.has(self.said)) < self.settings.workers:
             return False
         with contextlib.suppress(OSError, HTTPException):
             return status_at(self.socket, HEALTH, within_s=_ANSWER_S) == 200
@@ -107,11 +131,13 @@ class Node(SupersetPart[Gunicorn]):
     def configure(self, spec: TargetSpec) -> None:
         """Writes its configuration; what the processes of the last start said is forgotten."""
         settings, server = settings_of(spec.settings), self.server
-        server.workers, server.threads = settings.workers, settings.threads
+        server.settings = settings
         shutil.rmtree(server.said, ignore_errors=True)
         server.said.mkdir(mode=0o700)
+        self._account.own(server.said)
         said = configuration.text(settings, self._maker.around(), server.said)
-        write_private(server.config, said)
+        write_private(server.config, said, self._account)
+        write_private(server.hooks, _HOOKS, self._account)
 
     def has(self) -> dict[str, Any]:
         """The settings that all of its workers have, as they are called.
@@ -124,11 +150,18 @@ class Node(SupersetPart[Gunicorn]):
             raise TargetError("the workers of a node of Superset have different settings")
         main = self.server.processes()[0]
         words = main.cmdline()
+        given = {name: words[words.index(name) + 1] for name in (_THREADS, _CLASS, _TIMEOUT)}
         return {
             **said[0],
             "workers": len(main.children()),
-            "threads": int(words[words.index("--threads") + 1]),
+            "threads": int(given[_THREADS]),
+            "worker_class": given[_CLASS],
+            "worker_timeout_s": int(given[_TIMEOUT]),
         }
+
+    def probes(self) -> list[Probe]:
+        """What its log tells."""
+        return [NodeLogProbe(self.server.log)]
 
     def serve_once(self) -> None:
         """Asks for a page so often at a time that no worker is left out.
@@ -136,7 +169,7 @@ class Node(SupersetPart[Gunicorn]):
         Raises:
             TargetError: If it does not answer.
         """
-        times = 2 * self.server.workers
+        times = 2 * self.server.settings.workers
         with ThreadPoolExecutor(times) as pool:
             answered = list(pool.map(lambda _: self._page(), range(times)))
         if any(status != 200 for status in answered):
@@ -152,6 +185,10 @@ class Node(SupersetPart[Gunicorn]):
                 f"a node of Superset does not answer: {error or type(error).__name__}",
                 advice=f"see {self.server.log}",
             ) from error
+
+    def most_processors(self) -> float:
+        """A process of Python runs on one at a time (the lock of its interpreter)."""
+        return float(self.server.settings.workers)
 
     def inventory(self) -> dict[str, Any]:
         """Its settings, and no word of its configuration, which has a secret."""
@@ -201,6 +238,18 @@ class Nodes(SystemOfParts):
     def members(self) -> dict[str, Node]:
         """By name, in order."""
         return {name: cast("Node", part) for name, part in self.parts().items()}
+
+    @property
+    def pool(self) -> int:
+        """Connections to the catalogue that all of them together may have."""
+        each = [node.server.settings for node in self.members.values()]
+        return sum(own.workers * own.pool_of_a_worker for own in each)
+
+    @property
+    def threads(self) -> int:
+        """Requests that all of them together answer at a time."""
+        each = [node.server.settings for node in self.members.values()]
+        return sum(own.workers * own.threads_of_a_worker for own in each)
 
     def serve_once(self) -> None:
         """Has every worker of every node answer: the first answer of each takes a second longer.

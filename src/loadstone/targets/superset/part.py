@@ -10,12 +10,13 @@ import psutil
 from loadstone.errors import TargetError
 from loadstone.host.processes import matching
 from loadstone.journal import Journal
-from loadstone.placements.account import own_account
+from loadstone.placements.account import Account, own_account
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import TargetContext
 from loadstone.targets.local.engine_folders import EngineFolders
 from loadstone.targets.owned_part import OwnedPart
 from loadstone.targets.owned_server import OwnedServer
+from loadstone.targets.superset.runs_as import runs_as
 
 
 class PartServer(OwnedServer):
@@ -32,7 +33,7 @@ class PartServer(OwnedServer):
             log: Of what it says.
             journal: Told before it is started.
         """
-        super().__init__(folder, log=log, account=own_account(), journal=journal)
+        super().__init__(folder, log=log, account=runs_as().account, journal=journal)
         self.socket = socket
 
     @property
@@ -52,7 +53,7 @@ ServerT = TypeVar("ServerT", bound=PartServer)
 
 
 class SupersetPart(OwnedPart[ServerT]):
-    """A part that runs as Loadstone's own account: its environment lies in that account's cache.
+    """A part that runs as the account of all parts, see `runs_as`.
 
     The first `empty` or `restore` starts it: before that there is no catalogue to serve from.
     """
@@ -61,7 +62,7 @@ class SupersetPart(OwnedPart[ServerT]):
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
-        self._account = own_account()
+        self._account = runs_as().account
         self._engine_folders = EngineFolders(spec, context, self._account)
 
     def open(self) -> None:
@@ -80,8 +81,13 @@ class SupersetPart(OwnedPart[ServerT]):
         return self._engine_folders.make_socket_folder(self.socket_name) / self.socket_name
 
 
-def write_private(path: Path, text: str) -> None:
-    """Writes a file that only Loadstone's account may read.
+def write_private(path: Path, text: str, account: Account | None = None) -> None:
+    """Writes a file that only one account may read.
+
+    Args:
+        path: Of the file.
+        text: That it has.
+        account: That it is given to; default: Loadstone's own.
 
     Raises:
         TargetError: If the disk takes no more.
@@ -89,5 +95,6 @@ def write_private(path: Path, text: str) -> None:
     try:
         path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8")
+        (account or own_account()).own(path)
     except OSError as error:
         raise TargetError(f"{path} could not be written: {error.strerror}") from error

@@ -13,13 +13,12 @@ from loadstone.targets.connection import ServerConnection
 from loadstone.targets.served import SqlClient
 from loadstone.targets.superset import form_data
 from loadstone.targets.superset.configuration import address
+from loadstone.targets.superset.names import OWN, Names
 from loadstone.targets.superset.queries import Place
 from loadstone.targets.superset.rest import Rest
 
-WAREHOUSE = "warehouse"
-READER = "Dashboard reader"
-"""The role of every account."""
-_GAMMA = "Gamma"
+DATABASES = "/api/v1/database/"
+GAMMA = "Gamma"
 """Superset's role of people who read dashboards of the data that they are given."""
 _IN_A_ROW = 3
 _WIDTH, _HEIGHT = 4, 50
@@ -37,6 +36,7 @@ class Provisioned:
     """Name of the chart: number."""
     roles: Mapping[str, int]
     """Region: the role that sees its rows alone; an empty one: the reader."""
+    names: Names = OWN
 
     def at(self, dashboard: Dashboard, chart: Chart | None = None) -> Place:
         """Where a chart of a dashboard stands, or the dashboard itself."""
@@ -53,7 +53,7 @@ class Warehouse:
 
 
 def provision(
-    rest: Rest, content: Content, warehouse: Warehouse, *, reads_all: bool
+    rest: Rest, content: Content, warehouse: Warehouse, *, reads_all: bool, names: Names
 ) -> Provisioned:
     """Makes everything but the accounts.
 
@@ -62,33 +62,40 @@ def provision(
         content: What is to be there.
         warehouse: Where the star lies.
         reads_all: The reader may read all data sources, by one right instead of one for each.
+        names: What all of it is called.
 
     Raises:
         TargetError: If Superset refuses any of it.
     """
-    database = rest.post(
-        "/api/v1/database/",
-        {
-            "database_name": WAREHOUSE,
-            "sqlalchemy_uri": address(warehouse.connection),
-            "expose_in_sqllab": False,
-        },
-    )["id"]
-    dataset = _dataset(rest, content, database, warehouse.schema)
+    dataset = _dataset(rest, content, _database(rest, warehouse, names), warehouse.schema, names)
     dashboards: dict[str, int] = {}
     charts: dict[str, int] = {}
     for dashboard in content.dashboards:
-        number = _dashboard(rest, dashboard)
-        own = {chart.name: _chart(rest, chart, dataset, number) for chart in dashboard.charts}
+        number = _dashboard(rest, dashboard, names)
+        own = {
+            chart.name: _chart(rest, chart, dataset, number, names) for chart in dashboard.charts
+        }
         _arrange(rest, dashboard, number, own, dataset)
         dashboards[dashboard.slug] = number
         charts |= own
-    roles = _roles(rest, content, dataset, reads_all=reads_all)
-    return Provisioned(dataset, dashboards, charts, roles)
+    roles = _roles(rest, content, dataset, names, reads_all=reads_all)
+    return Provisioned(dataset, dashboards, charts, roles, names)
 
 
 # -- data --------------------------------------------------------------------------------------
-def _dataset(rest: Rest, content: Content, database: int, schema: str) -> int:
+def _database(rest: Rest, warehouse: Warehouse, names: Names) -> int:
+    made = rest.post(
+        DATABASES,
+        {
+            "database_name": names.warehouse,
+            "sqlalchemy_uri": address(warehouse.connection),
+            "expose_in_sqllab": False,
+        },
+    )
+    return int(made["id"])
+
+
+def _dataset(rest: Rest, content: Content, database: int, schema: str, names: Names) -> int:
     """The virtual dataset, with each measure as a metric of it."""
     dataset = content.dataset
     made = rest.post(
@@ -96,7 +103,7 @@ def _dataset(rest: Rest, content: Content, database: int, schema: str) -> int:
         {
             "database": database,
             "schema": schema,
-            "table_name": dataset_name(dataset),
+            "table_name": names.dataset(dataset),
             "sql": dataset.sql,
         },
     )["id"]
@@ -105,15 +112,6 @@ def _dataset(rest: Rest, content: Content, database: int, schema: str) -> int:
     metrics = [{"metric_name": name, "expression": text} for name, text in found.items()]
     rest.put(f"/api/v1/dataset/{made}?override_columns=false", {"metrics": metrics})
     return int(made)
-
-
-def dataset_name(dataset: Dataset) -> str:
-    """What the virtual dataset is called.
-
-    No table has that name: Superset would take the rows that may be seen from the table within the
-    query, too, which has not the column by which they are chosen.
-    """
-    return f"{dataset.name}_dataset"
 
 
 def _check_columns(rest: Rest, dataset: Dataset, number: int) -> None:
@@ -129,20 +127,20 @@ def _check_columns(rest: Rest, dataset: Dataset, number: int) -> None:
 
 
 # -- dashboards --------------------------------------------------------------------------------
-def _dashboard(rest: Rest, dashboard: Dashboard) -> int:
+def _dashboard(rest: Rest, dashboard: Dashboard, names: Names) -> int:
+    title, slug = names.title(dashboard), names.slug(dashboard)
     made = rest.post(
-        "/api/v1/dashboard/",
-        {"dashboard_title": dashboard.title, "slug": dashboard.slug, "published": True},
+        "/api/v1/dashboard/", {"dashboard_title": title, "slug": slug, "published": True}
     )
     return int(made["id"])
 
 
-def _chart(rest: Rest, chart: Chart, dataset: int, dashboard: int) -> int:
+def _chart(rest: Rest, chart: Chart, dataset: int, dashboard: int, names: Names) -> int:
     form = form_data.of_chart(chart, dataset)
     made = rest.post(
         "/api/v1/chart/",
         {
-            "slice_name": chart.title,
+            "slice_name": names.title(chart),
             "viz_type": form["viz_type"],
             "datasource_id": dataset,
             "datasource_type": "table",
@@ -242,28 +240,33 @@ def _positions(dashboard: Dashboard, charts: Mapping[str, int]) -> dict[str, Any
 
 
 # -- who may see what --------------------------------------------------------------------------
-def _roles(rest: Rest, content: Content, dataset: int, *, reads_all: bool) -> dict[str, int]:
+def _roles(
+    rest: Rest, content: Content, dataset: int, names: Names, *, reads_all: bool
+) -> dict[str, int]:
     """The reader, and a role for each region whose rows alone it sees."""
     known = {each["name"]: each["id"] for each in rest.listed("/api/v1/security/roles/")}
-    rights = rest.get(f"/api/v1/security/roles/{known[_GAMMA]}/permissions/")["result"]
-    reader = _role(rest, READER)
+    if GAMMA not in known:
+        raise TargetError(f"Superset has no role {GAMMA}, whose rights readers get")
+    rights = rest.get(f"/api/v1/security/roles/{known[GAMMA]}/permissions/")["result"]
+    view = f"[{names.warehouse}].[{names.dataset(content.dataset)}](id:{dataset})"
+    reader = _role(rest, names.reader)
     rest.post(
         f"/api/v1/security/roles/{reader}/permissions",
         {
             "permission_view_menu_ids": [
                 *(each["id"] for each in rights),
-                _right(rest, dataset_name(content.dataset), dataset, reads_all=reads_all),
+                _right(rest, view, reads_all=reads_all),
             ]
         },
     )
     roles = {"": reader}
     for region in content.regions:
-        roles[region] = _role(rest, _of(region))
+        roles[region] = _role(rest, names.region(region))
         told = region.replace("'", "''")
         rest.post(
             "/api/v1/rowlevelsecurity/",
             {
-                "name": _of(region),
+                "name": names.region(region),
                 "description": "",
                 "filter_type": "Regular",
                 "tables": [dataset],
@@ -275,22 +278,13 @@ def _roles(rest: Rest, content: Content, dataset: int, *, reads_all: bool) -> di
     return roles
 
 
-def _of(region: str) -> str:
-    """What the role of a region is called."""
-    return f"Region {region}"
-
-
 def _role(rest: Rest, name: str) -> int:
     return int(rest.post("/api/v1/security/roles/", {"name": name})["id"])
 
 
-def _right(rest: Rest, name: str, dataset: int, *, reads_all: bool) -> int:
+def _right(rest: Rest, dataset: str, *, reads_all: bool) -> int:
     """The number of the right to read the dataset, or all of them."""
-    wanted, view = (
-        (_RIGHT_OF_ALL, _RIGHT_OF_ALL)
-        if reads_all
-        else (_RIGHT_OF_ONE, f"[{WAREHOUSE}].[{name}](id:{dataset})")
-    )
+    wanted, view = (_RIGHT_OF_ALL, _RIGHT_OF_ALL) if reads_all else (_RIGHT_OF_ONE, dataset)
     for each in rest.listed("/api/v1/security/permissions-resources/"):
         if each["permission"]["name"] == wanted and each["view_menu"]["name"] == view:
             return int(each["id"])
@@ -301,7 +295,8 @@ def _right(rest: Rest, name: str, dataset: int, *, reads_all: bool) -> int:
 def move_warehouse(catalogue: SqlClient, to: ServerConnection) -> None:
     """Has Superset look for the warehouse at another place; nothing if it knows of none."""
     catalogue.query(
-        "UPDATE dbs SET sqlalchemy_uri = %s WHERE database_name = %s", (address(to), WAREHOUSE)
+        "UPDATE dbs SET sqlalchemy_uri = %s WHERE database_name = %s",
+        (address(to), OWN.warehouse),
     )
 
 
@@ -318,17 +313,20 @@ def numbers_in(catalogue: SqlClient, content: Content) -> Provisioned:
         "s.id JOIN dashboards d ON d.id = b.dashboard_id"
     )
     by_title = {(slug, title): number for slug, title, number in titles}
-    roles = dict(catalogue.query("SELECT name, id FROM ab_role"))
+    roles, names = dict(catalogue.query("SELECT name, id FROM ab_role")), OWN
     try:
         return Provisioned(
-            dataset=datasets[dataset_name(content.dataset)],
+            dataset=datasets[names.dataset(content.dataset)],
             dashboards={each.slug: dashboards[each.slug] for each in content.dashboards},
             charts={
                 chart.name: by_title[each.slug, chart.title]
                 for each in content.dashboards
                 for chart in each.charts
             },
-            roles={"": roles[READER], **{name: roles[_of(name)] for name in content.regions}},
+            roles={
+                "": roles[names.reader],
+                **{name: roles[names.region(name)] for name in content.regions},
+            },
         )
     except KeyError as error:
         raise TargetError(f"Superset has no {error.args[0]!r} in its catalogue") from error

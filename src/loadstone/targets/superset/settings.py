@@ -21,6 +21,10 @@ _RATE = re.compile(r"\d{1,6} per (?:\d{1,4} )?(?:second|minute|hour|day)s?")
 MOST_NODES = 64
 _FIXED = ("tuned",)
 """Of the data: accounts, indexes and roles are made by it."""
+DEFAULT_POOL = 15
+"""Connections of SQLAlchemy's own pool: 5, and 10 more for peaks."""
+GTHREAD, SYNC = "gthread", "sync"
+"""Classes of gunicorn's workers."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class Settings:
     """Processes of a node."""
     threads: int = 8
     """Of a worker: so many requests it answers at a time."""
+    worker_class: str = GTHREAD
+    """Of gunicorn: `sync` answers one request at a time."""
+    worker_timeout_s: int = 120
+    """So long a worker may fail to report before gunicorn kills it: a `sync` one that is busy with
+    a request does not report."""
     query_cache: bool = True
     """Answers of charts are kept in Redis."""
     tuned: bool = False
@@ -50,9 +59,19 @@ class Settings:
     """Most requests of one address and request, as `50 per second`."""
 
     @property
+    def threads_of_a_worker(self) -> int:
+        """So many requests a worker answers at a time."""
+        return 1 if self.worker_class == SYNC else self.threads
+
+    @property
+    def pool_of_a_worker(self) -> int:
+        """Most connections of a worker to the catalogue."""
+        return self.pool_size or DEFAULT_POOL
+
+    @property
     def most_at_a_time(self) -> int:
         """Requests that all nodes together answer at a time."""
-        return self.nodes * self.workers * self.threads
+        return self.nodes * self.workers * self.threads_of_a_worker
 
 
 TUNINGS = (
@@ -67,6 +86,7 @@ _RANGES: Mapping[str, tuple[int, int]] = {
     "nodes": (1, MOST_NODES),
     "workers": (1, 256),
     "threads": (1, 1000),
+    "worker_timeout_s": (1, 3600),
     "csrf_life_s": (1, 366 * _DAY_S),
     "session_life_s": (1, 366 * _DAY_S),
     "pool_size": (0, 1000),
@@ -80,9 +100,16 @@ def settings_of(levels: Mapping[str, Level]) -> Settings:
     """The settings among levels; those of parts are passed over.
 
     Raises:
-        WrongInputError: If a level is not one of its setting's values.
+        WrongInputError: If a level is not one of its setting's values, or two contradict.
     """
-    return Settings(**{name: value(name, each) for name, each in levels.items() if name in NAMES})
+    given = {name: value(name, each) for name, each in levels.items() if name in NAMES}
+    found = Settings(**given)
+    if given.get("threads", 1) != found.threads_of_a_worker and found.worker_class == SYNC:
+        raise WrongInputError(
+            f"a sync worker answers one request at a time, not {found.threads}",
+            advice="leave threads out, or write worker_class: gthread",
+        )
+    return found
 
 
 def info(name: str, level: Level) -> SettingInfo:
@@ -112,6 +139,8 @@ def value(name: str, level: Level) -> Any:
         return _number(name, level)
     if name == "rate_limit":
         return _rate(level)
+    if name == "worker_class":
+        return _worker_class(level)
     return _switch(name, level)
 
 
@@ -166,6 +195,12 @@ def _rate(level: Level) -> str:
     if not _RATE.fullmatch(text):
         raise WrongInputError(f"rate_limit is off, or a rate such as '50 per second', not {text!r}")
     return text
+
+
+def _worker_class(level: Level) -> str:
+    if level not in (GTHREAD, SYNC):
+        raise WrongInputError(f"worker_class is {GTHREAD} or {SYNC}, not {level!r}")
+    return str(level)
 
 
 def _text(default: bool | int | str) -> str:

@@ -11,10 +11,12 @@ from time import monotonic
 from typing import Any, ClassVar, cast
 
 from loadstone.errors import LoadstoneError, TargetError, WrongInputError
+from loadstone.host.locality import at_address
 from loadstone.placements import tree
-from loadstone.placements.account import own_account
+from loadstone.probes.base import Probe
 from loadstone.protocol.programs import DRIVER
 from loadstone.results.answers import KeptAnswer
+from loadstone.results.limits import POOL, RATE_LIMIT
 from loadstone.results.record import FactorReading, Notice
 from loadstone.spec.base import Level
 from loadstone.spec.dashboards import Content
@@ -23,7 +25,7 @@ from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import SettingInfo, Target, TargetContext
 from loadstone.targets.bi import Actions, BiServer, Shown
 from loadstone.targets.blame import Chosen
-from loadstone.targets.capabilities import BI, FIRST_VISITS
+from loadstone.targets.capabilities import BI, FIRST_VISITS, MANY_ACCOUNTS
 from loadstone.targets.connection import Reach
 from loadstone.targets.database import Database
 from loadstone.targets.local.sessions import room_for
@@ -45,8 +47,11 @@ from loadstone.targets.superset.cache import RedisCache
 from loadstone.targets.superset.configuration import Surroundings
 from loadstone.targets.superset.installation import Environment
 from loadstone.targets.superset.kept import Secrets, State
+from loadstone.targets.superset.names import OWN
 from loadstone.targets.superset.node import NodeMaker, Nodes
-from loadstone.targets.superset.rest import Rest
+from loadstone.targets.superset.pool_use import PoolProbe
+from loadstone.targets.superset.rest import Rest, logged_in
+from loadstone.targets.superset.runs_as import runs_as
 from loadstone.targets.superset.shown import shown
 from loadstone.targets.superset.warming import Visits
 from loadstone.targets.system import SystemOfParts
@@ -55,7 +60,7 @@ from loadstone.targets.web import WebConnection
 DATABASE, CACHE, NODES, BALANCER = "database", "cache", "nodes", "balancer"
 _PREPARED = "prepared"
 """Snapshot of a catalogue without content, beside a warehouse without tables."""
-_CONNECTIONS = 6
+CONNECTIONS = 6
 """Of a browser to one origin."""
 _MAINTENANCE = "postgres"
 _OWN: Mapping[str, type[Target]] = {CACHE: RedisCache, NODES: Nodes, BALANCER: Balancer}
@@ -65,7 +70,7 @@ class Superset(SystemOfParts, BiServer):
     """Apache Superset: catalogue and warehouse in PostgreSQL, Redis, nodes behind haproxy."""
 
     engine = "superset"
-    capabilities: ClassVar[frozenset[str]] = frozenset({BI, FIRST_VISITS})
+    capabilities: ClassVar[frozenset[str]] = frozenset({BI, FIRST_VISITS, MANY_ACCOUNTS})
     part_names = (DATABASE, CACHE, NODES, BALANCER)
     part_engines: ClassVar[Mapping[str, str]] = {
         DATABASE: "postgresql",
@@ -105,10 +110,19 @@ class Superset(SystemOfParts, BiServer):
             maker = NodeMaker(environment=lambda: self._environment, around=self._around)
             return Nodes(of_part, self.context, maker)
         if name == BALANCER:
-            return Balancer(of_part, self.context, self._sockets)
+            return Balancer(of_part, self.context, self._sockets, lambda: self._nodes.threads)
         return super().make_part(name, spec)
 
     # -- before anything runs ------------------------------------------------------------------
+    @classmethod
+    def for_spec(cls, spec: TargetSpec) -> type[Target]:
+        """By whether it names an address."""
+        from loadstone.targets.superset.remote import PeopledSuperset, RemoteSuperset
+
+        if not at_address(spec):
+            return cls
+        return RemoteSuperset if spec.accounts is None else PeopledSuperset
+
     @classmethod
     def describe(cls, spec: TargetSpec) -> dict[str, str]:
         """Versions and programs of all parts, and whether Superset is installed already."""
@@ -120,7 +134,7 @@ class Superset(SystemOfParts, BiServer):
             )
         settings.settings_of(spec.settings)
         found = installation.environment()
-        where = str(found.folder) if found.is_there else f"first: {_to_install()}"
+        where = str(found.folder) if found.is_there else f"first: {installation.first_told()}"
         described = super().describe(spec)
         return {**described, "version": installation.VERSION, "installed": where}
 
@@ -133,7 +147,7 @@ class Superset(SystemOfParts, BiServer):
     def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
         """Room in the balancer for the connections of so many browsers."""
         of_part = cls.part_spec(spec, BALANCER)
-        room = Balancer.for_sessions(of_part, _CONNECTIONS * sessions)
+        room = Balancer.for_sessions(of_part, CONNECTIONS * sessions)
         return {f"{BALANCER}.{name}": level for name, level in room.items()}
 
     @classmethod
@@ -146,12 +160,22 @@ class Superset(SystemOfParts, BiServer):
         """What is installed first, and what is tuned."""
         found = super().cautions(spec, profile)
         if not installation.environment().is_there:
-            message = f"Superset {installation.VERSION} is not installed yet: {_to_install()}"
+            message = (
+                f"Superset {installation.VERSION} is not installed yet: {installation.first_told()}"
+            )
             found.append(Notice(code="installed-first", severity="info", message=message))
         if settings.settings_of(spec.settings).tuned:
             message = f"Superset is tuned: {'; '.join(settings.TUNINGS)}"
             found.append(Notice(code="superset-tuned", severity="info", message=message))
+        if why := runs_as().why:
+            message = f"Redis, the nodes and haproxy run as root: {why}"
+            found.append(Notice(code="superset-as-root", severity="info", message=message))
         return found
+
+    @classmethod
+    def exhaustions(cls, spec: TargetSpec) -> Mapping[str, str]:
+        """Those that the front end is told; not those of the database, which nobody sees."""
+        return {"rate_limited": RATE_LIMIT, "status_429": RATE_LIMIT, "pool_exhausted": POOL}
 
     @classmethod
     def reached(cls, spec: TargetSpec) -> WebConnection:
@@ -228,11 +252,11 @@ class Superset(SystemOfParts, BiServer):
         """By REST; the accounts by SQL."""
         began = monotonic()
         own, tuned = self._state.secrets, self._nodes.has()["tuned"]
-        with Rest(self._balancer.url) as rest:
+        with Rest(self._balancer.url, spread=True) as rest:
             rest.log_in(catalogue.ADMIN, own.admin)
             schema = str(self._database.client.value("SELECT current_schema()"))
             warehouse = provision.Warehouse(self._database.connection(), schema)
-            numbers = provision.provision(rest, content, warehouse, reads_all=tuned)
+            numbers = provision.provision(rest, content, warehouse, reads_all=tuned, names=OWN)
         accounts.make(self._catalogue, content.accounts, numbers.roles, own.people, tuned=tuned)
         self._present = State(own, Visits.of(content, numbers))
         made = accounts.count(self._catalogue, content.accounts)
@@ -255,6 +279,10 @@ class Superset(SystemOfParts, BiServer):
         """To the balancer, with the password of the accounts."""
         variables = {PASSWORD_VARIABLE: self._state.secrets.people}
         return replace(_to(self._balancer.url, self._balancer.port), variables=variables)
+
+    def probes(self) -> list[Probe]:
+        """Those of the parts, and the pool of connections to the catalogue."""
+        return [*super().probes(), PoolProbe(self._catalogue, self._nodes.pool)]
 
     def inventory(self) -> dict[str, Any]:
         """Versions of Superset and its libraries, and where they lie."""
@@ -307,10 +335,10 @@ class Superset(SystemOfParts, BiServer):
         has = self._nodes.has()
         # A pool that is smaller than this would refuse some of it.
         most = has["nodes"] * has["workers"] * (has["pool_size"] or warming.AT_A_TIME)
+        url, password = self._balancer.url, self._state.secrets.people
         warming.warm(
-            self._balancer.url,
+            lambda account: logged_in(url, account, password, spread=True),
             self._state.visits,
-            self._state.secrets.people,
             at_a_time=min(warming.AT_A_TIME, most),
         )
 
@@ -322,7 +350,7 @@ class Superset(SystemOfParts, BiServer):
         catalogue.create(replace(self._database.connection(), database=_MAINTENANCE))
         around = Surroundings(self._catalogue, None, self._state.secrets.key)
         folder, entry = tree.make(
-            self.context.journal, tree.DEFAULT_PARENT, own_account(), self.context.owner
+            self.context.journal, tree.DEFAULT_PARENT, runs_as().account, self.context.owner
         )
         try:
             password, journal = self._state.secrets.admin, self.context.journal
@@ -335,11 +363,5 @@ class Superset(SystemOfParts, BiServer):
 
 def _to(url: str, port: int) -> WebConnection:
     program = replace(DRIVER, logs_in=False)
-    reaches = (Reach(HOST, port, _CONNECTIONS),)
+    reaches = (Reach(HOST, port, CONNECTIONS),)
     return WebConnection(url=url, host=HOST, port=port, reaches=reaches, program=program)
-
-
-def _to_install() -> str:
-    found = installation.environment()
-    size = installation.SIZE_BYTES // 10**6
-    return f"{size} MB from the package index into {found.folder}"

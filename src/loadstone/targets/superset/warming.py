@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -47,13 +47,12 @@ class Visits:
 NO_VISITS = Visits()
 
 
-def warm(url: str, visits: Visits, password: str, *, at_a_time: int = AT_A_TIME) -> int:
+def warm(log_in: Callable[[str], Rest], visits: Visits, *, at_a_time: int = AT_A_TIME) -> int:
     """Asks for each chart of each dashboard, once for each region and once for all rows.
 
     Args:
-        url: Of the balancer.
+        log_in: A session of an account, by the name that the content has for it.
         visits: Who asks for what.
-        password: Of the accounts.
         at_a_time: So many of them.
 
     Returns:
@@ -64,8 +63,7 @@ def warm(url: str, visits: Visits, password: str, *, at_a_time: int = AT_A_TIME)
     """
 
     def come(account: str) -> int:
-        with Rest(url) as rest:
-            rest.log_in(account, password)
+        with log_in(account) as rest:
             for body in visits.bodies:
                 rest.post("/api/v1/chart/data", body)
         return len(visits.bodies)
