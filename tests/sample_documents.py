@@ -22,16 +22,25 @@ from loadstone.report.model.baselines import (
     RankedTest,
 )
 from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.held import (
+    Density,
+    HeldReport,
+    HeldRow,
+    TierFigures,
+    TransactionFigures,
+)
 from loadstone.report.model.requests import RequestFigures, RequestRow
 from loadstone.report.model.searching import (
     CurvePoint,
     LevelReport,
+    PublishedCurve,
+    PublishedPoint,
     ScaleFit,
     ScalePoint,
     ScaleReport,
     SearchReport,
 )
-from loadstone.report.model.trials import Mark
+from loadstone.report.model.trials import Mark, Series
 from loadstone.report.model.variants import Figure, MetricInfo
 from loadstone.report.reading import RecordedTrial
 from loadstone.results.record import (
@@ -129,6 +138,55 @@ def scaled(base: ReportDocument) -> ReportDocument:
         text=text, points=[_point(n) for n in (1, 2, 4, 8, 16, 24, 32)], fit=fit,
     )  # fmt: skip
     return base.model_copy(update={"design": "scale", "headline": text, "scale": scale})
+
+
+def held(base: ReportDocument) -> ReportDocument:
+    """Nodes with users in proportion, whose parts were watched, beside a published result.
+
+    Args:
+        base: Its first two variants become one and two nodes; their trials get series of parts.
+    """
+    names = [variant.name for variant in base.variants[:2]]
+    series = {
+        "cpu_percent:nodes": [24.0, 25.0] * 12,
+        "cpu_percent:nodes.1": [24.0, 25.0] * 12,
+        "cpu_percent:database": [12.0, 9.0] * 12,
+    }
+    watched = Series(t_s=[0.5 + second for second in range(24)], columns=dict(series))
+    rows = [
+        HeldRow(
+            variant=name, trials=6, users=40 * n, rate=4.1 * n, response_mean_ms=210.5,
+            errors_before=3, errors_measured=0, host_cpu_percent=61.2,
+            tiers=[
+                TierFigures(part="database", cpu_percent=5.25, processors=2.0, memory_bytes=9e7),
+                TierFigures(
+                    part="nodes", cpu_percent=98.0, processors=0.25 * n, memory_bytes=None
+                ),
+            ],
+            transactions=[
+                TransactionFigures(operation=each, per_s=2.0 * n, mean_ms=at, p95_ms=2 * at)
+                for each, at in (("list", 120.0), ("open", 2531.0))
+            ],
+            density=STATED if n == len(names) else None,
+        )
+        for n, name in enumerate(names, start=1)
+    ]  # fmt: skip
+    published = PublishedCurve(
+        name="oracle", title="dashboard users elsewhere", unit="transactions/s",
+        points=[PublishedPoint(n=n, value=155 * at, ratio=at) for n, at in ((1, 1), (8, 6.65))],
+    )  # fmt: skip
+    document = unfitted(base)
+    assert document.scale is not None
+    scale = document.scale.model_copy(update={"users_each": 40.0, "published": [published]})
+    trials = [trial.model_copy(update={"parts": watched}) for trial in base.trials]
+    report = HeldReport(label="transactions", unit="transactions/s", rows=rows)
+    return document.model_copy(update={"scale": scale, "held": report, "trials": trials})
+
+
+STATED = Density(
+    watts=120.0, users_per_watt=80 / 120, rack_units=1.0, users_per_rack_unit=80.0,
+    covers="two nodes",
+)  # fmt: skip
 
 
 def predicted(base: ReportDocument) -> ReportDocument:

@@ -207,6 +207,7 @@ PLANTED = {
     "search": sample_documents.searched,
     "scale": sample_documents.scaled,
     "scale without a fit": sample_documents.unfitted,
+    "held": sample_documents.held,
     "archive": sample_documents.archived,
     "baseline": sample_documents.predicted,
     "requests": sample_documents.requested,
@@ -282,6 +283,27 @@ def test_scale_without_a_fit_says_why(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#scale"))
     assert section.locator(".chart").count() == 1
     assert "No law is fitted: 2 points are too few for the law" in section.inner_text()
+
+
+@pytest.mark.parametrize("planted", [("held", DESKTOP)], indirect=True)
+def test_what_was_held_has_a_row_and_a_graph_for_each_configuration(planted: Opened) -> None:
+    section = planted.page.locator("section", has=planted.page.locator("#held"))
+    rows = section.get_by_role("region", name="What each configuration held").locator("tbody tr")
+    assert rows.count() == 2
+    dense = section.get_by_role("region", name="Users for power and height")
+    assert dense.locator("tbody tr").count() == 1
+    assert "stated by the owner, not measured" in dense.inner_text()
+    parts = section.get_by_role("region", name="Parts of each configuration").inner_text()
+    assert "98.0 %" in parts.replace("\u202f", " ")
+    assert section.locator(".chart").count() == 2
+    assert section.get_by_role("region", name="Response by transaction").is_visible()
+
+
+@pytest.mark.parametrize("planted", [("held", DESKTOP)], indirect=True)
+def test_published_growth_stands_beside_a_curve(planted: Opened) -> None:
+    section = planted.page.locator("section", has=planted.page.locator("#scale"))
+    assert section.locator(".chart").count() == 2
+    assert "published: dashboard users elsewhere" in section.locator(".chart").nth(1).inner_text()
 
 
 @pytest.mark.parametrize("planted", [("baseline", DESKTOP)], indirect=True)

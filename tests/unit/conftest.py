@@ -29,3 +29,16 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A JVM that is asked for a setting ends at once: compiling well would be most of its work.
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def house_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The system of `pieces` is a target, and none of its parts was told anything."""
+    import pieces
+
+    from loadstone.targets.registry import TARGETS
+
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setitem(TARGETS._places, "house", "pieces:House")
+    pieces.EVENTS.clear()
+    pieces.BROKEN.clear()

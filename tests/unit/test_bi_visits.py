@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,21 @@ def test_people_come_to_every_action_by_the_usual_ways() -> None:
 def test_what_nobody_does_any_more_is_no_transaction() -> None:
     own = BiParameters(next={"open": {"list": 1}})
     assert reached(own.ways) == ("list", "open")
+
+
+def test_classes_of_errors_are_of_what_people_do() -> None:
+    classes = [
+        {"name": "refused", "location": "/login", "operations": ["log-in"]},
+        {"name": "expired", "location": "/login", "operations": list(ACTIONS)},
+        {"name": "filter_failed", "status": [500], "operations": ["filter"]},
+        {"name": "limited", "status": [429]},
+    ]
+    actions = replace(_actions(), scenario={"classes": classes})
+    ways = BiParameters(next={"list": {"list": 1}}).ways
+    scenario = scenario_of(actions, CONTENT, ways, visit=False, retries=True, sample=0)
+    found = {each["name"]: each["operations"] for each in scenario["classes"]}
+    assert found == {"refused": ["log-in"], "expired": ["list"], "limited": []}
+    Scenario.model_validate(scenario)
 
 
 @pytest.mark.parametrize(

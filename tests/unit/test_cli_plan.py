@@ -105,7 +105,19 @@ def test_a_curve_in_options_becomes_a_file_that_means_the_same():
         "kind": "scale",
         "over": "processors",
         "levels": {"from": 1, "to": 2, "step": 1},
+        "users_each": None,
     }
+
+
+def test_users_in_proportion_in_options_are_those_of_the_file():
+    words = ("noop", "--over", "workload.sigma", "--levels", "1,2", "--users-each", "4")
+    text = right("plan", *words, "--as-file")
+    assert "users_each: 4" in text
+    Path("curve.yaml").write_text(text)
+    assert "sigma=2, users=8" in right("plan", "curve.yaml")
+    assert "sigma=2, users=10" in right("plan", "curve.yaml", "--users-each", "5")
+    assert "would have no effect" in wrong("plan", *words, "--users", "3")
+    assert "there is no curve" in wrong("plan", "noop", "--users-each", "5")
 
 
 def test_an_option_replaces_what_the_file_says():

@@ -323,6 +323,65 @@ def test_any_factor_whose_levels_are_numbers_can_be_scaled():
     assert [c.level for v in variants for c in v.changes] == [0.5, 1]
 
 
+def test_users_in_proportion_grow_with_what_is_scaled():
+    given = scale(over="target.nodes", levels=[1, 2, 4], users_each=40)
+    variants = DESIGNS["scale"].variants(given)
+    assert [v.name for v in variants] == [
+        "nodes=1, users=40",
+        "nodes=2, users=80",
+        "nodes=4, users=160",
+    ]
+    assert [(c.factor, c.level) for c in variants[2].changes] == [
+        ("target.nodes", 4),
+        ("profile.users", 160),
+    ]
+    assert DESIGNS["scale"].problems(given) == []
+
+
+def test_users_in_proportion_may_be_fewer_than_one_of_many():
+    given = scale(over="workload.service_time_us", levels=[50, 100], users_each=0.1)
+    assert DESIGNS["scale"].problems(given) == []
+    plans = design_of(given).stages(given).next([])
+    assert {p.variant.name: p.profile.users for p in plans} == {
+        "service_time_us=50, users=5": 5,
+        "service_time_us=100, users=10": 10,
+    }
+
+
+def test_users_in_proportion_are_what_the_workload_makes_of_them():
+    archive = WorkloadSpec(name="archive", parameters={"events_per_s": 500})
+    given = scale(over="processors", levels=[1, 2], users_each=4)
+    variants = DESIGNS["scale"].variants(given.model_copy(update={"workload": archive}))
+    assert [v.name for v in variants] == ["server.cpus=0, users=4", "server.cpus=0-1, users=8"]
+    assert [(c.factor, c.level) for c in variants[1].changes] == [
+        ("host.server.cpus", "0-1"),
+        ("workload.rate", 4000),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"over": "users"}, "users are what is scaled"),
+        ({"over": "clients"}, "clients are what is scaled"),
+        ({"over": "target.nodes", "users_each": 2.5}, "2.5 users at 1"),
+        ({"over": "target.nodes", "users_each": 0.5, "levels": [1, 2]}, "0.5 users at 1"),
+    ],
+)
+def test_users_that_cannot_be_in_proportion_are_named(fields: dict[str, Any], said: str):
+    given = scale(**{"levels": [1, 3], "users_each": 4, **fields})
+    (problem,) = DESIGNS["scale"].problems(given)
+    assert problem.path == ("design", "users_each")
+    assert said in problem.message
+
+
+def test_an_open_load_has_no_users_in_proportion():
+    design = {"kind": "scale", "over": "processors", "levels": [1, 2], "users_each": 4}
+    given = experiment(design, repeats=1, profile={"load": "open", "rate_per_s": 10.0})
+    (problem,) = DESIGNS["scale"].problems(given)
+    assert "an open load has a rate" in problem.message
+
+
 @pytest.mark.parametrize(
     ("design", "path"),
     [

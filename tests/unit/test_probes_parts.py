@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from loadstone.experiments.outcome import LoadRun, PartsReading, Reading
-from loadstone.experiments.parts import quota_notices, usages
+from loadstone.experiments.parts import generator_share, quota_notices, usages
 from loadstone.host.cgroup import CpuGroup
 from loadstone.host.process_table import ProcessTable, memory_bytes
 from loadstone.probes import part_quotas, parts
 from loadstone.probes.marks import SampleTable
 from loadstone.probes.part_quotas import PartQuotas
 from loadstone.probes.parts import PartsProbe
-from loadstone.results.record import Notice, PartUsage, Wait
+from loadstone.results.record import GeneratorHealth, Notice, PartUsage, Wait
 from loadstone.results.sample import Sample
 from loadstone.targets.part_probe import PartProbe
 from loadstone.workloads.measured import Observation
@@ -186,6 +186,19 @@ def test_a_part_that_stood_still_for_its_quota_is_told_without_its_members() -> 
     ]
 
 
+def test_the_generator_is_held_against_the_parts_each_once() -> None:
+    def part(name: str, cpu_s: float) -> PartUsage:
+        return PartUsage(name=name, cpu_s=cpu_s, cpu_percent=1)
+
+    health = GeneratorHealth(cpu_user_s=0.5, cpu_system_s=0.5, cpu_share=0.1, max_rss_bytes=1)
+    usages = [part("nodes", 30.0), part("nodes.1", 30.0), part("cache", 20.0)]
+    (share,) = generator_share(health, usages)
+    assert (share.name, share.value, share.unit) == ("generator_share_percent", 2.0, "%")
+    assert generator_share(health, []) == []
+    assert generator_share(health, [part("cache", 0.0)]) == []
+    assert generator_share(None, usages) == []
+
+
 class Inner(PartsProbe):
     """Says one of everything."""
 
@@ -212,4 +225,4 @@ def test_the_series_of_a_part_are_found_below_its_name() -> None:
     table = SampleTable.of([(sample.t_s, sample.metric, sample.value)])
     assert list(table.below("rows.1.")["active_sessions"].values) == [3.0]
     assert [each.part for each in probe.waits(0, 1)] == ["rows.1"]
-    assert [each.message for each in probe.notices()] == ["rows: 1: it is so"]
+    assert [each.message for each in probe.notices()] == ["rows.1: it is so"]

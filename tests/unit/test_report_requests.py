@@ -147,6 +147,46 @@ def test_a_run_shows_the_requests_and_the_drain_of_a_trial(tmp_path: Path) -> No
     assert "errors: status_503 7" in phases
 
 
+def test_of_many_requests_a_run_shows_the_foremost_and_show_every_one(tmp_path: Path) -> None:
+    folder = written(tmp_path, RunDesign(), 1)
+    (path,) = folder.glob("*/result.json")
+    result = json.loads(path.read_text())
+    many = [page(f"chart-{number:02}", 10, float(number)) for number in range(1, 41)]
+    many[2]["errors"] = {"chart_failed": 1}
+    many[5]["retried"] = {"status_503": 3}
+    result["operations"][0]["requests"] = many
+    path.write_text(json.dumps(result))
+    document = build_document(folder)
+    text = printed(document, folder, 100)
+    shown = [line.split()[2] for line in text.splitlines() if "/ chart-" in line]
+    slowest = [f"chart-{number}" for number in range(40, 30, -1)]
+    assert shown == [*slowest, "chart-06", "chart-03"]
+    assert "the 12 of 40 requests" in text
+    assert f"loadstone show {document.name} has every one" in " ".join(text.split())
+    stream = io.StringIO()
+    print_report(document, folder, Console(file=stream, width=100), in_full=True)
+    whole = [line for line in stream.getvalue().splitlines() if "/ chart-" in line]
+    assert len(whole) == 40
+    assert "has every one" not in stream.getvalue()
+
+
+def test_of_many_requests_of_several_variants_the_foremost_are_the_same(tmp_path: Path) -> None:
+    folder = written(tmp_path, None, 1)
+    for path in folder.glob("*/result.json"):
+        result = json.loads(path.read_text())
+        many = [page(f"chart-{number:02}", 10, float(number)) for number in range(1, 41)]
+        many[0]["errors"] = {"status_503": 1}
+        result["operations"][0]["requests"] = many
+        path.write_text(json.dumps(result))
+    document = build_document(folder)
+    text = printed(document, folder, 120)
+    part = text.partition("Requests: service time in ms")[2]
+    shown = [line.split()[2] for line in part.splitlines() if line.startswith("new-order / chart-")]
+    once = [*(f"chart-{number}" for number in range(40, 29, -1)), "chart-01"]
+    assert shown[:24] == once * 2
+    assert "the 12 of 40 requests" in part
+
+
 def test_older_results_have_no_requests_and_no_such_tables(tmp_path: Path) -> None:
     folder = written(tmp_path, None, 2)
     for path in folder.glob("*/result.json"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from loadstone.experiments.limiting import limits_between, processors_of
 from loadstone.experiments.outcome import TrialOutcome
 from loadstone.load.health import (
     BREAKAGES,
@@ -40,7 +41,7 @@ def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[Lev
     against = _against(outcome, health)
     begun = outcome.load.log.measured_phases()
     if not begun:
-        return [_not_reached(plan, against)]
+        return [_limited(_not_reached(plan, against), outcome)]
     judge = judge_of(outcome)
     if raised := outcome.load.raised:
         records = [
@@ -56,7 +57,19 @@ def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[Lev
         whole = load_interval(outcome, from_s, from_s + outcome.plan.profile.measure)
         share = achieved_share(outcome.load.log.measured()) if judge.is_open else None
         records = [judge.verdict(whole, plan.level, others=against, achieved_share=share)]
-    return [*records[:-1], _blamed(records[-1], outcome.load.log.measured())]
+    records = [*records[:-1], _blamed(records[-1], outcome.load.log.measured())]
+    return [_limited(record, outcome) for record in records]
+
+
+def _limited(record: LevelRecord, outcome: TrialOutcome) -> LevelRecord:
+    """The record with what limited the system, if the level does not hold: else nothing did yet."""
+    if record.holds:
+        return record
+    span = (record.from_s, record.from_s + record.duration_s)
+    ticks = load_interval(outcome, *span).ticks
+    one_level = outcome.plan.level is not None and not outcome.plan.level.raised
+    processors = processors_of(outcome) if one_level else {}
+    return record.model_copy(update={"limits": limits_between(outcome, span, ticks, processors)})
 
 
 def judge_of(outcome: TrialOutcome) -> Judge:

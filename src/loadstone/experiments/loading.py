@@ -13,7 +13,7 @@ from typing import Any
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.experiments.parts import watched
+from loadstone.experiments.parts import bounded, watched
 from loadstone.experiments.ports import await_ports
 from loadstone.experiments.session_limit import wanted_by
 from loadstone.host.process import GENERATOR_CPUS, affinity
@@ -140,7 +140,7 @@ def running_load(
             outcome.load.generator = readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
         host, bounds = HostProbe(target.data_folder()), BoundsProbe()
-        parts = PartsProbe(watched(target, plan.target))
+        parts = PartsProbe(watched(target, plan.target), bounded(target))
         probes = [host, bounds, parts, OtherRunsProbe(), OwnProbe(), *target.probes()]
         with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
             yield Load(driver, sampler, host, bounds, parts, marks, ended)

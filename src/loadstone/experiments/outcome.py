@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from loadstone.results.record import (
     Notice,
     OutageRecord,
     PartUsage,
+    ResourceUse,
     Wait,
 )
 from loadstone.spec.plans import TrialPlan
@@ -73,6 +74,11 @@ class Raised:
     to_s: float
 
 
+def _nothing(_from_s: float, _to_s: float) -> list[ResourceUse]:
+    """What probes see that do not run."""
+    return []
+
+
 @dataclass(frozen=True)
 class ProbeFindings:
     """What the probes saw while load was measured."""
@@ -86,6 +92,8 @@ class ProbeFindings:
     """The largest share of the periods of a CPU quota in which it was used up, likewise."""
     parts: Mapping[str | None, list[PartUsage]] = field(default_factory=dict)
     """What the parts of the system took, by measured phase; of all of them under None."""
+    uses: Callable[[float, float], list[ResourceUse]] = _nothing
+    """How far what can run out was used between two times of the trial's clock."""
 
 
 @dataclass

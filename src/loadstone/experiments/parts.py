@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from loadstone.experiments.outcome import LoadRun, PartsReading
 from loadstone.host.locality import at_address
 from loadstone.load.driver_group import Generator
+from loadstone.probes.part_processors import MostProcessors
 from loadstone.probes.parts import FindParts, PartsProbe
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import Notice, PartUsage
+from loadstone.results.record import GeneratorHealth, MetricValue, Notice, PartUsage
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.walk import all_parts
@@ -36,6 +37,20 @@ def watched(target: Target, spec: TargetSpec) -> FindParts:
     return lambda: {name: part.server_pids() for name, part in own.items()}
 
 
+def bounded(target: Target) -> MostProcessors:
+    """Says how many processors each part can use, of those that are bounded by what they are.
+
+    Args:
+        target: Runs while load does.
+    """
+
+    def most() -> dict[str, float]:
+        found = {name: part.most_processors() for name, part in all_parts(target).items()}
+        return {name: each for name, each in found.items() if each is not None}
+
+    return most
+
+
 def quota_notices(usages: Sequence[PartUsage]) -> list[Notice]:
     """Which parts stood still for want of their quota; a part is told, not the parts of it."""
     return [
@@ -51,6 +66,32 @@ def quota_notices(usages: Sequence[PartUsage]) -> list[Notice]:
         if "." not in each.name
         and each.quota is not None
         and (each.throttled_percent or 0.0) > USED_UP_PERCENT
+    ]
+
+
+def generator_share(
+    health: GeneratorHealth | None, usages: Sequence[PartUsage]
+) -> list[MetricValue]:
+    """The processor time of the load generator, in percent of that of the system's parts.
+
+    Nothing where no part was watched: at an address nobody knows what the system took.
+
+    Args:
+        health: Of the generator, over the measured load.
+        usages: Of the parts over the same time; parts of a part are passed over.
+    """
+    system_s = sum(each.cpu_s for each in usages if "." not in each.name)
+    if health is None or not system_s > 0:
+        return []
+    own_s = health.cpu_user_s + health.cpu_system_s
+    return [
+        MetricValue(
+            name="generator_share_percent",
+            value=100.0 * own_s / system_s,
+            unit="%",
+            higher_is_better=False,
+            label="CPU of the load generator, of the system's",
+        )
     ]
 
 

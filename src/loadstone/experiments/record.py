@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
+from loadstone.experiments.limiting import phase_limits
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.experiments.parts import quota_notices
+from loadstone.experiments.parts import generator_share, quota_notices
 from loadstone.experiments.steadiness import absent_users, response_drift
+from loadstone.host.locality import at_address
 from loadstone.load import traces
 from loadstone.load.health import (
     BREAKAGES,
@@ -97,6 +99,7 @@ def record_of(
         measured=phases,
         waits=watched.waits.get(None, []),
         parts=watched.parts.get(None, []),
+        limits=phase_limits(outcome) if measures and plan.level is None else [],
         checks=outcome.checks,
         factors=outcome.readings,
         data=outcome.restored.data if outcome.restored else {},
@@ -135,6 +138,9 @@ def _metrics(
     found = outcome.workload.summarize(measured, phases)
     found += _price(outcome, found)
     found += _response(outcome)
+    if not at_address(outcome.plan.target):  # what is watched is not all of it
+        usages = outcome.load.watched.parts.get(None, [])
+        found += generator_share(outcome.load.log.health(), usages)
     data = measured.data
     if (outcome.plan.reload or outcome.workload.rebuilds) and "load_time_s" in data:
         found.append(
@@ -167,6 +173,7 @@ def _phases(outcome: TrialOutcome, phases: Sequence[Measured]) -> list[MeasuredP
             operations=log.operations(measured.phase),
             waits=outcome.load.watched.waits.get(measured.phase, []),
             parts=outcome.load.watched.parts.get(measured.phase, []),
+            limits=phase_limits(outcome, measured.phase),
             steady_state=_steady_state(outcome, measured.phase),
             generator=log.health(measured.phase),
         )

@@ -160,6 +160,7 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
         load.host.stolen_percent(whole.from_s, whole.to_s),
         load.bounds.throttled_percent(whole.from_s, whole.to_s),
         parts,
+        load.sampler.uses,
     )
 
 

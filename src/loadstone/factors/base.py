@@ -54,6 +54,8 @@ class FactorKind(ABC):
     prefix: ClassVar[str]
     about: ClassVar[str]
     """One line for `loadstone list factors`."""
+    of_load: ClassVar[bool] = False
+    """They change what is asked of the system, not the system."""
 
     @abstractmethod
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:

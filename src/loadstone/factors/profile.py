@@ -20,6 +20,7 @@ class ProfileFactor(FactorKind):
 
     prefix: ClassVar[str] = "profile"
     about: ClassVar[str] = "how load arrives: profile.users, profile.rate_per_s"
+    of_load: ClassVar[bool] = True
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
         """Validates the profile with the level."""

@@ -19,6 +19,7 @@ class WorkloadFactor(FactorKind):
 
     prefix: ClassVar[str] = "workload"
     about: ClassVar[str] = "a parameter of the workload: workload.warehouses"
+    of_load: ClassVar[bool] = True
 
     def examine(self, parts: Parts, name: str, level: Level) -> FactorInfo:
         """Validates the parameters with the level, and sees whether the data changes."""

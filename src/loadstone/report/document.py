@@ -18,6 +18,8 @@ from loadstone.report.depths import depth_curves
 from loadstone.report.figures import metric_infos, with_compared
 from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
+from loadstone.report.held import held_report
+from loadstone.report.limiting import limit_reports, trial_limits
 from loadstone.report.load_series import (
     curves,
     group_series,
@@ -133,6 +135,8 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         steps=steps,
         requests=request_rows(folder),
         parts=part_rows(folder),
+        held=held_report(folder, metrics),
+        limits=limit_reports(folder),
         search=search,
         scale=scale,
         baseline=baseline_report(folder, metric),
@@ -227,6 +231,7 @@ def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
         parts=parts_series(samples, origin),
         curves=curves(ticks),
         steps=step_reports(frames, origin),
+        limits=trial_limits(trial.result),
         memory=memory_report(ticks, samples, phases, origin),
         stalls=(
             stall_report(workload, frames, happened, origin)

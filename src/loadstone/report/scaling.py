@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from loadstone.experiments.designs.scale import Scaled, numbers, scaled_by
+from loadstone.factors.registry import factor_kind
 from loadstone.report.figures import values_of
-from loadstone.report.model.searching import CurvePoint, ScaleFit, ScalePoint, ScaleReport
+from loadstone.report.model.searching import (
+    CurvePoint,
+    PublishedCurve,
+    PublishedPoint,
+    ScaleFit,
+    ScalePoint,
+    ScaleReport,
+)
 from loadstone.report.model.variants import MetricInfo
+from loadstone.report.processors import FULL_PERCENT, host_cpu_percent
 from loadstone.report.reading import RecordedExperiment
 from loadstone.report.text import number
+from loadstone.results.references import Reference, list_references, load_reference
 from loadstone.results.statistics import summarize
 from loadstone.results.statistics.scalability import Scalability, scalability
 from loadstone.spec.design import ScaleDesign
+from loadstone.spec.model import Experiment
 
 
 def scale_report(folder: RecordedExperiment, metric: MetricInfo) -> ScaleReport | None:
@@ -27,18 +38,81 @@ def scale_report(folder: RecordedExperiment, metric: MetricInfo) -> ScaleReport 
     fit: Scalability | None = None
     problem = ""
     try:
+        _refuse_full_host(folder, points, scaled)
         fit = _fit(points, metric, experiment.confidence, experiment.seed)
     except ValueError as error:
         problem = f"no law is fitted: {error}"
     return ScaleReport(
         over=scaled.factor,
         label=scaled.label,
+        users_each=scaled.users_each,
         metric=metric.name,
         unit=metric.unit,
         text=_text(points, fit, scaled, metric, experiment.confidence),
         points=[_fitted(point, fit) for point in points],
         fit=_report(fit) if fit else None,
         problem=problem,
+        published=published_curves(experiment, scaled, metric) if points else [],
+    )
+
+
+def _refuse_full_host(folder: RecordedExperiment, points: list[ScalePoint], scaled: Scaled) -> None:
+    """The law of a system is not that of the machine on which all of its N stand.
+
+    Where load is scaled, a full machine is what the law tells of.
+
+    Raises:
+        ValueError: If the processors of this machine were busy all the time at the largest N.
+    """
+    kind, _ = factor_kind(scaled.factor)
+    if kind.of_load or not points:
+        return
+    last = points[-1]
+    busy = host_cpu_percent(folder.valid_trials_of(last.variant))
+    if busy is not None and busy > FULL_PERCENT:
+        raise ValueError(
+            f"at {last.n:g} {scaled.label} the processors of this machine were busy for "
+            f"{busy:.0f} % of the time: the curve tells where the machine ends, not how they scale"
+        )
+
+
+def published_curves(
+    experiment: Experiment, scaled: Scaled, metric: MetricInfo
+) -> list[PublishedCurve]:
+    """Published results of that kind of work whose users are in proportion to the same N.
+
+    Args:
+        experiment: A scale.
+        scaled: What it scales.
+        metric: That its points are of.
+    """
+    if scaled.users_each is None:
+        return []
+    known = (load_reference(name) for name in list_references())
+    return [
+        _curve(reference, reference.curve.column)
+        for reference in known
+        if reference.curve is not None
+        and reference.curve.over == scaled.label
+        and reference.metric == metric.name
+        and experiment.workload.name in reference.workloads
+    ]
+
+
+def _curve(reference: Reference, column: str) -> PublishedCurve:
+    table = reference.tables[0]
+    found = sorted(
+        (float(n), float(value))
+        for row in table.rows
+        if (n := row.values.get(column)) is not None
+        and (value := row.values.get(reference.metric)) is not None
+    )
+    first = found[0][1]
+    return PublishedCurve(
+        name=reference.name,
+        title=reference.title,
+        unit=table.column(reference.metric).unit,
+        points=[PublishedPoint(n=n, value=value, ratio=value / first) for n, value in found],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadstone.experiments.designs.search import rules_of
 from loadstone.experiments.designs.search_state import counted
 from loadstone.experiments.searching import first_reason, outcome_of, reason_text
+from loadstone.report.limiting import level_limit
 from loadstone.report.model.searching import LevelReport, SearchReport
 from loadstone.report.reading import RecordedExperiment, RecordedTrial
 from loadstone.results.record import LevelRecord
@@ -79,4 +80,5 @@ def _level(trial: RecordedTrial, record: LevelRecord, *, counts: bool) -> LevelR
         max_ms=response.max_s * 1e3 if response else None,
         reasons=record.reasons,
         worst=record.worst,
+        limit=level_limit(record, trial.result.variant),
     )

@@ -12,6 +12,8 @@ from loadstone.report.model.document import ReportDocument
 from loadstone.report.terminal_baselines import baseline_tables
 from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list
+from loadstone.report.terminal_held import held_tables
+from loadstone.report.terminal_limits import limits_of_variants
 from loadstone.report.terminal_matrix import matrix_tables
 from loadstone.report.terminal_parts import part_tables
 from loadstone.report.terminal_published import published_tables
@@ -58,9 +60,12 @@ def report_parts(
         parts += trial_tables(document, in_full=in_full)
     if document.steps is not None and document.steps.moved:
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
+    if document.held is not None:
+        parts += held_tables(document.held)
     if len(document.variants) > 1 and document.search is None:
-        parts += request_tables(document)
+        parts += request_tables(document, in_full=in_full)
         parts += part_tables(document)
+        parts += limits_of_variants(document.limits)
     parts += baseline_tables(document)
     parts += beside_tables(document)
     parts += published_tables(document)

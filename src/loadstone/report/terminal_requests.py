@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from loadstone.load.totals import MEASURE
+from loadstone.report.foremost import foremost_of_trial, foremost_of_variants
 from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.requests import RequestFigures, RequestRow
 from loadstone.report.terminal_table import figure_table
@@ -19,11 +20,18 @@ from loadstone.units import format_duration
 _DRAIN = "drain"
 
 
-def request_table(result: TrialResult) -> list[RenderableType]:
-    """Every request of a trial with its rate, its times and its errors; nothing if it has none."""
-    rows = [(each.name, request) for each in result.operations for request in each.requests]
-    if not rows:
+def request_table(result: TrialResult, *, in_full: bool = True) -> list[RenderableType]:
+    """Requests of a trial with their rates, times and errors; nothing if it has none.
+
+    Args:
+        result: Of the trial.
+        in_full: All of them, by operation. Otherwise, of many, those that went wrong most often and
+            those that took the most time in all.
+    """
+    every = [(each.name, request) for each in result.operations for request in each.requests]
+    if not every:
         return []
+    rows = every if in_full else foremost_of_trial(every)
     table = figure_table(
         f"Requests, service time in ms, {result.trial}",
         "request", "count", "per s", "mean", "p50", "p95", "p99", "max",
@@ -36,7 +44,7 @@ def request_table(result: TrialResult) -> list[RenderableType]:
         if request.marks:
             name.append(f"\n  {marks_said(request.marks, request.count)}", style="dim")
         table.add_row(name, f"{request.count:,}", rate, *_times(request))
-    return [Text(""), table]
+    return [Text(""), table, *_rest(len(rows), len(every), result.experiment)]
 
 
 def phase_table(result: TrialResult) -> list[RenderableType]:
@@ -56,11 +64,17 @@ def phase_table(result: TrialResult) -> list[RenderableType]:
     return [Text(""), table]
 
 
-def request_tables(document: ReportDocument) -> list[RenderableType]:
-    """The requests of several variants: a part for each variant, all with the same rows."""
-    rows = document.requests
-    if not rows:
+def request_tables(document: ReportDocument, *, in_full: bool = True) -> list[RenderableType]:
+    """The requests of several variants: a part for each variant, all with the same rows.
+
+    Args:
+        document: The report.
+        in_full: As of `request_table`.
+    """
+    every = document.requests
+    if not every:
         return []
+    rows = every if in_full else foremost_of_variants(every)
     known = {each.variant for row in rows for each in row.figures}
     parts = [
         WidePart(variant.name, [_column(rows, variant.name, *column) for column in _COLUMNS])
@@ -85,6 +99,7 @@ def request_tables(document: ReportDocument) -> list[RenderableType]:
     return [
         Text("Requests: service time in ms, medians of the trials", style="bold"),
         WideTables(names, parts, first="request"),
+        *_rest(len(rows), len(every), document.name),
         Text(""),
         *(told if failed else []),
         *(counted if marked else []),
@@ -95,6 +110,17 @@ def classes_said(counts: Mapping[str, int]) -> str:
     """Counts by class, the most frequent first: `status_500 12, reset 3`."""
     ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     return ", ".join(f"{name} {count:,}" for name, count in ranked)
+
+
+def _rest(shown: int, every: int, experiment: str) -> list[RenderableType]:
+    """Which requests a table has, if not all."""
+    if shown == every:
+        return []
+    said = (
+        f"the {shown} of {every} requests that went wrong most often, or took the most time in "
+        f"all; loadstone show {experiment} has every one"
+    )
+    return [Text(said, style="dim")]
 
 
 def _is_told(phase: PhaseTiming) -> bool:

@@ -6,30 +6,50 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.report.model.searching import ScaleFit, ScalePoint, ScaleReport
+from loadstone.report.model.searching import (
+    PublishedCurve,
+    ScaleFit,
+    ScalePoint,
+    ScaleReport,
+)
 from loadstone.report.text import interval, number, percent
 
 
 def scale_tables(scale: ScaleReport) -> list[RenderableType]:
     """The points beside the law, and the law's parameters with their intervals."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for name in (scale.label, scale.unit, "interval", "n", "law", "residual"):
+    of_law = ("law", "residual") if scale.fit else ()
+    for name in (scale.label, scale.unit, "interval", "n", "of linear", *of_law):
         table.add_column(name, justify="right", no_wrap=True)
     for point in scale.points:
-        table.add_row(*_cells(point))
+        table.add_row(*_cells(point, scale.points[0]))
     law = _law(scale.fit) if scale.fit else scale.problem
-    return [table, Text(f"\n{law}", style="dim")] if law else [table]
+    said = [Text(f"\n{law}", style="dim")] if law else []
+    return [table, *said, *(Text(_shape(each), style="dim") for each in scale.published), Text("")]
 
 
-def _cells(point: ScalePoint) -> list[str]:
+def _cells(point: ScalePoint, first: ScalePoint) -> list[str]:
     return [
         f"{point.n:g}",
         number(point.median),
         interval(point.low, point.high),
         str(len(point.values)),
-        "" if point.fitted is None else number(point.fitted),
-        "" if point.residual_percent is None else percent(point.residual_percent),
+        _of_linear(point, first),
+        *([] if point.fitted is None else [number(point.fitted)]),
+        *([] if point.residual_percent is None else [percent(point.residual_percent)]),
     ]
+
+
+def _of_linear(point: ScalePoint, first: ScalePoint) -> str:
+    """Its share of what as many would do that are each as good as the first."""
+    linear = first.median * point.n / first.n
+    return f"{100 * point.median / linear:.0f} %" if linear > 0 else ""
+
+
+def _shape(curve: PublishedCurve) -> str:
+    """A published result as ratios: figures of other machines are not compared."""
+    grown = ", ".join(f"{each.ratio:.2f} at {each.n:g}" for each in curve.points)
+    return f"Published, times the first: {grown} ({curve.title})."
 
 
 def _law(fit: ScaleFit) -> str:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from loadstone.experiments.searching import level_text
 from loadstone.report.model.searching import LevelReport, SearchReport
+from loadstone.report.terminal_limits import limits_of_level
 from loadstone.report.text import number
 from loadstone.units import format_duration
 
@@ -26,7 +27,7 @@ def search_tables(search: SearchReport) -> list[RenderableType]:
     )
     parts.append(Text(f"\nObjective {windows}: {terms}; {approach}.", style="dim"))
     parts += [Text(f"note: {remark}", style="dim") for remark in search.remarks]
-    return parts
+    return parts + limits_of_level(search.first_failure, search.unit)
 
 
 def _levels(search: SearchReport) -> Table:

@@ -11,6 +11,7 @@ from rich.text import Text
 from loadstone.report.headline import figure_of
 from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.trials import MemoryReport
+from loadstone.report.terminal_limits import limits_of_trial
 from loadstone.report.terminal_parts import part_table
 from loadstone.report.terminal_requests import phase_table, request_table
 from loadstone.report.terminal_stalls import stall_table
@@ -45,10 +46,11 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
         parts += [Text(""), _phases(shown, document.metric)]
     if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]
-    parts += request_table(shown)
+    parts += request_table(shown, in_full=in_full)
     parts += trace_tables(shown, in_full=in_full)
     parts += phase_table(shown)
     parts += part_table(shown)
+    parts += limits_of_trial(report.limits)
     if shown.waits:
         parts += [Text(""), _waits(shown.waits)]
     parts += stall_table(shown.trial, report.stalls)

@@ -206,6 +206,19 @@ class PartUsage(Record):
     )
 
 
+class ResourceUse(Record):
+    """How far something that can run out was used while load was measured."""
+
+    resource: str = Field(
+        description="`part processors`, `host processors`, `disk`, `locks`, `threads`, `pool`, ... "
+        "(results.limits)."
+    )
+    part: str = Field(default="", description="Of a system of several parts, the one it is of.")
+    used: float = Field(description="Share, 0 to 1, of what `evidence` says.")
+    full: bool = Field(description="So much that it may limit the system.")
+    evidence: str = Field(description="The figures that say so.")
+
+
 class StepTime(Record):
     """What a step of a trial took."""
 
@@ -270,6 +283,9 @@ class MeasuredPhaseRecord(Record):
     waits: list[Wait] = []
     parts: list[PartUsage] = Field(
         default=[], description="Of a system of several parts: what each took."
+    )
+    limits: list[ResourceUse] = Field(
+        default=[], description="As of a trial, over this phase; empty in older results."
     )
     steady_state: SteadyStateRecord | None = None
     generator: GeneratorHealth | None = None
@@ -363,6 +379,10 @@ class LevelRecord(Record):
     response: LatencySummary | None = Field(
         default=None, description="Of the operations that are judged, together."
     )
+    limits: list[ResourceUse] = Field(
+        default=[],
+        description="As of a trial, over a level that does not hold; empty in older results.",
+    )
 
     @property
     def of_system(self) -> bool:
@@ -449,6 +469,12 @@ class TrialResult(Record):
         default=[],
         description="Of a system of several parts, and of a server with a quota: what each took "
         "over all measured phases.",
+    )
+    limits: list[ResourceUse] = Field(
+        default=[],
+        description="What was looked at for what limits the system, the likeliest limit first; "
+        "none is `full`: not found. Of a trial with several measured phases each has its own. "
+        "Empty of the levels of a search, which have their own, and in older results.",
     )
     checks: list[CheckResult] = []
     factors: list[FactorReading] = []

@@ -106,6 +106,8 @@ class Workload(ABC, Generic[T]):
     """Parameters that it searches for passwords itself, and of which it repeats nothing then."""
     measures_places: ClassVar[bool] = False
     """Its tests are of where the data lie: nothing is measured of that besides."""
+    before_others: ClassVar[Mapping[str, Any]] = {}
+    """Parameters with which it measures a place before what stands on it; of one that does so."""
     decides: ClassVar[frozenset[str]] = frozenset()
     """Fields of a profile that the workload fills in itself (`loaded`): nobody else may."""
     rebuilds: ClassVar[bool] = False

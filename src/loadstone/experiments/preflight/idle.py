@@ -35,13 +35,6 @@ def idle_fields(experiment: Experiment) -> dict[Path, str]:
     return found | dict(_varied(experiment)) | design_of(experiment).idle(experiment)
 
 
-def _idle_with_workload(experiment: Experiment) -> dict[Path, str]:
-    from loadstone.workloads.registry import workload_of
-
-    said = workload_of(experiment.workload).idle(experiment.profile)
-    return {("profile", name): why for name, why in said.items()}
-
-
 def _varied(experiment: Experiment) -> Iterator[tuple[Path, str]]:
     """Fields that every configuration of the design sets anew."""
     if isinstance(experiment.design, SearchDesign):

@@ -54,7 +54,7 @@ def _without_server(system: TargetSpec, outage: OutageSpec) -> Iterator[str]:
     except LoadstoneError as error:
         yield error.message
         return
-    servers = list(found.undivided())
+    servers = [found] if at_address(found.spec) else list(found.undivided())
     for each in servers:
         if not each.kind.serves:
             yield f"{each.spec.engine} has no server that could be out of service"

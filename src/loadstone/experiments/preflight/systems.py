@@ -12,7 +12,7 @@ from loadstone.spec.target import TargetSpec
 from loadstone.targets.address import password
 from loadstone.targets.base import Target
 
-_OF_SOME = ("ca", "reset", "reset_timeout_s", "sources")
+_OF_SOME = ("accounts", "ca", "reset", "reset_timeout_s", "sources")
 """Fields that only some targets have."""
 
 

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from loadstone.report.model.baselines import BaselineReport
 from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.held import HeldReport
+from loadstone.report.model.limits import LimitReport
 from loadstone.report.model.parts import PartRow
 from loadstone.report.model.published import BesideReport, PublishedReport, ReferenceReport
 from loadstone.report.model.requests import RequestRow
@@ -62,6 +64,14 @@ class ReportDocument(Record):
     )
     parts: list[PartRow] = Field(
         default=[], description="Of a system of several parts: what each took of the machine."
+    )
+    held: HeldReport | None = Field(
+        default=None, description="What each configuration held of its users."
+    )
+    limits: list[LimitReport] = Field(
+        default=[],
+        description="What limited the system in the trials of each variant; none of a search, "
+        "whose levels have their own.",
     )
     search: SearchReport | None = None
     scale: ScaleReport | None = None

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from loadstone.report.model.limits import LimitReport
 from loadstone.results.record import LevelReason, Record, WorstFigure
 
 
@@ -34,6 +35,9 @@ class LevelReport(Record):
     max_ms: float | None
     reasons: list[LevelReason]
     worst: list[WorstFigure]
+    limit: LimitReport | None = Field(
+        default=None, description="What limited the system; None of a level that holds."
+    )
 
 
 class SearchReport(Record):
@@ -104,14 +108,37 @@ class ScaleFit(Record):
     curve: list[CurvePoint] = Field(description="Within the measured range only.")
 
 
+class PublishedPoint(Record):
+    """A published figure at one N."""
+
+    n: float
+    value: float
+    ratio: float = Field(description="To that at the least N.")
+
+
+class PublishedCurve(Record):
+    """A published result over the same N: its shape is compared, never its figures."""
+
+    name: str
+    title: str
+    unit: str
+    points: list[PublishedPoint]
+
+
 class ScaleReport(Record):
     """How a metric grows with N."""
 
     over: str = Field(description="The factor: `profile.users`, `host.server.cpus`.")
     label: str = Field(description="What N counts: `users`, `processors`.")
+    users_each: float | None = Field(
+        default=None, description="Users for each one of N; None: as many at every N."
+    )
     metric: str
     unit: str
     text: str = Field(description="The result in a sentence.")
     points: list[ScalePoint]
     fit: ScaleFit | None
     problem: str = Field(default="", description="Why there is no fit.")
+    published: list[PublishedCurve] = Field(
+        default=[], description="Where users are in proportion to N there too."
+    )

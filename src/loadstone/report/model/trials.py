@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from loadstone.report.model.limits import LimitReport
 from loadstone.results.record import Record, TrialResult
 
 
@@ -181,5 +182,8 @@ class TrialReport(Record):
     steps: list[StepReport] = []
     stalls: StallReport | None = Field(
         default=None, description="None: too short, or nothing was measured."
+    )
+    limits: list[LimitReport] = Field(
+        default=[], description="What limited the system, of each measured phase."
     )
     memory: MemoryReport | None = Field(default=None, description="None: nothing was told.")

@@ -59,6 +59,13 @@ class ReferenceTable(Record):
         return next(column for column in self.columns if column.name == name)
 
 
+class ReferenceCurve(Record):
+    """What of the first table grows with the system, users in proportion."""
+
+    column: str = Field(description="Of its N: a number in each row.")
+    over: str = Field(description="What N counts, as a scale calls it: `nodes`.")
+
+
 class Reference(Record):
     """A published result."""
 
@@ -82,10 +89,15 @@ class Reference(Record):
     )
     metric: str = Field(description="Column of the first table that comparisons are about.")
     tables: list[ReferenceTable] = Field(min_length=1)
+    curve: ReferenceCurve | None = Field(
+        default=None, description="None: its rows are of no system that grows."
+    )
     remarks: list[str] = Field(default=[], description="What a reader must know, in plain words.")
 
     @model_validator(mode="after")
     def _headline(self) -> Reference:
-        if self.metric not in {column.name for column in self.tables[0].columns}:
-            raise ValueError(f"the first table has no column {self.metric!r}")
+        known = {column.name for column in self.tables[0].columns}
+        for name in (self.metric, self.curve.column if self.curve else self.metric):
+            if name not in known:
+                raise ValueError(f"the first table has no column {name!r}")
         return self

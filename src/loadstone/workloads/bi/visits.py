@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from loadstone.errors import WrongInputError
@@ -82,6 +82,9 @@ def scenario_of(
     further = {
         name: value for name, value in actions.scenario.items() if retries or name != "retry"
     }
+    if "classes" in further:
+        present = {*names, LOG_IN, LOG_OUT} & actions.steps.keys()
+        further["classes"] = list(_classes_among(present, further["classes"]))
     scenario: dict[str, Any] = {
         **further,
         "first": {FIRST: 1.0},
@@ -101,6 +104,20 @@ def scenario_of(
     if log_out := actions.steps.get(LOG_OUT):
         scenario["log_out"] = {"steps": list(log_out)}
     return scenario
+
+
+def _classes_among(
+    present: Collection[str], classes: Iterable[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Classes of errors without the operations that people do not come to.
+
+    One that is of such operations only is left out: without any it would be of all.
+    """
+    for each in classes:
+        named = each.get("operations", [])
+        left = [name for name in named if name in present]
+        if left or not named:
+            yield {**each, "operations": left}
 
 
 def chart_of(name: str) -> str:

@@ -13,7 +13,7 @@ from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Noti
 from loadstone.spec.dashboards import LOG_IN, LOG_OUT, Content, default_content
 from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.bi import BiServer
-from loadstone.targets.capabilities import BI, FIRST_VISITS
+from loadstone.targets.capabilities import BI, FIRST_VISITS, MANY_ACCOUNTS
 from loadstone.workloads.base import (
     NO_WAITS,
     THINK_TIME_CAP,
@@ -40,6 +40,8 @@ from loadstone.workloads.search import LoadSearch, SearchIncrements
 _BYTES_AT_1 = 1.4e9
 """Of the star in a warehouse, with its keys."""
 _LOAD_SESSIONS = 4
+_FEW_ACCOUNTS = 500
+"""That are made one by one in some minutes."""
 
 
 class BiSearch(LoadSearch):
@@ -91,8 +93,15 @@ class BusinessIntelligence(Workload[BiServer]):
         return reached(self.parameters.ways)
 
     def needs(self) -> frozenset[str]:
-        """Static files, where browsers ask for them."""
-        return self.requires | ({FIRST_VISITS} if self.parameters.first_visit else set())
+        """Static files, where browsers ask for them; accounts, where there are many people."""
+        visits = {FIRST_VISITS} if self.parameters.first_visit else set()
+        many = {MANY_ACCOUNTS} if self.parameters.accounts > _FEW_ACCOUNTS else set()
+        return self.requires | visits | many
+
+    @classmethod
+    def fitting(cls, capabilities: frozenset[str]) -> dict[str, Any]:
+        """Fewer people, where each account takes a while to be made."""
+        return {} if MANY_ACCOUNTS in capabilities else {"accounts": 100}
 
     # -- data ----------------------------------------------------------------------------------
     def data_key(self) -> dict[str, Any]:

@@ -70,6 +70,7 @@ class Storage(Workload[Target]):
     checks = (DONE, READ_BACK, *catalogue_checks.CHECKS)
     judges_generator = True
     measures_places = True
+    before_others: ClassVar[Mapping[str, Any]] = {"profile": "database"}
     decides: ClassVar[frozenset[str]] = frozenset(
         {
             *("load", "users", "rate_per_s", "arrival", "sessions", "queue", "backlog", "drain"),
