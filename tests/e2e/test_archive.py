@@ -120,7 +120,8 @@ def moving(session: Session, archive: str | None, measure: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("archive", long_but([None], [None, PLACE]))
+@LONG
+@pytest.mark.parametrize("archive", [None, PLACE])
 def test_closed_segments_move_to_the_second_place(session: Session, archive: str | None) -> None:
     """Two trials: the second must not find what the first has moved."""
     ended = session.run("run", str(moving(session, archive, "6s")), "--repeats", "2", "--json")
@@ -167,7 +168,7 @@ def outage(session: Session, kind: str, **fields: Any) -> Path:
 @pytest.mark.parametrize(
     ("kind", "engine", "path"),
     long_but(
-        [("pause", "postgresql", "staged"), ("kill", "mariadb", "direct")],
+        [("kill", "mariadb", "direct")],
         [
             ("pause", "postgresql", "staged"),
             *product(["pause", "kill"], ["postgresql", "mariadb"], ["direct"]),

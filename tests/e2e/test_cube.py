@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from lengths import LONG, long_but
+from lengths import LONG
 from session import Session, until
 from stepped import check_cycles, check_retrieval, metrics, skip_without, steps
 
@@ -52,7 +52,7 @@ def test_three_cycles_and_retrieval_on_each_engine(
 @pytest.mark.parametrize(
     ("engine", "size"),
     [
-        pytest.param("duckdb", SMALL, id="duckdb"),
+        pytest.param("duckdb", SMALL, marks=LONG, id="duckdb"),
         *(pytest.param(each, LARGER, marks=LONG, id=f"{each}, larger") for each in ENGINES),
     ],
 )
@@ -74,7 +74,8 @@ def test_a_cube_made_with_the_data_is_only_asked(own: Session, engine: str) -> N
     check_retrieval(trial_of(own, *LARGER, *given))
 
 
-@pytest.mark.parametrize("cycles", long_but(["1"], ["0", "1"]))
+@LONG
+@pytest.mark.parametrize("cycles", ["0", "1"])
 def test_users_think_between_grids_but_steps_do_not_wait(own: Session, cycles: str) -> None:
     paced = ("--param", f"cycles={cycles}", "--think-time", "200ms")
     ended = own.run("run", "cube", *SMALL, *paced, "--json")

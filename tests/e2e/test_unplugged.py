@@ -31,6 +31,7 @@ def _read(trial: Path) -> TrialResult:
     return TrialResult.model_validate_json((trial / "result.json").read_text())
 
 
+@LONG
 def test_control_c_keeps_what_was_measured(session: Session) -> None:
     run = session.start("run", *A_MINUTE)
     trial = session.measuring()
@@ -252,7 +253,8 @@ def of_sqlite(session: Session) -> AbstractContextManager[Any]:
     return sqlite3.connect(made_by(session) / "data" / "loadstone.db", timeout=60)
 
 
-@pytest.mark.parametrize("of", long_but([of_sqlite], [of_sqlite, of_postgresql]))
+@LONG
+@pytest.mark.parametrize("of", [of_sqlite, of_postgresql])
 def test_corrupted_counter_fails_the_trial(
     session: Session, of: Callable[[Session], AbstractContextManager[Any]]
 ) -> None:

@@ -78,7 +78,8 @@ def record_of(result: TrialResult) -> DurabilityRecord:
     return result.durability
 
 
-@pytest.mark.parametrize("kills", long_but([2], [2, 3]))
+@LONG
+@pytest.mark.parametrize("kills", [2, 3])
 def test_kills_are_survived_and_the_planted_loss_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:

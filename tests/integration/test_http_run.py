@@ -171,7 +171,7 @@ def test_a_server_that_is_not_there_is_named_before_anything_begins() -> None:
 
 def test_a_server_that_goes_away_under_load_is_told_by_its_errors(tmp_path: Path) -> None:
     with running_nginx() as server, Session(tmp_path) as user:
-        profile = {"measure": "4s"}
+        profile = {"measure": "8s"}
         path = experiment(server.url, scenario(ABOUT), profile=profile)
         process = user.start("run", str(path))
         user.measuring()

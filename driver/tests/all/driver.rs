@@ -154,7 +154,8 @@ fn a_backlog_is_drained_before_the_next_phase() {
 #[test]
 fn a_backlog_is_discarded_and_counted() {
     let (run, drained, discarded) = overloaded("discard", 500);
-    assert!(drained == 0 && discarded > 0);
+    // One may begin between the end of the arrivals and the order to discard.
+    assert!(discarded > drained, "{drained} {discarded}");
     assert_eq!(operations(&run.frames, "over", "noop") + discarded, 200);
 }
 
