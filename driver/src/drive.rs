@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 
 use crate::clock::Clock;
 use crate::phase_recorders::PhaseIndex;
@@ -226,7 +227,11 @@ async fn make<S: Session>(
     let ((outcome, requests), mut waited) = {
         let retry = &manner.retry;
         let persistence = pin!(persist(user, operation, due, recorder, clock, stop, retry));
-        noting_waits(persistence).await
+        let noting = NotingWaits {
+            future: persistence,
+            waited: false,
+        };
+        noting.await
     };
     if manner.delay_ns > 0 && ended_well(&outcome) {
         let over = clock.sleep_until(clock.now_ns() + manner.delay_ns);
@@ -294,17 +299,23 @@ fn ended_well(outcome: &Outcome) -> bool {
     )
 }
 
-/// What `future` gives, and whether it ever had to wait. It is pinned by the caller: a future that is
+/// What a future gives, and whether it ever had to wait. It is pinned by the caller: a future that is
 /// handed over by value has room kept for it twice, and every user keeps it for good.
-async fn noting_waits<T>(mut future: Pin<&mut impl Future<Output = T>>) -> (T, bool) {
-    let mut waited = false;
-    let value = std::future::poll_fn(|context| {
-        let poll = future.as_mut().poll(context);
-        waited |= poll.is_pending();
-        poll
-    })
-    .await;
-    (value, waited)
+struct NotingWaits<'a, F> {
+    future: Pin<&'a mut F>,
+    waited: bool,
+}
+
+impl<F: Future> Future for NotingWaits<'_, F> {
+    type Output = (F::Output, bool);
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let poll = self.future.as_mut().poll(context);
+        self.waited |= poll.is_pending();
+        let waited = self.waited;
+        poll.map(|value| (value, waited))
+    }
 }
 
 fn settle<S>(user: &mut User<S>, recorder: &impl Record, outcome: &Outcome) {
