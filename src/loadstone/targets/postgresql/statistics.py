@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
-from loadstone.errors import TargetError
 from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql import counters
-from loadstone.targets.postgresql.client import as_target_error, connect
-from loadstone.targets.postgresql.waits import PROBE_NAME
+from loadstone.targets.postgresql.asking import AskingProbe
 from loadstone.targets.probing import CountersProbe
 
-if TYPE_CHECKING:
-    import psycopg
 
-
-class StatisticsProbe(CountersProbe):
+class StatisticsProbe(AskingProbe, CountersProbe):
     """Deltas of the pg_stat_* views."""
 
     name = "postgresql"
@@ -27,22 +21,14 @@ class StatisticsProbe(CountersProbe):
     )
 
     def __init__(self, connection: ServerConnection) -> None:
-        super().__init__()
-        self._to = connection
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        super().__init__(connection)
         self._query = ""
         self._levels: dict[str, float] = {}
 
     def connect(self) -> None:
         """Connects and chooses the query for the server's version."""
-        self._connection = connect(self._to, PROBE_NAME)
-        self._query = counters.query(self._connection.info.server_version // 10_000)
-
-    def disconnect(self) -> None:
-        """Disconnects."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        super().connect()
+        self._query = counters.query(self.version())
 
     def sample(self, t_s: float) -> list[Sample]:
         """Rates since the last sample, and levels now."""
@@ -83,12 +69,8 @@ class StatisticsProbe(CountersProbe):
 
     def read_counters(self) -> dict[str, float]:
         """One row with all of them."""
-        connection = self._connection
-        if connection is None:
-            raise TargetError("not connected")
-        with as_target_error():
-            cursor = connection.execute(self._query, prepare=True)
-            row = cursor.fetchone()
+        cursor = self.asked(self._query)
+        row = cursor.fetchone()
         if row is None or cursor.description is None:
             return {}
         names = [column.name for column in cursor.description]

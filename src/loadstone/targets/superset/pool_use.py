@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
 
-from loadstone.errors import TargetError
 from loadstone.results import limits
 from loadstone.results.record import ResourceUse
 from loadstone.results.sample import Sample
 from loadstone.targets.connection import ServerConnection
-from loadstone.targets.postgresql.client import as_target_error, connect
-from loadstone.targets.postgresql.waits import PROBE_NAME
-from loadstone.targets.probing import ServerProbe
-
-if TYPE_CHECKING:
-    import psycopg
+from loadstone.targets.postgresql.asking import PROBE_NAME, AskingProbe
 
 TAKEN_SHARE = 0.5
 """All are in use for so much of the time: the next request waits for one."""
@@ -36,7 +29,7 @@ class Taken:
     connections: float
 
 
-class PoolProbe(ServerProbe):
+class PoolProbe(AskingProbe):
     """Asks PostgreSQL twice a second: a connection that the pool has back is idle there.
 
     A request has its connection from its first statement to its end, most of the time between two
@@ -53,21 +46,9 @@ class PoolProbe(ServerProbe):
             catalogue: The database that the pools are of.
             most: Connections of all pools together.
         """
-        super().__init__()
-        self._to = catalogue
+        super().__init__(catalogue)
         self._most = most
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._seen: list[Taken] = []
-
-    def connect(self) -> None:
-        """Connects."""
-        self._connection = connect(self._to, PROBE_NAME)
-
-    def disconnect(self) -> None:
-        """Disconnects."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def sample(self, t_s: float) -> list[Sample]:
         """Those in use now."""
@@ -82,11 +63,7 @@ class PoolProbe(ServerProbe):
         return pool_uses([each for each in self._seen if from_s <= each.t_s <= to_s], self._most)
 
     def _count(self) -> float:
-        connection = self._connection
-        if connection is None:
-            raise TargetError("not connected")
-        with as_target_error():
-            row = connection.execute(_IN_USE, prepare=True).fetchone()
+        row = self.asked(_IN_USE).fetchone()
         return float(row[0]) if row else 0.0
 
 
