@@ -146,6 +146,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
 def _load(folder: RecordedExperiment) -> str:
     """The load of the experiment, and the factors by which that of its trials differs from it.
 
+    Where the design gives every trial a load of its own, it is that of the first.
     Empty for a workload that this Loadstone cannot read: of another release, for instance. So it
     is for a system that it cannot run: what was imported had a load of its own.
     """
@@ -153,9 +154,16 @@ def _load(folder: RecordedExperiment) -> str:
     try:
         target_for(base.target)
         text = _arrival(base)
-        differing = [trial.plan for trial in folder.trials if _arrival(trial.plan) != text]
+        arrivals = [_arrival(trial.plan) for trial in folder.trials]
     except WrongInputError:
         return ""
+    if arrivals and text not in arrivals:
+        text = arrivals[0]
+    differing = [
+        trial.plan
+        for trial, arrival in zip(folder.trials, arrivals, strict=True)
+        if arrival != text
+    ]
     factors = {change.factor for plan in differing for change in plan.variant.changes}
     varied = sorted(factor for factor in factors if factor.startswith(("profile.", "workload.")))
     return f"{text}; varied: {', '.join(varied)}" if varied else text
