@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import pytest
 from lengths import long_but
+from target_context import context_in
 
 from loadstone.errors import TargetError
-from loadstone.journal import Journal, open_journals
+from loadstone.journal import open_journals
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec, default_server
-from loadstone.targets.base import TargetContext
 from loadstone.targets.database import Database
 from loadstone.targets.mariadb import OwnedMariaDB
 from loadstone.targets.mariadb.binaries import find as find_mariadb
@@ -105,11 +105,6 @@ def open_folder() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
-
-
-def context_in(folder: Path, *, force: bool = False) -> TargetContext:
-    journal = Journal(folder / "journal.jsonl", "pytest")
-    return TargetContext(journal=journal, owner="pytest", force=force)
 
 
 @pytest.fixture

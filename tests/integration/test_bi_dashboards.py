@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import context_in
+from target_context import context_in
 
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.results.answers import KeptAnswer

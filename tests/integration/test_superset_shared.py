@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from command_line import process
-from integration.conftest import context_in
 from integration.postgresql_server import running_postgresql
 from lengths import LONG
 from session import until
 from superset_runs import installed
+from target_context import context_in
 
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.superset import Superset, catalogue, removal
