@@ -8,15 +8,34 @@ from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
+from pydantic import ValidationError
+
 from loadstone.spec.model import Experiment
+from loadstone.spec.problems import dotted, problems_of
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.http.target import connection_to
 from loadstone.targets.web import WebConnection
 from loadstone.workloads.http.parameters import WebParameters
+from loadstone.workloads.http.scenario import Scenario
 from loadstone.workloads.http.workload import WebScenario
 
 URL = "http://127.0.0.1:8080"
 PAGE: dict[str, Any] = {"name": "page", "steps": [{"get": "/"}]}
+
+
+def problems(given: dict[str, Any]) -> dict[str, str]:
+    """What is wrong in a scenario, by its place; nothing if it is right."""
+    try:
+        Scenario.model_validate(given)
+    except ValidationError as error:
+        found = problems_of(error, Scenario, given)
+        return {dotted(each.path): each.message for each in found}
+    return {}
+
+
+def driver(given: dict[str, Any]) -> dict[str, Any]:
+    """What the driver is told of a scenario."""
+    return Scenario.model_validate(given).driver(None, {})
 
 
 def scenario(**fields: Any) -> dict[str, Any]:

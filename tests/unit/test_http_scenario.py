@@ -5,27 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
-from sample_web import PAGE, of_steps, scenario
+from sample_web import PAGE, driver, of_steps, problems, scenario
 
-from loadstone.spec.problems import dotted, problems_of
 from loadstone.workloads.http.scenario import Scenario
 from loadstone.workloads.http.waits import ThinkTime
 
 STEPS = {"steps": [{"get": "/"}]}
-
-
-def problems(given: dict[str, Any]) -> dict[str, str]:
-    try:
-        Scenario.model_validate(given)
-    except ValidationError as error:
-        found = problems_of(error, Scenario, given)
-        return {dotted(each.path): each.message for each in found}
-    return {}
-
-
-def driver(given: dict[str, Any]) -> dict[str, Any]:
-    return Scenario.model_validate(given).driver(None, {})
 
 
 def step(given: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
-from sample_web import of_steps, scenario, workload
+from sample_web import driver, of_steps, problems, scenario, workload
 
-from loadstone.spec.problems import dotted, problems_of
 from loadstone.workloads.base import LoadContext
 from loadstone.workloads.http.checks import is_wrong
 from loadstone.workloads.http.classes import FAULTS
@@ -30,19 +28,6 @@ DEFAULTS = {
     "longest_s": 10.0,
     "jitter": True,
 }
-
-
-def problems(given: dict[str, Any]) -> dict[str, str]:
-    try:
-        Scenario.model_validate(given)
-    except ValidationError as error:
-        found = problems_of(error, Scenario, given)
-        return {dotted(each.path): each.message for each in found}
-    return {}
-
-
-def driver(given: dict[str, Any]) -> dict[str, Any]:
-    return Scenario.model_validate(given).driver(None, {})
 
 
 def request(**fields: Any) -> dict[str, Any]:
