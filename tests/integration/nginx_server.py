@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -106,12 +107,16 @@ class NginxServer:
         return [Path(line).stem for line in text.splitlines()]
 
     def kill(self) -> None:
-        """Ends it at once, its worker too."""
-        for child in _children(self.process.pid):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, 9)
+        """Ends it at once, its worker too.
+
+        The parent first: it would start another worker for one that ended.
+        """
+        workers = _children(self.process.pid)
         self.process.kill()
         self.process.wait()
+        for worker in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
 
 
 @contextlib.contextmanager
