@@ -77,10 +77,9 @@ class StartOption(HostSetting):
         return f"absent: CPU {cpulist.shown(missing)} is offline" if missing else None
 
     def _limit(self, level: Level) -> str | None:
-        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        above = hard != resource.RLIM_INFINITY and int(self.check(level)) > hard
-        if above and not has_capability(CAP_SYS_RESOURCE):
-            return f"denied: Loadstone may not raise its hard limit of {hard} (CAP_SYS_RESOURCE)"
+        most = most_open_files(self.machine)
+        if int(self.check(level)) > most:
+            return f"denied: Loadstone may not raise its hard limit of {most} (CAP_SYS_RESOURCE)"
         return None
 
 
@@ -217,6 +216,21 @@ def _inherited(name: str) -> str:
         cpu = bounds_of().cpu
         return NO_QUOTA if cpu is None else f"{cpu.cpus:g}"
     return cpulist.shown(os.sched_getaffinity(0))
+
+
+def most_open_files(machine: Machine) -> int:
+    """Files that a server which is started here may be allowed to open.
+
+    Args:
+        machine: This one.
+
+    Returns:
+        The hard limit of this process; what the kernel allows where it may be raised.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    most = _most_files(machine)
+    unbound = hard == resource.RLIM_INFINITY or has_capability(CAP_SYS_RESOURCE)
+    return most if unbound else min(hard, most)
 
 
 def _most_files(machine: Machine) -> int:

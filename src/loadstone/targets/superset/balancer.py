@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import TargetError, WrongInputError
+from loadstone.host.machine import Machine
+from loadstone.host.process import most_open_files
 from loadstone.placements import programs
 from loadstone.probes.base import Probe
 from loadstone.results.record import FactorReading, ResourceUse
@@ -140,15 +142,24 @@ class Balancer(SupersetPart[Haproxy]):
             raise WrongInputError(
                 f"the balancer has no setting {name!r}; {near(name, tuple(_DEFAULTS))}"
             )
-        _checked(name, level)
+        checked = _checked(name, level)
+        if name == _MAXCONN and int(checked) > (most := _most_connections()):
+            raise WrongInputError(
+                f"maxconn = {int(checked):,} needs {_files_for(int(checked)):,} open files, and this "
+                f"machine lets a process of yours have {_files_for(most):,}",
+                advice=f"raise the hard limit (ulimit -Hn), or write {most:,} at most",
+            )
         return SettingInfo(name, needs="restart", default=str(_DEFAULTS[name]))
 
     @classmethod
     def for_sessions(cls, spec: TargetSpec, sessions: int) -> dict[str, Level]:
-        """`maxconn`, where the limit of open files does not allow so many anyway."""
+        """`maxconn`, where the limit of open files does not allow so many anyway.
+
+        It is what the limit can be raised to, if that is less.
+        """
         if _MAXCONN in spec.settings or _files_for(sessions) <= _files_allowed():
             return {}
-        return {_MAXCONN: sessions}
+        return {_MAXCONN: min(sessions, _most_connections())}
 
     # -- life ----------------------------------------------------------------------------------
     def make_server(self, folder: Path, log: Path) -> Haproxy:
@@ -325,6 +336,10 @@ def _files_allowed() -> int:
 
 def _files_for(connections: int) -> int:
     return 2 * connections + _OWN_FILES
+
+
+def _most_connections() -> int:
+    return (most_open_files(Machine()) - _OWN_FILES) // 2
 
 
 def _is_free(port: int) -> bool:
