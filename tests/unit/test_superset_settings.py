@@ -194,9 +194,20 @@ def test_a_port_that_somebody_has_is_named_before_anything_begins() -> None:
 
 def test_the_balancer_gets_room_for_many_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(balancer, "_files_allowed", lambda: 20_000)
+    monkeypatch.setattr(balancer, "most_open_files", lambda _: 1_000_000)
     spec = TargetSpec(engine="superset")
     assert Superset.for_sessions(spec, 100) == {}
     assert Superset.for_sessions(spec, 5000) == {"balancer.maxconn": 30_000}
+
+
+def test_the_balancer_gets_no_more_than_the_limit_can_be_raised_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(balancer, "_files_allowed", lambda: 20_000)
+    monkeypatch.setattr(balancer, "most_open_files", lambda _: 20_000)
+    assert Superset.for_sessions(TargetSpec(engine="superset"), 5000) == {"balancer.maxconn": 9900}
+    with pytest.raises(WrongInputError, match=r"maxconn = 9,901 needs 20,002 open files"):
+        Balancer.setting(TargetSpec(engine="haproxy"), "maxconn", 9901)
 
 
 @pytest.mark.parametrize(
