@@ -5,17 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from loadstone.protocol.traces import Traces
+from loadstone.results.base import Record
+from loadstone.results.graduated import GraduatedRecord
+from loadstone.results.machine_state import LabCost, ProcessorStates, Temperature
+from loadstone.results.power import PowerRecord
 from loadstone.spec.base import Level
 from loadstone.spec.model import OutageKind
-
-
-class Record(BaseModel):
-    """Base of all recorded values."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Status(StrEnum):
@@ -50,6 +48,11 @@ class MetricValue(Record):
     unit: str
     higher_is_better: bool | None = None
     label: str = ""
+    mark: str = Field(
+        default="",
+        description="Of a figure from a meter that is none: `simulated` (read below another root, "
+        "or from a mock), `estimated` (from a stated model), or both.",
+    )
 
 
 class LatencySummary(Record):
@@ -186,6 +189,15 @@ class PhaseTiming(Record):
     errors: dict[str, int] = Field(
         default={}, description="Operations of it that failed, by class; empty in older results."
     )
+    drain_s: float = Field(
+        default=0.0,
+        description="How long after the end of the arrivals it ended; 0 in older results.",
+    )
+
+    @property
+    def loaded_to_s(self) -> float:
+        """The end of the arrivals: what comes after it works a backlog off."""
+        return max(self.from_s, self.to_s - self.drain_s)
 
 
 class PartUsage(Record):
@@ -289,6 +301,16 @@ class MeasuredPhaseRecord(Record):
     )
     steady_state: SteadyStateRecord | None = None
     generator: GeneratorHealth | None = None
+    power: list[PowerRecord] = Field(
+        default=[], description="What each meter read, over this phase without its drain."
+    )
+    lab: LabCost | None = Field(
+        default=None, description="What the lab itself took; None in older results."
+    )
+    processors: ProcessorStates | None = Field(
+        default=None, description="With meters: clocks and idle states of the processors."
+    )
+    temperatures: list[Temperature] = Field(default=[], description="With meters: each sensor.")
 
 
 class DriftRecord(Record):
@@ -476,6 +498,20 @@ class TrialResult(Record):
         "none is `full`: not found. Of a trial with several measured phases each has its own. "
         "Empty of the levels of a search, which have their own, and in older results.",
     )
+    power: list[PowerRecord] = Field(
+        default=[],
+        description="What each meter read over all measured phases, without what lies between "
+        "them and without their drains.",
+    )
+    lab: LabCost | None = Field(
+        default=None, description="What the lab itself took then; None in older results."
+    )
+    processors: ProcessorStates | None = Field(
+        default=None, description="With meters: clocks and idle states of the processors then."
+    )
+    temperatures: list[Temperature] = Field(
+        default=[], description="With meters: each sensor then."
+    )
     checks: list[CheckResult] = []
     factors: list[FactorReading] = []
     data: dict[str, float] = Field(
@@ -493,6 +529,9 @@ class TrialResult(Record):
     )
     levels: list[LevelRecord] = Field(
         default=[], description="Of a trial of a search: the levels that it tried, in order."
+    )
+    graduated: GraduatedRecord | None = Field(
+        default=None, description="Of a trial whose load went through levels."
     )
     judged_by: str = Field(
         default="",

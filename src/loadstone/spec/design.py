@@ -24,6 +24,12 @@ class RunDesign(Spec):
     )
 
 
+class GraduateDesign(Spec):
+    """One configuration, repeated, under the graduated load of the profile."""
+
+    kind: Literal["graduate"] = "graduate"
+
+
 MOST_LOOKED_BLOCKS = 200
 """Of an experiment that looks at its verdicts on the way."""
 
@@ -222,6 +228,7 @@ class ScaleDesign(Spec):
 
 Design = Annotated[
     RunDesign
+    | GraduateDesign
     | CompareDesign
     | LadderDesign
     | SweepDesign

@@ -8,10 +8,10 @@ from typing import Any
 from loadstone.units import format_duration
 
 DURATIONS = (
-    *("warm_up", "ramp", "gather", "measure", "drain", "think_time", "delay"),
-    *("window", "longest", "soak", "after", "for"),
+    *("warm_up", "ramp", "gather", "measure", "drain", "think_time", "delay", "ramp_down"),
+    *("window", "longest", "soak", "after", "for", "every"),
 )
-"""Fields of profile, design and outage that hold seconds and are written with a unit."""
+"""Fields of profile, design, outage and meters that hold seconds and are written with a unit."""
 
 
 def durations_as_text(part: Mapping[str, Any]) -> dict[str, Any]:

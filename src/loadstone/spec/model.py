@@ -9,12 +9,16 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from loadstone.spec.base import Level, Spec
 from loadstone.spec.design import Design, Failure, RunDesign
+from loadstone.spec.meters import MACHINE_ROOT, Meters
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
 from loadstone.units import Duration, Percent
 
 EXPERIMENT_VERSION: Literal[1] = 1
 MOST_MARGIN_PERCENT = 100.0
+HOURS_OF_A_YEAR = 8760.0
+MOST_HOURS_OF_A_YEAR = 8784.0
+"""Of a leap year."""
 
 
 class WorkloadSpec(Spec):
@@ -79,6 +83,19 @@ class Price(Spec):
         return self
 
 
+class EnergyPrice(Spec):
+    """What energy costs where the system stands, for the cost of a year."""
+
+    per_kwh: float = Field(gt=0, description="Of a kWh.")
+    currency: str = "USD"
+    hours: float = Field(
+        default=HOURS_OF_A_YEAR,
+        gt=0,
+        le=MOST_HOURS_OF_A_YEAR,
+        description="How many a year the system runs at the measured mean power.",
+    )
+
+
 class SystemSpec(Spec):
     """What the system under test draws and takes up, as its owner states it."""
 
@@ -86,7 +103,8 @@ class SystemSpec(Spec):
         default=None,
         gt=0,
         description="Average power of the whole system under the measured load: stated, not "
-        "measured. Of a scale, that at its largest N.",
+        "measured; where the experiment's meter has a figure, that counts. Of a scale, that at "
+        "its largest N.",
     )
     rack_units: float | None = Field(
         default=None,
@@ -94,11 +112,17 @@ class SystemSpec(Spec):
         description="Height of the whole system in a rack. Of a scale, that at its largest N.",
     )
     covers: str = Field(default="", description="What is in it: servers, disks, switches.")
+    energy_price: EnergyPrice | None = Field(
+        default=None,
+        description="For the energy cost of a year: `{per_kwh: 0.30, currency: EUR}`.",
+    )
 
     @model_validator(mode="after")
     def _something(self) -> SystemSpec:
-        if self.watts is None and self.rack_units is None:
-            raise ValueError("a system has watts, rack_units, or both: write one, or leave it out")
+        if self.watts is None and self.rack_units is None and self.energy_price is None:
+            raise ValueError(
+                "a system has watts, rack_units or energy_price: write one, or leave it out"
+            )
         return self
 
 
@@ -181,6 +205,17 @@ class Experiment(Spec):
         description="Power and height of the system under test, for users per watt and per rack "
         "unit: `{watts: 3283, rack_units: 10}`.",
     )
+    meters: Meters = Field(
+        default=[],
+        description="Power meters that are read while load runs: `[{kind: powercap}]`; `loadstone "
+        "list meters` says which this machine has. With one there are temperatures, too.",
+    )
+    meters_root: str = Field(
+        default=MACHINE_ROOT,
+        min_length=1,
+        description="Root of the tree in which meters and temperatures are looked for: one that "
+        "imitates a machine. Every figure from another root than `/` is marked simulated.",
+    )
     seed: int = Field(default=42, ge=0, lt=2**63)
 
     @model_validator(mode="before")
@@ -192,6 +227,21 @@ class Experiment(Spec):
         if isinstance(looks, list) and looks and "repeats" not in data:
             return {**data, "repeats": looks[-1]}
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _levels_of_graduate(cls, data: Any) -> Any:
+        """The design `graduate` has a graduated load: an open one, unless users think."""
+        design = data.get("design") if isinstance(data, dict) else None
+        profile = data.get("profile", {}) if isinstance(data, dict) else None
+        if not (isinstance(design, dict) and design.get("kind") == "graduate"):
+            return data
+        if not isinstance(profile, dict):
+            return data
+        usual: dict[str, Any] = {"graduated": {}}
+        if profile.get("think_time", "none") == "none":
+            usual["load"] = "open"
+        return {**data, "profile": {**usual, **profile}}
 
     @property
     def named_metrics(self) -> list[str]:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from loadstone.spec.base import Level, Spec
 from loadstone.spec.design import Failure, LoadedBy
+from loadstone.spec.meters import MACHINE_ROOT, Meters
 from loadstone.spec.model import OutageSpec, Price, WorkloadSpec
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
@@ -96,6 +97,10 @@ class TrialPlan(Spec):
         default=None, description="What the trial is judged by; default: the workload's headline."
     )
     price: Price | None = None
+    meters: Meters = Field(default=[], description="Power meters that are read under its load.")
+    meters_root: str = Field(
+        default=MACHINE_ROOT, description="Root of the tree in which they are looked for."
+    )
     allow_unsafe: bool = False
 
 

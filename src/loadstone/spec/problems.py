@@ -100,9 +100,7 @@ def _path_in_data(detail: ErrorDetails, given: Any) -> Path:
     here, parts = given, detail["loc"]
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
-        is_tag = (
-            isinstance(here, Mapping) and path and path[-1] == "design" and part == here.get("kind")
-        )
+        is_tag = isinstance(here, Mapping) and _of_kinds(parts[:index]) and part == here.get("kind")
         if is_tag and not (last and detail["type"] == "missing"):
             continue
         if _holds(here, part):
@@ -111,6 +109,11 @@ def _path_in_data(detail: ErrorDetails, given: Any) -> Path:
         elif last and detail["type"] in ("missing", "extra_forbidden"):
             path.append(part)
     return tuple(path)
+
+
+def _of_kinds(parts: Sequence[str | int]) -> bool:
+    """Whether what lies there has a kind, whose name pydantic puts next: the design, a meter."""
+    return parts[-1:] == ("design",) or (parts[-2:-1] == ("meters",) and isinstance(parts[-1], int))
 
 
 def _holds(data: Any, part: str | int) -> bool:

@@ -18,6 +18,7 @@ from loadstone.limits import (
     SHORTEST_PHASE_S,
 )
 from loadstone.spec.base import Spec
+from loadstone.spec.graduated import GraduatedLoad, level_name
 from loadstone.spec.think_time import ThinkRange, range_as_text
 from loadstone.spec.user_rate import UserRate, ramp_s
 from loadstone.units import Duration
@@ -35,6 +36,18 @@ class MeasuredPhase(Spec):
         ge=SHORTEST_PHASE_S,
         description="Its length; default: that of the profile.",
     )
+    delay: Duration = Field(default=0.0, description="Without load, before it.")
+    ramp: Duration = Field(default=0.0, description="At its load, before it is measured.")
+    ramp_down: Duration = Field(default=0.0, description="At its load, after it was measured.")
+
+    @property
+    def around(self) -> dict[str, float]:
+        """What lies around it and is not measured: seconds, by name, in order."""
+        return {
+            f"{self.name}: delay": self.delay,
+            f"{self.name}: ramp": self.ramp,
+            f"{self.name}: ramp down": self.ramp_down,
+        }
 
 
 class ProfileSpec(Spec):
@@ -83,6 +96,12 @@ class ProfileSpec(Spec):
         default=[],
         description="Several measured phases, one after the other, each with its own figures. "
         "Default: one of `measure` at the whole load.",
+    )
+    graduated: GraduatedLoad | None = Field(
+        default=None,
+        description="The load goes through levels: 100, 90 ... 10 % of what the system can do, and "
+        "active idle. Of an open load the whole is a rate that is measured first, by users who "
+        "never wait, unless `rate_per_s` gives it; of closed users with think time it is `users`.",
     )
     drain: Duration = Field(
         default=0.0,
@@ -137,23 +156,39 @@ class ProfileSpec(Spec):
     @property
     def idle(self) -> dict[str, str]:
         """The fields that have no effect under this load, with the reason."""
+        of_levels = {} if self.graduated is None else {"measure": _LEVELS_HAVE_LENGTHS}
         if self.load == "open":
-            return {
+            return of_levels | {
                 "users": "an open load has a rate and sessions, not users",
                 "gather": "an open load has no users who come",
             }
         why = "closed users have no rate (an open load has one)"
-        return dict.fromkeys(("arrival", "sessions", "queue", "backlog"), why)
+        return of_levels | dict.fromkeys(("arrival", "sessions", "queue", "backlog"), why)
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether its rate is that of a load at full speed, which is measured first."""
+        return self.graduated is not None and self.load == "open" and self.rate_per_s is None
 
     @property
     def measured(self) -> list[MeasuredPhase]:
         """The measured phases, in order; one at least."""
+        if self.graduated is not None:
+            return [stretch_of(self.graduated, percent) for percent in self.graduated.ordered]
         return self.phases or [MeasuredPhase(name="measure")]
 
     @property
     def measured_s(self) -> float:
         """The length of all measured phases together."""
         return fsum(phase.measure or self.measure for phase in self.measured)
+
+    @property
+    def around_s(self) -> float:
+        """The length of what lies between measured phases, calibrations among it, in seconds."""
+        around_s = fsum(length for phase in self.measured for length in phase.around.values())
+        if self.graduated is None or not self.calibrates:
+            return around_s
+        return around_s + self.graduated.calibrations * self.graduated.stretch.whole_s
 
     @property
     def ramp_s(self) -> float:
@@ -192,7 +227,7 @@ class ProfileSpec(Spec):
 
     @model_validator(mode="after")
     def _rate(self) -> ProfileSpec:
-        if self.load == "open" and self.rate_per_s is None:
+        if self.load == "open" and self.rate_per_s is None and self.graduated is None:
             raise ValueError("an open load needs rate_per_s")
         if self.load == "open" and self.think_time != "none":
             raise ValueError("think times belong to closed users: an open load has a rate")
@@ -205,3 +240,37 @@ class ProfileSpec(Spec):
         if self.load == "closed" and self.rate_per_s is not None:
             raise ValueError("rate_per_s belongs to an open load: write load: open")
         return self
+
+    @model_validator(mode="after")
+    def _levels_possible(self) -> ProfileSpec:
+        if self.graduated is None:
+            return self
+        if self.phases:
+            raise ValueError("graduated has measured phases of its own: leave phases out")
+        if self.load == "closed" and self.think_time in ("none", 0):
+            raise ValueError(
+                "closed users who never wait have no fractions: write load: open for fractions of "
+                "a calibrated rate, or give the users a think_time"
+            )
+        return self
+
+
+_LEVELS_HAVE_LENGTHS = "the levels of a graduated load have lengths of their own"
+
+
+def stretch_of(graduated: GraduatedLoad, percent: float) -> MeasuredPhase:
+    """The measured phase of a level.
+
+    Args:
+        graduated: Which says how long it is.
+        percent: Of the whole load.
+    """
+    stretch = graduated.stretch
+    level = MeasuredPhase(name=level_name(percent), share=percent / 100)
+    lengths_s = {
+        "measure": stretch.measure_s,
+        "delay": stretch.delay_s,
+        "ramp": stretch.ramp_s,
+        "ramp_down": stretch.ramp_down_s,
+    }
+    return level.model_copy(update=lengths_s)
