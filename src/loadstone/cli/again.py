@@ -49,6 +49,8 @@ def again(path: Path, short: ShortForm) -> Written:
         "cache": plan.cache,
         "reload": plan.reload,
         "metric": plan.metric,
+        "meters": [durations_as_text(each.model_dump(exclude_none=True)) for each in plan.meters],
+        "meters_root": plan.meters_root,
         "seed": plan.data_seed,
     }
     if plan.outage is not None:

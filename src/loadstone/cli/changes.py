@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from loadstone.cli.draft import Draft, assignment
-from loadstone.cli.options import SearchForm, option_of, refuse_idle
+from loadstone.cli.options import GraduatedForm, SearchForm, option_of, refuse_idle
 from loadstone.errors import WrongInputError
 from loadstone.experiments.designs.scale import SCALED
 from loadstone.experiments.file import parse_level
@@ -17,6 +17,7 @@ from loadstone.spec.base import Level
 from loadstone.workloads.registry import WORKLOADS
 
 _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
+_MEASURE = ("profile", "measure")
 _RUNG = re.compile(r"(?:(?P<name>[^:=,]+):)?(?P<changes>.+=.*)")
 
 
@@ -166,6 +167,31 @@ def _open_load(draft: Draft, rate: float) -> None:
     if workload is not None and workload.Search.over != "rate" and closed:
         draft.put(("profile", "load"), "open", "--over")
         draft.put(("profile", "rate_per_s"), rate, "--from")
+
+
+def put_graduated(draft: Draft, form: GraduatedForm) -> None:
+    """Makes the draft a graduated load, as its options say.
+
+    The length of a level is what `--measure` says.
+
+    Raises:
+        WrongInputError: If levels are no numbers.
+    """
+    if _kind(draft) != "graduate" and not _is_graduated(draft):
+        draft.put(("design",), {"kind": "graduate"}, "graduate")
+    for name, value in asdict(form).items():
+        if value is not None:
+            told = _numbers([value]) if name == "levels" else value
+            draft.put(("profile", "graduated", name), told, option_of(name))
+    if draft.options.pop(_MEASURE, None):
+        draft.put(
+            ("profile", "graduated", "measure"), draft.data["profile"].pop("measure"), "--measure"
+        )
+
+
+def _is_graduated(draft: Draft) -> bool:
+    profile = draft.data.get("profile")
+    return isinstance(profile, dict) and profile.get("graduated") is not None
 
 
 def put_scale(

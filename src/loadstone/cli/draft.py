@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from loadstone.cli.meters import OPTION as METER
+from loadstone.cli.meters import read_meter
 from loadstone.cli.options import ShortForm
 from loadstone.errors import WrongInputError
 from loadstone.experiments.file import Written, parse_level, read_fields, validate
@@ -167,6 +169,7 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("server", ("target", "server")),
     ("password", ("target", "password")),
     ("data", ("target", "data")),
+    ("meters_root", ("meters_root",)),
     ("name", ("name",)),
     ("repeats", ("repeats",)),
     ("durability", ("durability",)),
@@ -199,9 +202,7 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
         _put_rate(draft, short.rate)
     if short.baseline is not None:
         _put_baseline(draft, short.baseline)
-    if short.metric:
-        names = list(short.metric)
-        draft.put(("metric",), names[0] if len(names) == 1 else names, "--metric")
+    _put_lists(draft, short)
     if short.outage is not None:
         _put_outage(draft, short.outage)
     for text in short.part:
@@ -215,6 +216,19 @@ def lay_over(draft: Draft, short: ShortForm) -> None:
     for text in short.param:
         name, level = assignment(text, "--param")
         draft.put(("workload", "parameters", *name.split(".", 1)), level, "--param")
+
+
+def _put_lists(draft: Draft, short: ShortForm) -> None:
+    """The options that are repeated, and replace a whole list of a file.
+
+    Raises:
+        WrongInputError: If a meter cannot be read.
+    """
+    if short.metric:
+        names = list(short.metric)
+        draft.put(("metric",), names[0] if len(names) == 1 else names, "--metric")
+    if short.meter:
+        draft.put(("meters",), [read_meter(text) for text in short.meter], METER)
 
 
 def _put_place(draft: Draft, place: str) -> None:

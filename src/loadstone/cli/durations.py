@@ -49,14 +49,17 @@ def trial_load_s(plan: TrialPlan) -> float:
 
     profile = until_failure(plan)
     beside_s = workload_of(plan.workload).unmeasured_s()
-    return profile.before_s + profile.measured_s + profile.drain + beside_s
+    within_s = profile.measured_s + profile.around_s
+    return profile.before_s + within_s + profile.drain + beside_s
 
 
 def phase_s(plan: TrialPlan, name: str) -> float | None:
     """Length of the phase of that name, if it is known, in seconds."""
     profile = until_failure(plan)
     lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp_s, "drain": profile.drain}
-    lengths |= {phase.name: phase.measure or profile.measure for phase in profile.measured}
+    for phase in profile.measured:
+        lengths[phase.name] = phase.measure or profile.measure
+        lengths |= phase.around
     return lengths.get(name)
 
 

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from loadstone.cli.console import out, plain_table, say, say_document
 from loadstone.cli.options import DEFAULT_RESULTS, Output, Whole, refuse_idle
 from loadstone.errors import WrongInputError
+from loadstone.spec.meters import MACHINE_ROOT
 from loadstone.units import format_duration
 
 What = Literal[
-    "results", "workloads", "targets", "designs", "factors", "host", "references", "storage"
+    "results",
+    "workloads",
+    "targets",
+    "designs",
+    "factors",
+    "host",
+    "meters",
+    "references",
+    "storage",
 ]
 
 Row = dict[str, Any]
@@ -26,6 +37,7 @@ def command(
     status: str | None = None,
     name: str | None = None,
     limit: Annotated[int | None, Whole] = None,
+    meters_root: Path = Path(MACHINE_ROOT),
     output: Output = Output(),  # noqa: B008
 ) -> None:
     """List results, newest first, or what Loadstone knows.
@@ -34,6 +46,7 @@ def command(
     * `loadstone list --workload oltp --status invalid`
     * `loadstone list workloads`
     * `loadstone list host` shows each setting of this machine as it is now
+    * `loadstone list meters` shows its power meters, and why the others cannot be read
 
     Args:
         what: What is listed.
@@ -41,9 +54,14 @@ def command(
         status: Only results with a trial of this status.
         name: Only results whose name contains this.
         limit: At most so many results.
+        meters_root: Root of a tree that imitates a machine, for its meters.
         output: Where results lie and how to answer.
     """
-    known = _KNOWN.get(what)
+    if what != "meters" and meters_root != Path(MACHINE_ROOT):
+        refuse_idle(["--meters-root"], f"meters lie below it, and {what} are listed")
+    known: Callable[[], list[Row]] | None = _KNOWN.get(what)
+    if what == "meters":
+        known = partial(_meters, meters_root)
     if known:
         filters: dict[str, object] = {
             "workload": workload,
@@ -67,7 +85,10 @@ def command(
         _print(rows)
 
 
-_ONLY_IN_JSON = ("title", "parameters", "capabilities", "takes", "unavailable", "source", "time_s")
+_ONLY_IN_JSON = (
+    *("title", "parameters", "capabilities", "takes", "unavailable", "source", "time_s"),
+    *("what", "missing", "twin_of"),
+)
 """Columns that would not leave the others enough room on a terminal of 80 columns."""
 
 
@@ -142,6 +163,10 @@ def _left_out(what: What) -> list[str]:
         from loadstone.targets.registry import TARGETS
 
         return list(TARGETS.left_out.values())
+    if what == "meters":
+        from loadstone.meters.registry import METERS
+
+        return list(METERS.left_out.values())
     return []
 
 
@@ -190,6 +215,28 @@ def _host() -> list[Row]:
     from loadstone.host.registry import all_known
 
     return [listed(setting) for setting in all_known()]
+
+
+def _meters(root: Path) -> list[Row]:
+    """What there is of each kind of power meter, or why it cannot be read."""
+    from loadstone.meters.registry import found_here
+
+    if not root.is_dir():
+        raise WrongInputError(f"--meters-root: {root} is not a folder")
+    return [
+        {
+            "kind": each.kind,
+            "channel": each.channel,
+            "scope": each.scope or "",
+            "state": "missing" if each.missing else "twin" if each.twin_of else "there",
+            "about": each.missing
+            or (f"the same counter as {each.twin_of}: counted once" if each.twin_of else each.what),
+            "what": each.what,
+            "missing": each.missing,
+            "twin_of": each.twin_of,
+        }
+        for each in found_here(root)
+    ]
 
 
 def _storage() -> list[Row]:

@@ -57,6 +57,7 @@ VERBS = (
     ("sweep", EXPERIMENT, "Run a matrix of factors and levels."),
     ("search", EXPERIMENT, "Search for the highest rate, or the most users, that holds."),
     ("scale", EXPERIMENT, "Measure the same work at 1 to N of something, and fit its law."),
+    ("graduate", EXPERIMENT, "Load a system at 100 %, 90 % ... 10 % and idle, with its power."),
     ("crash", EXPERIMENT, "Crash a configuration under load and look for acknowledged commits."),
     ("plan", EXPERIMENT, "Show what an experiment would do, without starting anything."),
     ("init", EXPERIMENT, "Write a commented experiment file that runs as it stands."),
@@ -65,6 +66,7 @@ VERBS = (
     ("report", RESULTS, "Write the report of a result as one HTML file."),
     ("export", RESULTS, "Export the figures of a result as CSV or Parquet."),
     ("import", RESULTS, "Make a result or a scenario of what another program wrote."),
+    ("join-power", RESULTS, "Join the log of a power meter to a result, as a new one."),
     ("reindex", RESULTS, "Rebuild the index of results from their folders."),
     ("cube", HOUSEKEEPING, "Write the files of the planning cube, or check and change them."),
     ("doctor", HOUSEKEEPING, "Look at this host and at a server, and advise; change nothing."),
@@ -92,7 +94,7 @@ def build_app(called: str = "") -> App:
         group_commands=OTHER,
     )
     for order, (verb, group, line) in enumerate(VERBS):
-        module = f"{verb}_" if iskeyword(verb) else verb
+        module = f"{verb}_" if iskeyword(verb) else verb.replace("-", "_")
         app.command(
             f"loadstone.cli.{module}:command",
             name=verb,

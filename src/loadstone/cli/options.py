@@ -99,6 +99,13 @@ class ShortForm:
     as `database.work_mem=8MB`; may be repeated."""
     host: Annotated[tuple[str, ...], Parameter(group=TARGET, metavar="NAME=LEVEL"), Words] = ()
     """A setting of this machine for all trials, as `vm.swappiness=10`; may be repeated."""
+    meter: Annotated[
+        tuple[str, ...], Parameter(group=TARGET, metavar="KIND[,NAME=VALUE...]"), Words
+    ] = ()
+    """A power meter that is read under load, as `powercap` or `network,address=meter:8888`; may be
+    repeated: `loadstone list meters`. With a file, they replace the meters that it names."""
+    meters_root: Annotated[str | None, Parameter(group=TARGET)] = None
+    """Root of a tree that imitates a machine for its meters: every figure is marked simulated."""
 
     name: Annotated[str | None, Parameter(group=EXPERIMENT)] = None
     """Name of the experiment and of its folder of results."""
@@ -164,6 +171,21 @@ class SearchForm:
     """Fresh trials of each of 95, 100 and 105 % of the level."""
     approach: Annotated[Literal["fresh", "raise"] | None, Parameter(group=EXPERIMENT)] = None
     """Each level a fresh trial, or first one trial whose load is raised until a level fails."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class GraduatedForm:
+    """The levels of a graduated load said in options. With a file, an option replaces it."""
+
+    form: Annotated[Literal["short", "full"] | None, Parameter(group=EXPERIMENT)] = None
+    """Lengths of the levels: in all 4 minutes (the default), or 72."""
+    levels: Annotated[str | None, Parameter(group=EXPERIMENT, metavar="A,B[,...]")] = None
+    """Percent of the calibrated rate, or of the users; 0 is active idle: `100,50,0`."""
+    order: Annotated[Literal["down", "up", "random"] | None, Parameter(group=EXPERIMENT)] = None
+    """In which the levels run; `down` by default."""
+    calibrations: Annotated[int | None, Parameter(group=EXPERIMENT), Whole] = None
+    """Intervals at full speed, at least; 3 by default."""
 
 
 @Parameter(name="*")

@@ -12,18 +12,20 @@ from rich.table import Table
 from loadstone.cli.console import out, plain_table, say_document
 from loadstone.cli.find import find_result
 from loadstone.cli.options import Output
+from loadstone.cli.pairing_notices import notices_of, notices_of_hosts, notices_of_power
 from loadstone.errors import ExitCode, WrongInputError
 from loadstone.report.comparisons import comparison_report
 from loadstone.report.differences import differences
 from loadstone.report.figures import NotComparableError, metric_infos, to_compare
-from loadstone.report.hosts import host_differences
+from loadstone.report.hosts import are_two_hosts, host_differences
 from loadstone.report.model.comparisons import ComparisonReport, HostDifference
 from loadstone.report.model.variants import MetricInfo
+from loadstone.report.power_scopes import is_of_power, why_apart
 from loadstone.report.reading import PairRecord, RecordedExperiment, RecordedTrial, read_experiment
 from loadstone.report.text import number, p_value, percent, ratio, ratio_interval, verdict
 from loadstone.results.metrics import RESPONSE_P95
 from loadstone.results.record import Notice
-from loadstone.results.statistics import Contrast, Method, judge, unpaired, within_blocks
+from loadstone.results.statistics import Contrast, judge, unpaired, within_blocks
 from loadstone.spec.model import MOST_MARGIN_PERCENT, Experiment
 from loadstone.spec.plans import Variant
 from loadstone.spec.problems import near
@@ -34,7 +36,7 @@ from loadstone.workloads.registry import workload_of
 _FEWEST_FOR_TABLE = 4
 _HOST_FACTS = (
     *("host.processor.", "host.memory_bytes.", "host.disks.", "host.mitigations.", "host.kernel"),
-    *("host.system", "host.virtualisation"),
+    *("host.system", "host.virtualisation", "host.memory_modules", "host.firmware"),
 )
 """How the facts begin that `Two hosts` tells of, or that follow from the processor."""
 
@@ -69,16 +71,26 @@ def compare_results(
     """
     baseline, candidate = _side(output, first), _side(output, second)
     wanted = list(metrics) or _judged_metrics(baseline.folder.experiment)
-    shared = _shared_metrics(baseline, candidate)
-    if unknown := [name for name in metrics if name not in shared]:
-        other = near(unknown[0], list(shared))
-        raise WrongInputError(f"--metric {unknown[0]!r}: the two do not both have it; {other}")
+    apart = why_apart(baseline.trials, candidate.trials)
+    shared = _shared_metrics(baseline, candidate, with_power=not apart)
+    for name in (name for name in metrics if name not in shared):
+        if apart and is_of_power(name):
+            raise WrongInputError(
+                f"--metric {name!r}: {apart}",
+                advice="compare results whose experiment's meters have the same scope",
+            )
+        other = near(name, list(shared))
+        raise WrongInputError(f"--metric {name!r}: the two do not both have it; {other}")
+    left_out = [name for name in wanted if apart and is_of_power(name)]
+    wanted = [name for name in wanted if name not in left_out]
     common = [shared[name] for name in wanted if name in shared]
     compared = _compare(
         baseline, candidate, common or [next(iter(shared.values()))], _margin(margin, baseline)
     )
     hosts = host_differences(baseline.trials, candidate.trials)
-    notices = _notices(baseline, candidate, compared, wanted) + _of_hosts(hosts)
+    sides = {side.label: side.trials for side in (baseline, candidate)}
+    notices = notices_of(sides, compared, wanted) + notices_of_hosts(hosts)
+    notices += notices_of_power(apart, compared, left_out)
     if output.json:
         told = [
             {"metric": metric.model_dump(), "comparison": report.model_dump()}
@@ -160,15 +172,19 @@ def _contrast(baseline: Side, candidate: Side, metric: MetricInfo) -> Contrast:
     return unpaired(list(before.values()), list(after.values()))
 
 
-def _shared_metrics(baseline: Side, candidate: Side) -> dict[str, MetricInfo]:
-    """The figures that both have, by name."""
+def _shared_metrics(baseline: Side, candidate: Side, *, with_power: bool) -> dict[str, MetricInfo]:
+    """The figures that both have, by name; without those of power where scopes differ."""
     for side in (baseline, candidate):
         if not side.trials:
             raise WrongInputError(
                 f"{side.label} has no valid trial, so there is nothing to compare",
                 advice=f"loadstone show {side.folder.path.name} says why",
             )
-    theirs = {info.name for info in metric_infos(candidate.trials)}
+    theirs = {
+        info.name
+        for info in metric_infos(candidate.trials)
+        if with_power or not is_of_power(info.name)
+    }
     shared = {info.name: info for info in metric_infos(baseline.trials) if info.name in theirs}
     if not shared:
         raise WrongInputError(
@@ -191,68 +207,6 @@ def _judged_metrics(experiment: Experiment) -> list[str]:
     return tests or judged_metrics(experiment)
 
 
-def _notices(
-    baseline: Side,
-    candidate: Side,
-    compared: Sequence[tuple[MetricInfo, ComparisonReport]],
-    wanted: Sequence[str],
-) -> list[Notice]:
-    notices = []
-    names = [metric.name for metric, _ in compared]
-    if missing := [name for name in wanted if name not in names]:
-        notices.append(
-            Notice(
-                code="another-figure",
-                severity="warning",
-                message=f"compared by {', '.join(names)}: the two do not both have "
-                f"{', '.join(missing)}",
-            )
-        )
-    if any(report.test == Method.UNPAIRED for _, report in compared):
-        notices.append(
-            Notice(
-                code="not-interleaved",
-                severity="warning",
-                message="the two were made one after the other: what drifted between them, the "
-                "machine included, looks like a difference of the two",
-                advice="to defend a difference, run both in one experiment: loadstone compare "
-                "WORKLOAD --factor NAME --levels A,B",
-            )
-        )
-    unsafe = [
-        side.label
-        for side in (baseline, candidate)
-        if any(trial.result.unsafe for trial in side.trials)
-    ]
-    if unsafe:
-        notices.append(
-            Notice(
-                code="unsafe-setting",
-                severity="warning",
-                message=f"unsafe: {', '.join(unsafe)} ran under settings that can lose "
-                "acknowledged commits",
-            )
-        )
-    return notices
-
-
-def _of_hosts(hosts: Sequence[HostDifference]) -> list[Notice]:
-    """That nothing can be laid to one of them where several things differ."""
-    if not hosts:
-        return []
-    facts = ", ".join(each.fact for each in hosts)
-    return [
-        Notice(
-            code="two-hosts",
-            severity="warning",
-            message=f"the two were made on hosts that differ in {facts}: a difference may come of "
-            "any of these",
-            advice="to tell physical from virtual, take the same hardware, system and disk for "
-            "both, and change nothing else",
-        )
-    ]
-
-
 def _print(
     compared: Sequence[tuple[MetricInfo, ComparisonReport]],
     hosts: Sequence[HostDifference],
@@ -266,7 +220,8 @@ def _print(
             _print_comparison(console, metric, report)
     _, first = compared[0]
     if hosts:
-        table = plain_table("", first.baseline, first.candidate, title="Two hosts", whole=("",))
+        title = "Two hosts" if are_two_hosts(hosts) else "One host"
+        table = plain_table("", first.baseline, first.candidate, title=title, whole=("",))
         for each in hosts:
             table.add_row(each.fact, each.baseline, each.candidate)
         console.print(table)
@@ -288,7 +243,9 @@ def _without_hosts(differences: Sequence[str]) -> tuple[list[str], str]:
     """What differs beside the facts of the hosts, and how many of those there are."""
     shown = [each for each in differences if not each.startswith(_HOST_FACTS)]
     count = len(differences) - len(shown)
-    rest = f"and {count} facts of processor, memory, disks and mitigations: --json has them"
+    rest = (
+        f"and {count} facts of processor, memory, disks, firmware and mitigations: --json has them"
+    )
     return shown, rest if count else ""
 
 

@@ -190,6 +190,8 @@ def _print(outlook: Outlook) -> None:
     for part in system(experiment.target).undivided():
         if part.name:
             console.print(f"  {part.name}: {part.spec.engine} ({part.spec.server})", markup=False)
+    if meters := ", ".join(each.title for each in experiment.meters):
+        console.print(f"  power by {meters}: looked for before the first trial", markup=False)
     for title, lines in (("Factors", outlook.factors), ("Settings", outlook.settings)):
         if lines:
             console.print(_factor_table(title, lines))

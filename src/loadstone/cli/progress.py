@@ -18,7 +18,7 @@ from loadstone.cli.live import LoadState
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.searching import amount, first_reason, reason_text
 from loadstone.results.durability import crash_text
-from loadstone.results.metrics import all_metrics
+from loadstone.results.metrics import all_metrics, marked
 from loadstone.results.record import LevelReason, Notice, Status, TrialResult
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
@@ -192,10 +192,11 @@ def trial_line(result: TrialResult) -> str:
     figure = next(judged, None)
     text = result.trial
     if figure is not None:
+        unit = marked(figure.unit, figure.mark)
         text += (
-            f"  {figure.value:,.4g} {figure.unit}"
+            f"  {figure.value:,.4g} {unit}"
             if figure.value < 1000
-            else (f"  {figure.value:,.0f} {figure.unit}")
+            else (f"  {figure.value:,.0f} {unit}")
         )
     if result.durability is not None:
         text += f"  {crash_text(result.durability)}"

@@ -29,9 +29,11 @@ def command(
     """
     import loadstone.host.memory_group  # these register how their changes are undone
     import loadstone.host.state  # noqa: F401
-    from loadstone.targets.registry import register_undoing
+    from loadstone.meters import registry as meters
+    from loadstone.targets import registry as targets
 
-    register_undoing()
+    targets.register_undoing()
+    meters.register_undoing()
     journals = [each for each in open_journals() if not each.alive]
     reports = [_recover(each, dry_run=dry_run, quiet=json) for each in journals]
     if json:

@@ -20,6 +20,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.host.cgroup import bounds_of, groups_of_v2
 from loadstone.host.mounts import block_device, mount_of
 from loadstone.host.proc import parse_meminfo
+from loadstone.probes import hardware
 
 NOT_AVAILABLE = "not available"
 _TOOL_LIMIT_S = 5.0
@@ -57,6 +58,10 @@ def host_inventory(
         "name": socket.gethostname,
         "processor": _processor,
         "memory_bytes": _memory,
+        "memory_modules": hardware.memory_modules,
+        "firmware": hardware.firmware,
+        "firmware_settings": hardware.firmware_settings,
+        "processor_settings": hardware.processor_settings,
         "kernel": lambda: platform.uname().release,
         "system": _system,
         "kernel_command_line": lambda: _text("/proc/cmdline"),

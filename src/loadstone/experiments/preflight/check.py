@@ -14,6 +14,11 @@ from loadstone.experiments.designs import design_of
 from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.preflight.crashes import crash_problems
 from loadstone.experiments.preflight.loads import examined_loads
+from loadstone.experiments.preflight.meters import (
+    meter_problems,
+    metrics_of_meters,
+    needs_meter,
+)
 from loadstone.experiments.preflight.outages import outage_problems
 from loadstone.experiments.preflight.reach import reach_problems
 from loadstone.experiments.preflight.refusals import refuse_unfit
@@ -24,6 +29,7 @@ from loadstone.factors.registry import apply_changes, examine
 from loadstone.factors.storage import check_role
 from loadstone.host import process, sysctl
 from loadstone.load.resources import Resources
+from loadstone.results.graduated import FIGURES
 from loadstone.results.metrics import RESPONSE_P50, RESPONSE_P95, RESPONSE_P99
 from loadstone.spec.base import Level
 from loadstone.spec.design import (
@@ -71,6 +77,7 @@ def examine_experiment(experiment: Experiment) -> Examined:
     problems += spelling_problems(experiment)
     problems += _file_problems(experiment)
     problems += _tool_problems(experiment)
+    problems += meter_problems(experiment)
     of_host = _host_problems(experiment)
     problems += of_host
     if not of_host and not (of_design and isinstance(experiment.design, _DERIVED)):
@@ -133,10 +140,28 @@ def _profile_problems(experiment: Experiment) -> list[Problem]:
         Problem(("profile", field), decided_by(name))
         for field in sorted(kind_of(experiment.workload).decides & profile.model_fields_set)
     ]
+    if profile.graduated is not None:
+        problems += [Problem(("profile", "graduated"), why) for why in _not_graduated(experiment)]
     if profile.phases and isinstance(experiment.design, SearchDesign):
         several = "a search measures one phase at each level: leave profile.phases out"
         problems.append(Problem(("profile", "phases"), several))
     return problems
+
+
+def _not_graduated(experiment: Experiment) -> Iterator[str]:
+    """Why the load cannot go through levels."""
+    from loadstone.workloads.registry import kind_of
+
+    name, kind = experiment.workload.name, kind_of(experiment.workload)
+    if {"load", "phases"} & kind.decides:
+        yield (
+            f"the load of {name} is not a rate or users that can be set while it runs: it follows "
+            "from the workload's parameters; compare or sweep those, with meters in the experiment"
+        )
+    if experiment.design.kind in ("search", "crash"):
+        yield f"a {experiment.design.kind} has a load of its own: leave graduated out"
+    if experiment.outage is not None:
+        yield "an outage would fall into one of its levels: leave outage out"
 
 
 def _setting_problems(experiment: Experiment) -> list[Problem]:
@@ -289,7 +314,10 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
 
     known = [spec.name for spec in kind_of(experiment.workload).metrics]
     known += [RESPONSE_P50, RESPONSE_P95, RESPONSE_P99]
-    phases = [phase.name for phase in experiment.profile.phases]
+    phases = [phase.name for phase in experiment.profile.measured]
+    if experiment.profile.graduated is not None:
+        known += FIGURES
+    known += metrics_of_meters(experiment)
     listed = isinstance(experiment.metric, list)
     problems = []
     for index, name in enumerate(experiment.named_metrics):
@@ -297,7 +325,9 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
         of_phase = scope in phases and figure in known
         if name not in known and figure not in PERCENTILES and not of_phase:
             path: Path = ("metric", index) if listed else ("metric",)
-            problems.append(Problem(path, f"there is no metric {name!r}; {near(name, known)}"))
+            dark = needs_meter(experiment, figure if scope in phases else name)
+            told = "it needs a power meter: name meters (--meter)" if dark else near(name, known)
+            problems.append(Problem(path, f"there is no metric {name!r}; {told}"))
     kind = experiment.design.kind
     if len(experiment.named_metrics) > 1 and kind not in COMPARING:
         message = f"several metrics are judged where levels are compared: name one for a {kind}"

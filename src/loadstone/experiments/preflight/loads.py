@@ -10,6 +10,7 @@ from loadstone.errors import DriverError, WrongInputError
 from loadstone.experiments.designs import design_of
 from loadstone.factors.base import Parts
 from loadstone.factors.registry import apply_changes
+from loadstone.load.graduated import calibrating
 from loadstone.load.locate import check_driver
 from loadstone.load.plan_check import refusal_of
 from loadstone.load.profiles import run_plan
@@ -36,7 +37,10 @@ class PlannedLoad:
         if told is None or not self.wanted.program.checks:
             return None
         connection = self.wanted.connection.coming_from(self.resources.sources)
-        return run_plan(self.wanted.profile, told, self.workload.pacing(), connection, seed)
+        profile = self.wanted.profile
+        if profile.calibrates:
+            profile = calibrating(profile)
+        return run_plan(profile, told, self.workload.pacing(), connection, seed)
 
 
 def planned_loads(experiment: Experiment) -> Iterator[PlannedLoad]:
