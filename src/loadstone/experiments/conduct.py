@@ -18,6 +18,7 @@ from loadstone.experiments.designs.baselines import measured_target
 from loadstone.experiments.interrupts import Interrupts
 from loadstone.experiments.lab import Lab, Site
 from loadstone.experiments.log_in import refuse_shut_out
+from loadstone.experiments.metering import find_meters
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.preflight.cautions import cautions
@@ -156,7 +157,7 @@ def _lab(
     observer: Observer,
     interrupts: Interrupts,
 ) -> Iterator[Lab]:
-    """The targets, open, with everything put back at the end."""
+    """The targets, open, once all meters were found; everything is put back at the end."""
     journal = Journal(folder.path / JOURNAL_FILE, options.command)
     context = TargetContext(
         journal=journal,
@@ -167,6 +168,7 @@ def _lab(
     targets: list[Target] = []
     failed: list[Exception] = []
     try:
+        metering = find_meters(experiment, journal, observer)
         targets += (target_for(spec)(spec.alone, context) for spec in systems(experiment))
         refuse_shut_out(experiment, targets, observer)
         for number, target in enumerate(targets):
@@ -181,6 +183,7 @@ def _lab(
             observer,
             experiment.disturbance,
             host,
+            metering,
         )
     except Exception as error:
         if not interrupts.requested:

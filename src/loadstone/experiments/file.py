@@ -170,6 +170,8 @@ def write_experiment(experiment: Experiment) -> str:
     for part in ("profile", "design", "outage"):
         if part in data:
             data[part] = durations_as_text(data[part])
+    if "meters" in data:
+        data["meters"] = [durations_as_text(each) for each in data["meters"]]
     if experiment.detect is not None:
         data["detect"] = format_percent(experiment.detect)
     parameters = data.get("workload", {}).get("parameters", {})

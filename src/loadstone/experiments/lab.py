@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from loadstone.experiments.data import DataStates
 from loadstone.experiments.interrupts import Interrupts
+from loadstone.experiments.metering import Metering
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.outcome import RestoredTarget, StartState
 from loadstone.experiments.step_clock import StepClock
@@ -43,6 +44,8 @@ class Lab:
     disturbance: float
     """Percent by which the machine's own speed may move."""
     host: HostState
+    metering: Metering = field(default_factory=Metering)
+    """The power meters of the experiment."""
     speeds: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """The machine's own speed, at every time it was measured, by the host's settings."""
     _present: Site | None = None

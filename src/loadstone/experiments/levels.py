@@ -113,7 +113,9 @@ def trouble_of(outcome: TrialOutcome, health: GeneratorHealth) -> list[Notice]:
     assert plan.level is not None  # noqa: S101 - asked of trials of a search only
     limit_s = tightest_limit_s(parse_objective(plan.level.objective)) or 0.0
     measured = outcome.load.log.measured()
-    return generator_trouble(generator_notices(health, plan.profile, measured, limit_s=limit_s))
+    within = outcome.workload.generator_within
+    found = generator_notices(health, plan.profile, measured, limit_s=limit_s, within=within)
+    return generator_trouble(found)
 
 
 def refusals(log: LoadLog) -> list[LevelReason]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from loadstone.errors import LoadstoneError
 from loadstone.experiments.lab import Lab
+from loadstone.experiments.metering import PowerWatch, open_meters
 from loadstone.experiments.outcome import TrialOutcome
 from loadstone.experiments.parts import bounded, watched
 from loadstone.experiments.ports import await_ports
@@ -19,11 +20,10 @@ from loadstone.experiments.session_limit import wanted_by
 from loadstone.host.process import GENERATOR_CPUS, affinity
 from loadstone.load.driver_group import Generator, generator
 from loadstone.load.profiles import run_plan
-from loadstone.load.totals import MEASURE
+from loadstone.load.totals import MEASURE, LoadLog
 from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.host import HostProbe
 from loadstone.probes.other_runs import OtherRunsProbe
-from loadstone.probes.own import OwnProbe
 from loadstone.probes.parts import PartsProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.protocol.frames import Event, parse_frame
@@ -36,22 +36,17 @@ _LOOK_EVERY_S = 1.0
 
 
 @dataclass(frozen=True)
-class Load:
-    """A load that runs."""
+class Running:
+    """A load generator that runs."""
 
     driver: Generator
-    sampler: Sampler
-    host: HostProbe
-    bounds: BoundsProbe
-    parts: PartsProbe
-    """Of a system without parts it sees nothing."""
     marks: queue.SimpleQueue[Event | None]
-    """Events of the measured phase; None when the driver has ended."""
+    """Events of the measured phases; None when the driver has ended."""
     ended: threading.Event
     """Set when the driver has ended."""
 
     def next_mark(self, lab: Lab, until_s: float | None = None) -> Event | None:
-        """Waits for the next event of the measured phase, with an eye on the server.
+        """Waits for the next event of a measured phase, with an eye on the server.
 
         Args:
             lab: Whose target is looked at once a second.
@@ -74,6 +69,18 @@ class Load:
                 lab.target.check_alive()
 
 
+@dataclass(frozen=True)
+class Load(Running):
+    """A load that runs, under the eyes of the probes."""
+
+    sampler: Sampler
+    host: HostProbe
+    bounds: BoundsProbe
+    parts: PartsProbe
+    """Of a system without parts it sees nothing."""
+    power: PowerWatch
+
+
 @contextmanager
 def running_load(
     outcome: TrialOutcome, folder: TrialFolder, lab: Lab, profile: ProfileSpec, **options: Any
@@ -89,12 +96,49 @@ def running_load(
         profile: How load arrives.
         **options: Further fields of the driver's plan.
     """
+    plan, target = outcome.plan, lab.target
+    run = outcome.load
+    with (
+        open_meters(plan, lab.metering.root, lab.journal, lab.interrupts, lab.observer) as opened,
+        running_driver(outcome, lab, profile, run.log, folder.write_frame, **options) as running,
+    ):
+        if profile.cpus is not None:
+            pids = running.driver.pids
+            run.generator = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in pids][:1]
+        host, bounds = HostProbe(target.data_folder()), BoundsProbe()
+        parts = PartsProbe(watched(target, plan.target), bounded(target))
+        driver = running.driver
+        power = PowerWatch(plan, lab.metering, opened, driver.clock_s)
+        probes = [host, bounds, parts, OtherRunsProbe(), *power.probes, *target.probes()]
+        with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
+            yield Load(driver, running.marks, running.ended, sampler, host, bounds, parts, power)
+
+
+@contextmanager
+def running_driver(
+    outcome: TrialOutcome,
+    lab: Lab,
+    profile: ProfileSpec,
+    log: LoadLog,
+    keep: Callable[[dict[str, Any]], None],
+    **options: Any,
+) -> Iterator[Running]:
+    """Runs a load for as long as the block lasts; nobody watches it.
+
+    Args:
+        outcome: Of the trial; what the load keeps goes into its folder.
+        lab: The target, and who is told.
+        profile: How load arrives.
+        log: Takes up what the driver says.
+        keep: Keeps each frame.
+        **options: Further fields of the driver's plan.
+    """
     plan, workload, target = outcome.plan, outcome.workload, lab.target
     profile = workload.loaded(profile)
     wanted = wanted_by(plan, workload, profile, target.connection())
     taken = await_ports(wanted, lab)
     connection = wanted.connection.coming_from(taken.sources)
-    context = LoadContext(plan.seed, target, folder.path.resolve(), plan.data_seed)
+    context = LoadContext(plan.seed, target, outcome.folder.resolve(), plan.data_seed)
     driver_plan = run_plan(
         profile,
         workload.plan(context),
@@ -107,9 +151,9 @@ def running_load(
     ended = threading.Event()
 
     def take(frame: dict[str, Any]) -> None:
-        folder.write_frame(frame)
+        keep(frame)
         value = parse_frame(frame)
-        outcome.load.log.add(value)
+        log.add(value)
         if isinstance(value, Event) and value.phase_kind == MEASURE:
             marks.put(value)
         lab.observer.frame(frame)
@@ -135,12 +179,5 @@ def running_load(
 
     with lab.interrupts.gently(stop), driver:
         driver.wait_hello()
-        if profile.cpus is not None:
-            readings = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in driver.pids]
-            outcome.load.generator = readings[:1]
         threading.Thread(target=tell_end, daemon=True).start()
-        host, bounds = HostProbe(target.data_folder()), BoundsProbe()
-        parts = PartsProbe(watched(target, plan.target), bounded(target))
-        probes = [host, bounds, parts, OtherRunsProbe(), OwnProbe(), *target.probes()]
-        with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
-            yield Load(driver, sampler, host, bounds, parts, marks, ended)
+        yield Running(driver, marks, ended)

@@ -12,6 +12,9 @@ from loadstone.experiments.step_clock import StepClock
 from loadstone.factors.target import level_text
 from loadstone.load.driver import DriverFailedError, Failure
 from loadstone.load.totals import LoadLog
+from loadstone.results.graduated import CalibrationInterval
+from loadstone.results.machine_state import LabCost, ProcessorStates, Temperature
+from loadstone.results.power import PowerRecord, main_of
 from loadstone.results.record import (
     NO_MORE_SESSIONS,
     CheckResult,
@@ -66,6 +69,18 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Calibrated:
+    """What a system can do, as a load at full speed found it."""
+
+    intervals: list[CalibrationInterval]
+    rate_per_s: float
+    settled: bool
+    """The last intervals agreed."""
+    log: LoadLog
+    """All that was done meanwhile: it is in the data, too."""
+
+
+@dataclass(frozen=True)
 class Raised:
     """A level of a search that the load of a trial was raised to."""
 
@@ -77,6 +92,25 @@ class Raised:
 def _nothing(_from_s: float, _to_s: float) -> list[ResourceUse]:
     """What probes see that do not run."""
     return []
+
+
+@dataclass(frozen=True)
+class PowerFindings:
+    """What was seen of power, and of what it comes from, over measured phases."""
+
+    power: list[PowerRecord] = field(default_factory=list)
+    lab: LabCost | None = None
+    processors: ProcessorStates | None = None
+    temperatures: list[Temperature] = field(default_factory=list)
+
+    @property
+    def main(self) -> PowerRecord | None:
+        """Of the experiment's meter."""
+        return main_of(self.power)
+
+
+NO_POWER = PowerFindings()
+"""Nothing was looked at."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +128,16 @@ class ProbeFindings:
     """What the parts of the system took, by measured phase; of all of them under None."""
     uses: Callable[[float, float], list[ResourceUse]] = _nothing
     """How far what can run out was used between two times of the trial's clock."""
+    power: Mapping[str | None, PowerFindings] = field(default_factory=dict)
+    """By measured phase; of all of them under None."""
+    energy: Mapping[str, PowerRecord] = field(default_factory=dict)
+    """By what energy is told for (`cycle`): the experiment's meter, over all of them."""
+    spans: Mapping[str, int] = field(default_factory=dict)
+    """How many of them there were."""
+
+    def power_of(self, phase: str | None = None) -> PowerFindings:
+        """Of a measured phase; None: of all of them."""
+        return self.power.get(phase, NO_POWER)
 
 
 @dataclass
@@ -153,6 +197,8 @@ class TrialOutcome:
     start: StartState | None = None
     speeds: list[dict[str, float]] = field(default_factory=list)
     """Of the machine, before the load and after it."""
+    calibrated: Calibrated | None = None
+    """Of a graduated load whose rate was measured."""
     load: LoadRun = field(default_factory=LoadRun)
     counters_after: dict[str, float] = field(default_factory=dict)
     """`observe` after the load has ended."""
@@ -201,6 +247,8 @@ class TrialOutcome:
         found = self.load.measured(phase)
         if found is None:
             return None
+        if self.calibrated is not None:
+            found = self.calibrated.log.after(found)
         profile = self.workload.loaded(self.plan.profile)
         return replace(
             found,

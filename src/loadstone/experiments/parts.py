@@ -83,7 +83,7 @@ def generator_share(
     system_s = sum(each.cpu_s for each in usages if "." not in each.name)
     if health is None or not system_s > 0:
         return []
-    own_s = health.cpu_user_s + health.cpu_system_s
+    own_s = health.cpu_user_s + health.cpu_system_s - (health.engine_cpu_s or 0.0)
     return [
         MetricValue(
             name="generator_share_percent",

@@ -1,7 +1,7 @@
 """Paths that an experiment names, made whole: who wrote them says what they are relative to.
 
 Those of a file lie beside it, those of the command line in the present folder. Which of its
-fields are paths is said by the target's spec and by the workload.
+fields are paths is said by the target's spec and by the workload; those of meters are few.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from loadstone.spec.paths import place
+from loadstone.spec.paths import REFERENCE, place
 from loadstone.spec.problems import Path
 from loadstone.spec.target import TargetSpec
 from loadstone.workloads.base import AnyWorkload
 
 _OF_WORKLOAD = "workload."
 """How the factors begin that are its parameters."""
+_OF_METERS = ("path", "ca", "password")
+"""Fields of meters that name files; a password does by reference."""
 
 
 def place_paths(data: dict[str, Any], folder: FilePath) -> None:
@@ -34,6 +36,7 @@ def _paths(data: Mapping[str, Any]) -> list[Path]:
     found: list[Path] = []
     if isinstance(target, Mapping):
         found += [("target", *way) for way in TargetSpec.paths(target)]
+    found += _of_meters(data)
     kind = kind_written(data)
     if kind is None or not isinstance(workload, Mapping):
         return found
@@ -45,6 +48,18 @@ def _paths(data: Mapping[str, Any]) -> list[Path]:
         if factor.startswith(_OF_WORKLOAD) and (name,) in kind.paths({name: level}):
             found.append(("design", *way))
     return found
+
+
+def _of_meters(data: Mapping[str, Any]) -> Iterator[Path]:
+    """The root of their tree, and the files that each of them names."""
+    if isinstance(data.get("meters_root"), str):
+        yield ("meters_root",)
+    meters = data.get("meters")
+    for number, meter in enumerate(meters) if isinstance(meters, list) else ():
+        for name in _OF_METERS if isinstance(meter, Mapping) else ():
+            value = meter.get(name)
+            if isinstance(value, str) and (name != "password" or value.startswith(REFERENCE)):
+                yield ("meters", number, name)
 
 
 def kind_written(data: Any) -> type[AnyWorkload] | None:

@@ -7,11 +7,18 @@ import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from loadstone.experiments.graduating import (
+    graduated_metrics,
+    graduated_notices,
+    graduated_record,
+)
 from loadstone.experiments.judged import without_figure
 from loadstone.experiments.levels import levels_of, trouble_of
 from loadstone.experiments.limiting import phase_limits
+from loadstone.experiments.metering import power_notices
 from loadstone.experiments.outcome import TrialOutcome
 from loadstone.experiments.parts import generator_share, quota_notices
+from loadstone.experiments.power_metrics import power_of_trial
 from loadstone.experiments.steadiness import absent_users, response_drift
 from loadstone.host.locality import at_address
 from loadstone.load import traces
@@ -19,10 +26,12 @@ from loadstone.load.health import (
     BREAKAGES,
     OWN_ERRORS,
     generator_notices,
+    generator_trouble,
     given_up_share,
     own_errors,
 )
 from loadstone.load.littles_law import law_notices
+from loadstone.load.totals import LoadTotals
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.machine import drift_record
@@ -59,7 +68,9 @@ def record_of(
     plan, workload, log = outcome.plan, outcome.workload, outcome.load.log
     measured = outcome.measured()
     by_phase = outcome.measured_phases(measured)
-    phases = _phases(outcome, by_phase) if len(outcome.load.begins) > 1 else []
+    several = len(outcome.load.begins) > 1 or plan.profile.graduated is not None
+    phases = _phases(outcome, by_phase) if several else []
+    graduated = graduated_record(outcome, phases)
     moved = drift_record(outcome.speeds, speeds, disturbance)
     steady = _steady_state(outcome) if measured else None
     measures = plan.crash is None
@@ -70,12 +81,17 @@ def record_of(
     throttled = watched.throttled_percent > disturbance and not (levels and held)
     notices = [*watched.notices, *_notices(outcome, health, moved, steady)]
     notices += quota_notices(watched.parts.get(None, []))
+    seen = watched.power_of()
+    notices += power_notices(seen)
     notices += [_robbed(watched.stolen_percent)] if robbed else []
     for phase in phases:
         notices += _drifting(outcome, phase.steady_state, phase.name)
     notices += workload.notices(measured) if measured else []
     notices += workload.phase_notices(by_phase)
     metrics = _metrics(outcome, measured, by_phase)
+    if graduated is not None:
+        metrics += graduated_metrics(graduated)
+        notices += graduated_notices(graduated)
     operations = log.operations() if measures and log.measured().duration_s > 0 else []
     notices += without_figure(outcome, figures_of(metrics, operations, phases))
     disturbed = robbed or throttled or (moved is not None and moved.disturbed)
@@ -100,6 +116,10 @@ def record_of(
         waits=watched.waits.get(None, []),
         parts=watched.parts.get(None, []),
         limits=phase_limits(outcome) if measures and plan.level is None else [],
+        power=seen.power,
+        lab=seen.lab,
+        processors=seen.processors,
+        temperatures=seen.temperatures,
         checks=outcome.checks,
         factors=outcome.readings,
         data=outcome.restored.data if outcome.restored else {},
@@ -109,6 +129,7 @@ def record_of(
         generator=health,
         durability=outcome.durability,
         levels=levels,
+        graduated=graduated,
         outages=outcome.load.outages,
         judged_by=outcome.judged_metric if measures else "",
         took=outcome.clock.took(),
@@ -136,7 +157,7 @@ def _metrics(
     if measured is None or measured.duration_s <= 0:
         return []
     found = outcome.workload.summarize(measured, phases)
-    found += _price(outcome, found)
+    found += [*_price(outcome, found), *power_of_trial(outcome, measured, phases, found)]
     found += _response(outcome)
     if not at_address(outcome.plan.target):  # what is watched is not all of it
         usages = outcome.load.watched.parts.get(None, [])
@@ -162,23 +183,29 @@ def _finite(found: Sequence[MetricValue]) -> list[MetricValue]:
 
 def _phases(outcome: TrialOutcome, phases: Sequence[Measured]) -> list[MeasuredPhaseRecord]:
     """The figures of each measured phase by itself."""
-    log = outcome.load.log
-    return [
-        MeasuredPhaseRecord(
-            name=measured.phase or "",
-            duration_s=measured.duration_s,
-            metrics=_finite(
-                [*outcome.workload.measure(measured), *_response(outcome, measured.phase)]
-            ),
-            operations=log.operations(measured.phase),
-            waits=outcome.load.watched.waits.get(measured.phase, []),
-            parts=outcome.load.watched.parts.get(measured.phase, []),
-            limits=phase_limits(outcome, measured.phase),
-            steady_state=_steady_state(outcome, measured.phase),
-            generator=log.health(measured.phase),
-        )
-        for measured in phases
-    ]
+    return [_phase(outcome, measured) for measured in phases]
+
+
+def _phase(outcome: TrialOutcome, measured: Measured) -> MeasuredPhaseRecord:
+    log, watched = outcome.load.log, outcome.load.watched
+    found = outcome.workload.measure(measured)
+    found += power_of_trial(outcome, measured, [measured], found)
+    seen = watched.power_of(measured.phase)
+    return MeasuredPhaseRecord(
+        name=measured.phase or "",
+        duration_s=measured.duration_s,
+        metrics=_finite([*found, *_response(outcome, measured.phase)]),
+        operations=log.operations(measured.phase),
+        waits=watched.waits.get(measured.phase, []),
+        parts=watched.parts.get(measured.phase, []),
+        limits=phase_limits(outcome, measured.phase),
+        steady_state=_steady_state(outcome, measured.phase),
+        generator=log.health(measured.phase),
+        power=seen.power,
+        lab=seen.lab,
+        processors=seen.processors,
+        temperatures=seen.temperatures,
+    )
 
 
 def _response(outcome: TrialOutcome, phase: str | None = None) -> list[MetricValue]:
@@ -266,11 +293,7 @@ def _notices(
         found += engine.cautions(outcome.plan.target, outcome.plan.profile)
         # Of a level of a search an overload is a finding: its record says it.
         if not outcome.workload.judges_generator:
-            found += (
-                generator_notices(health, outcome.plan.profile, measured)
-                if outcome.plan.level is None
-                else trouble_of(outcome, health)
-            )
+            found += _of_generator(outcome, health, measured)
     found += [
         Notice(
             code="check-failed",
@@ -307,6 +330,18 @@ def _notices(
     if outcome.plan.level is None:
         found += _drifting(outcome, steady)
     return found
+
+
+def _of_generator(
+    outcome: TrialOutcome, health: GeneratorHealth, measured: LoadTotals
+) -> list[Notice]:
+    """Of levels an overload is a finding, and is told with them: then only its own troubles."""
+    plan = outcome.plan
+    if plan.level is not None:
+        return trouble_of(outcome, health)
+    within = outcome.workload.generator_within
+    found = generator_notices(health, plan.profile, measured, within=within)
+    return found if plan.profile.graduated is None else generator_trouble(found)
 
 
 def _drifting(
@@ -353,9 +388,12 @@ def _robbed(stolen_percent: float) -> Notice:
 
 
 def _is_plain(outcome: TrialOutcome) -> bool:
-    """Whether its users did the same all the time: one phase, no steps, no outage, no search."""
+    """Whether its users did the same all the time: one phase, no steps, no outage, no search.
+
+    And one after the other: of operations that come together all but one wait.
+    """
     load, workload = outcome.load, outcome.workload
-    one = len(load.log.measured_phases()) == 1
+    one = len(load.log.measured_phases()) == 1 and workload.due_together() == 1
     return one and outcome.plan.level is None and not (load.outages or workload.is_stepwise)
 
 

@@ -16,8 +16,8 @@ _BY_NAME = "is the name of a password, which would be written into the results"
 def secret_problems(data: Any) -> list[Problem]:
     """Every field that holds a password, or that is called as passwords are.
 
-    The one field for it, `password` of a target, has a reference: the model judges it. A workload
-    may judge parameters of its own, which name passwords without holding them.
+    The one field for it, `password` of a target or of a meter, has a reference: the model judges
+    it. A workload may judge parameters of its own, which name passwords without holding them.
 
     Args:
         data: An experiment as it was written; it may refer to itself.
@@ -66,7 +66,9 @@ class _Search:
 
 
 def _is_reference(path: Path) -> bool:
-    """Whether a field is `target.password`, or that of another target or of a part."""
+    """Whether a field is `target.password`, that of another target, of a part, or of a meter."""
+    if path[:1] == ("meters",):
+        return len(path) == 3 and path[-1] == "password"
     inner = path[1:]
     while inner[:1] in (("others",), ("parts",)) and len(inner) > 2:
         inner = inner[2:]

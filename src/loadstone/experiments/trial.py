@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from loadstone.errors import InterruptedTrialError, LoadstoneError
 from loadstone.experiments.crash import examined, fail_under_load, recovered
+from loadstone.experiments.graduating import graduated_profile
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Load, running_load
 from loadstone.experiments.outage import suffer
-from loadstone.experiments.outcome import ProbeFindings, Reading, TrialOutcome
+from loadstone.experiments.outcome import PowerFindings, ProbeFindings, Reading, TrialOutcome
 from loadstone.experiments.parts import keep_logs, read_parts, usages
 from loadstone.experiments.ports import await_ports_of
 from loadstone.experiments.raising import lasting, raise_load
@@ -104,6 +105,8 @@ def _load(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
     plan = outcome.plan
     raises = plan.level is not None and bool(plan.level.raised)
     profile = lasting(plan) if raises else plan.profile
+    if profile.graduated is not None:
+        profile = graduated_profile(outcome, lab)
     with running_load(outcome, folder, lab, profile) as load:
         if raises:
             _note(load.next_mark(lab), load, lab, outcome)
@@ -151,6 +154,10 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
     parts: dict[str | None, list[PartUsage]] = {
         None: usages(load.parts, outcome.load, [each.name for each in phases])
     }
+    power: dict[str | None, PowerFindings] = {None: load.power.over(phases)}
+    power |= {each.name: load.power.over([each]) for each in phases}
+    told = [event for event in log.events if event.kind == "workload"]
+    spans = outcome.workload.energy_spans(told)
     if len(phases) > 1:
         waits |= {each.name: load.sampler.waits(each.from_s, each.to_s) for each in phases}
         parts |= {each.name: usages(load.parts, outcome.load, [each.name]) for each in phases}
@@ -161,6 +168,9 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
         load.bounds.throttled_percent(whole.from_s, whole.to_s),
         parts,
         load.sampler.uses,
+        power,
+        {unit: each for unit, own in spans.items() if (each := load.power.main_over(own))},
+        {unit: len(own) for unit, own in spans.items()},
     )
 
 

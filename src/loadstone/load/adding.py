@@ -39,6 +39,7 @@ def merged_tick(frames: Sequence[Frame], levels: Sequence[Mapping[str, Any]]) ->
     """
     merged = dict(frames[0])
     merged |= {name: sum(frame.get(name, 0) for frame in frames) for name in _SUMS}
+    merged |= _of_engines(frames)
     merged |= {name: sum(frame.get(name, 0) for frame in levels) for name in _LEVELS}
     names = dict.fromkeys(name for frame in frames for name in frame["operations"])
     merged["operations"] = {
@@ -110,6 +111,7 @@ def merged_end(ends: Sequence[Frame]) -> Frame:
             for name in ("cpu_user_s", "cpu_system_s", "max_rss_bytes")
         },
         "facts": _by_name(end.get("facts") for end in ends),
+        **_of_engines(ends),
         **({"traces": kept} if kept else {}),
     }
 
@@ -124,12 +126,23 @@ def _merged_total(parts: Sequence[Frame]) -> Frame:
 
 
 def own_share(number: int, frame: Frame) -> Frame:
-    """What a process said of itself in a tick: sums would hide the one that had too much to do."""
+    """What a process said of itself in a tick: sums would hide the one that had too much to do.
+
+    The time of an engine within it is not the generator's.
+    """
     own = {
         "process": number,
-        "cpu_s": frame.get("cpu_user_s", 0.0) + frame.get("cpu_system_s", 0.0),
+        "cpu_s": frame.get("cpu_user_s", 0.0)
+        + frame.get("cpu_system_s", 0.0)
+        - frame.get("engine_cpu_s", 0.0),
     }
     return own | ({"lag": frame["lag"]} if frame.get("lag") else {})
+
+
+def _of_engines(frames: Sequence[Frame]) -> Frame:
+    """The processor time of engines within the processes, if they have any."""
+    found = [frame["engine_cpu_s"] for frame in frames if frame.get("engine_cpu_s") is not None]
+    return {"engine_cpu_s": sum(found)} if found else {}
 
 
 def _summed(parts: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:

@@ -58,7 +58,12 @@ def given_up_share(log: LoadLog) -> float:
 
 
 def generator_notices(
-    health: GeneratorHealth, profile: ProfileSpec, load: LoadTotals, *, limit_s: float = 0.0
+    health: GeneratorHealth,
+    profile: ProfileSpec,
+    load: LoadTotals,
+    *,
+    limit_s: float = 0.0,
+    within: bool = False,
 ) -> list[Notice]:
     """What the generator's own figures say of a trial.
 
@@ -70,12 +75,13 @@ def generator_notices(
         load: The measured phase.
         limit_s: Least response time that matters, where the trial is only to show whether it is
             kept: a lag that is small against it does not matter either.
+        within: It lives in the system under test: what makes it late makes the system late.
     """
     found = [
         _planted(profile),
         _exhausted(load),
         _saturation(health, profile),
-        _lag(health, load, limit_s),
+        _lag_within(health) if within else _lag(health, load, limit_s),
         _apart(health, load),
     ]
     if profile.load == "open":
@@ -185,6 +191,20 @@ def _lag(health: GeneratorHealth, load: LoadTotals, limit_s: float) -> Notice | 
         f"{health.lag_p99_s * 1e3:.3g} ms late, although a session was free{median}",
         advice="its host had no CPU to spare: give it a host of its own, or, if it is the driver, "
         "more worker threads",
+    )
+
+
+def _lag_within(health: GeneratorHealth) -> Notice | None:
+    """The system itself was late, by a pause or for want of a processor: it is a finding."""
+    if health.lag_p99_s is None or health.lag_p99_s <= LAG_ERROR_S:
+        return None
+    return Notice(
+        code="system-late",
+        severity="info",
+        message="1 % of the operations were begun more than "
+        f"{health.lag_p99_s * 1e3:.3g} ms after they were due, although a worker was free: the "
+        "system stood still, or had no processor",
+        advice="response times count it; look at its pauses, and at what else the machine did",
     )
 
 

@@ -42,6 +42,8 @@ def processes_for(
             driver raises its own to.
         processors: That this process may use; default: as it is.
     """
+    if connection.processes is not None:
+        return connection.processes
     if not (connection.divisible and program.shares):
         return 1
     if asked != "auto":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from loadstone.protocol.frames import PROTOCOL_VERSION
-from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.spec.think_time import think_range
 from loadstone.targets.connection import Connection
 from loadstone.workloads.base import NO_WAITS, THINK_TIME_CAP, LoadRequest
@@ -97,10 +97,7 @@ def phases_of(profile: ProfileSpec, *, gathers: bool = False) -> list[dict[str, 
     phases = [
         ("ramp", "ramp", profile.ramp_s, _load(profile, rising=True)),
         ("warm-up", "warm-up", profile.warm_up, _load(profile)),
-        *(
-            (each.name, "measure", each.measure or profile.measure, _load(profile, each.share))
-            for each in profile.measured
-        ),
+        *(stretch for each in profile.measured for stretch in _stretches(profile, each)),
         ("drain", "drain", profile.drain if leaving else 0.0, _closed(leaving, 0)),
     ]
     found = [
@@ -153,8 +150,20 @@ def _coming(
     return {**pacing, "operations": operations}
 
 
+def _stretches(
+    profile: ProfileSpec, phase: MeasuredPhase
+) -> Iterator[tuple[str, str, float, dict[str, Any]]]:
+    """A measured phase with what lies around it: name, kind, seconds and load of each stretch."""
+    load = _load(profile, phase.share)
+    (delay, delay_s), (ramp, ramp_s), (ramp_down, ramp_down_s) = phase.around.items()
+    yield delay, "ramp", delay_s, _load(profile, 0.0)
+    yield ramp, "ramp", ramp_s, load
+    yield phase.name, "measure", phase.measure or profile.measure, load
+    yield ramp_down, "ramp", ramp_down_s, load
+
+
 def _load(profile: ProfileSpec, share: float = 1.0, *, rising: bool = False) -> dict[str, Any]:
-    if profile.rate_per_s is None:
+    if profile.load == "closed" or profile.rate_per_s is None:
         users = round(profile.users * share)
         return _closed(1 if rising else users, users)
     rate = profile.rate_per_s * share

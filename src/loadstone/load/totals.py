@@ -306,6 +306,20 @@ class LoadLog:
             facts=self.end.facts if self.end else {},
         )
 
+    def after(self, measured: Measured) -> Measured:
+        """What a later run on the same data gave, with what this one had done to them before.
+
+        Args:
+            measured: Of the later run.
+        """
+        overall = self.overall()
+        return replace(
+            measured,
+            total_operations=_sums(_counts(overall), measured.total_operations),
+            total_rolled_back=_sums(_rolled_back(overall), measured.total_rolled_back),
+            total_errors=overall.errors + measured.total_errors,
+        )
+
     def _names(self) -> tuple[str, ...]:
         return self.hello.operations if self.hello else ()
 
@@ -326,6 +340,7 @@ class LoadLog:
             discarded=ended.discarded,
             count=told.count,
             errors=dict(sorted(told.errors.items())),
+            drain_s=ended.drain_s,
         )
 
 
@@ -364,6 +379,10 @@ def _engine_cpu_s(ticks: Iterable[Tick]) -> float | None:
 
 def _counts(load: LoadTotals) -> dict[str, int]:
     return {name: operation.count for name, operation in load.operations.items()}
+
+
+def _sums(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in (*one, *other)}
 
 
 def _rolled_back(load: LoadTotals) -> dict[str, int]:

@@ -82,6 +82,8 @@ class Event:
     data: Mapping[str, float | str] = field(default_factory=dict)
     spread_s: float = 0.0
     """Between the first and the last of several processes, at the border of a phase."""
+    drain_s: float = 0.0
+    """Of the end of a phase: how long after the end of the arrivals it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +284,7 @@ def _event(value: Mapping[str, Any]) -> Event:
             for key, datum in (value.get("data") or {}).items()
         },
         spread_s=float(value.get("spread_s") or 0.0),
+        drain_s=float(value.get("drain_s") or 0.0),
     )
 
 

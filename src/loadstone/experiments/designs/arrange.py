@@ -63,6 +63,8 @@ def arrange(
                     reload=experiment.reload,
                     metric=metric,
                     price=experiment.price,
+                    meters=experiment.meters,
+                    meters_root=experiment.meters_root,
                     allow_unsafe=allow_unsafe,
                 )
             )

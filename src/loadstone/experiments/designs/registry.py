@@ -6,6 +6,7 @@ from loadstone.experiments.designs.base import Design, Stages
 from loadstone.experiments.designs.baselines import BaselinesBefore, baselines
 from loadstone.experiments.designs.compare import Compare
 from loadstone.experiments.designs.crash import Crash, CrashesAfter
+from loadstone.experiments.designs.graduate import Graduate
 from loadstone.experiments.designs.ladder import Ladder
 from loadstone.experiments.designs.run import Run
 from loadstone.experiments.designs.scale import Scale
@@ -16,7 +17,7 @@ from loadstone.spec.model import Experiment
 
 DESIGNS: dict[str, Design] = {
     design.kind: design
-    for design in (Run(), Compare(), Ladder(), Sweep(), Crash(), Search(), Scale())
+    for design in (Run(), Compare(), Ladder(), Sweep(), Crash(), Search(), Scale(), Graduate())
 }
 
 
