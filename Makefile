@@ -57,4 +57,4 @@ bench: setup ## Measure Loadstone itself against its peers; writes docs/benchmar
 
 .PHONY: clean
 clean: ## Remove what was built, not what was measured
-	rm -rf .venv .tools driver/target web/node_modules web/dist $(BUNDLE)
+	rm -rf .venv .tools driver/target java/target src/loadstone/workloads/ssj/jars web/node_modules web/dist $(BUNDLE)
