@@ -76,6 +76,10 @@ class Target:
     generator: ClassVar[Program] = DRIVER
     """What makes load on it, unless the workload says otherwise."""
 
+    chosen_facts: ClassVar[Mapping[str, str]] = {}
+    """Facts of its inventory that the system chooses by itself where nobody holds them, with what
+    each is called: two configurations that differ in one differ in two variables."""
+
     risks: ClassVar[Risks] = {}
     """Its settings that have unsafe levels."""
 

@@ -14,6 +14,7 @@ BI = "bi"
 MANY_ACCOUNTS = "many-accounts"
 FIRST_VISITS = "first-visits"
 STATEMENTS = "statements"
+JAVA_TRANSACTIONS = "java-transactions"
 
 CAPABILITIES = {
     "sql": "it answers SQL",
@@ -39,6 +40,7 @@ CAPABILITIES = {
     BI: "it serves dashboards to people with accounts",
     MANY_ACCOUNTS: "it has accounts for thousands of people, or makes them in seconds",
     FIRST_VISITS: "its pages have static files that a browser asks for once",
+    JAVA_TRANSACTIONS: "Java virtual machines make transactions, and serve them",
     STATEMENTS: "the load generator runs statements of any kind on it, as users with think times",
 }
 """Each with what it means."""

@@ -36,6 +36,24 @@ class Connection(ABC):
     """Sessions can be told from which addresses of this machine they come (`coming_from`)."""
 
     @property
+    def processes(self) -> int | None:
+        """Processes that the load must have, where each reaches a system of its own.
+
+        Returns:
+            None: as many as are worth it.
+        """
+        return None
+
+    @property
+    def handing_over(self) -> Program | None:
+        """What hands plans to systems that make their load themselves.
+
+        Returns:
+            None where the load is made by `program`.
+        """
+        return None
+
+    @property
     def files(self) -> int:
         """That each session keeps open: sockets, most of them."""
         return 1

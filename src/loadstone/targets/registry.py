@@ -16,6 +16,7 @@ TARGETS: Registered[type[Target]] = Registered(
         "duckdb": "loadstone.targets.duckdb:DuckDB",
         "chdb": "loadstone.targets.chdb:ChDB",
         "spark": "loadstone.targets.spark:Spark",
+        "jvm": "loadstone.targets.jvm:Jvm",
         "folder": "loadstone.targets.folder:Folder",
         "device": "loadstone.targets.device:Device",
         "nbd": "loadstone.targets.network_storage:Nbd",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel
 
 from loadstone.errors import WrongInputError
+from loadstone.protocol.frames import Event
 from loadstone.protocol.programs import Program
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.problems import Path as Way
@@ -100,6 +101,8 @@ class Workload(ABC, Generic[T]):
     metrics: ClassVar[tuple[MetricSpec, ...]]
     headline: ClassVar[str]
     """Name of the metric that verdicts are about by default."""
+    energy_units: ClassVar[tuple[str, ...]] = ()
+    """What energy is told for, besides operations, where there is a meter: `query`."""
     checks: ClassVar[tuple[CheckSpec, ...]]
     """All that `check` and `durability` can make."""
     judges_secrets: ClassVar[frozenset[str]] = frozenset()
@@ -124,6 +127,8 @@ class Workload(ABC, Generic[T]):
     """How searches and scale curves raise its load."""
     judges_generator: ClassVar[bool] = False
     """Its `notices` say where the generator's own processor time was the limit, nobody else."""
+    generator_within: ClassVar[bool] = False
+    """Its load is made by the system under test itself: what makes the one late makes the other."""
     Durability: ClassVar[type[CommitAudit[Any]] | None] = None
     """How crash trials find what was lost; None: they cannot be made with it."""
 
@@ -237,16 +242,21 @@ class Workload(ABC, Generic[T]):
         Args:
             profile: Of the experiment.
         """
-        load = (
-            f"closed, {profile.users} users"
-            if profile.load == "closed"
-            else f"open, {profile.rate_per_s:g} operations/s, {profile.arrival}"
-        )
+        if profile.load == "closed":
+            load = f"closed, {profile.users} users"
+        elif profile.rate_per_s is None:
+            load = f"open, a rate that is measured first, {profile.arrival}"
+        else:
+            load = f"open, {profile.rate_per_s:g} operations/s, {profile.arrival}"
         return f"{load}{_think(profile.think_time)}, {spans(profile)}"
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """The profile with the fields filled in that the workload decides."""
         return profile
+
+    def due_together(self) -> int:
+        """How many operations of an open load become due at one moment."""
+        return 1
 
     def unmeasured_s(self) -> float:
         """Seconds of its load that are in no phase of the profile: pauses between its parts."""
@@ -355,6 +365,28 @@ class Workload(ABC, Generic[T]):
             phases: Each by itself, in order; one for most trials.
         """
         return self.measure(whole)
+
+    def energy_per(self, measured: Measured) -> Mapping[str, float]:
+        """What energy is told for, besides operations: `query`, and how many were made.
+
+        Args:
+            measured: Of a measured phase, or of all of them.
+
+        Returns:
+            Some of `energy_units`.
+        """
+        return {}
+
+    def energy_spans(self, events: Sequence[Event]) -> Mapping[str, Sequence[tuple[float, float]]]:
+        """Stretches of the load that energy is told for, each by itself: those of each `cycle`.
+
+        Args:
+            events: What the workload told in the driver, in order.
+
+        Returns:
+            Begin and end of each on the trial's clock, by some of `energy_units`.
+        """
+        return {}
 
     def notices(self, measured: Measured) -> list[Notice]:
         """What a reader of the metrics should be told besides."""

@@ -6,7 +6,9 @@ then, whatever is changed; what can change is how long operations take.
 
 from __future__ import annotations
 
+from loadstone.results.graduated import CALIBRATED, OVERALL
 from loadstone.results.metrics import RESPONSE_P95
+from loadstone.results.power import WATTS
 from loadstone.spec.model import Experiment
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
@@ -17,7 +19,7 @@ COMPARING = ("compare", "ladder", "sweep")
 
 def judged_metrics(experiment: Experiment) -> list[str]:
     """Names of the metrics that verdicts are about, the headline first."""
-    named = experiment.named_metrics
+    named = experiment.named_metrics or _of_levels(experiment)
     return named or [headline_of(experiment) or workload_of(experiment.workload).judged_metric()]
 
 
@@ -25,8 +27,23 @@ def headline_of(experiment: Experiment) -> str | None:
     """The metric that all trials are judged by; None: what the workload of each says."""
     if experiment.named_metrics:
         return experiment.named_metrics[0]
+    if of_levels := _of_levels(experiment):
+        return of_levels[0]
     compares = experiment.design.kind in COMPARING
     return RESPONSE_P95 if compares and answers_to_rate(experiment) else None
+
+
+def _of_levels(experiment: Experiment) -> list[str]:
+    """Of a graduated load: the figure of all levels, and the watts of each; none of others.
+
+    Without a meter it is the rate at 100 %, where that is measured.
+    """
+    profile = experiment.profile
+    if profile.graduated is None:
+        return []
+    if experiment.meters:
+        return [OVERALL, *(f"{phase.name} {WATTS}" for phase in profile.measured)]
+    return [CALIBRATED] if profile.calibrates else []
 
 
 def answers_to_rate(experiment: Experiment) -> bool:

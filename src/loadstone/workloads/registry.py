@@ -20,6 +20,7 @@ WORKLOADS: Registered[type[AnyWorkload]] = Registered(
         "noop": "loadstone.workloads.noop:Noop",
         "http": "loadstone.workloads.http.workload:WebScenario",
         "bi": "loadstone.workloads.bi.workload:BusinessIntelligence",
+        "ssj": "loadstone.workloads.ssj.workload:ServerSideJava",
     },
     group="loadstone.workloads",
     unfit=unfit_class(Workload, named_by="name"),

@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from loadstone.errors import WrongInputError
+from loadstone.spec.referred import referred
 from loadstone.spec.target import TargetSpec
-from loadstone.targets.address import holds_password, referred, unreadable
+from loadstone.targets.address import holds_password, unreadable
 from loadstone.targets.http.address import WebAddress
 from loadstone.targets.http.address import parse as parse_web
 

@@ -144,9 +144,10 @@ class Balancer(SupersetPart[Haproxy]):
             )
         checked = _checked(name, level)
         if name == _MAXCONN and int(checked) > (most := _most_connections()):
+            files = _files_for(int(checked))
             raise WrongInputError(
-                f"maxconn = {int(checked):,} needs {_files_for(int(checked)):,} open files, and this "
-                f"machine lets a process of yours have {_files_for(most):,}",
+                f"maxconn = {int(checked):,} needs {files:,} open files, and this machine lets a "
+                f"process of yours have {_files_for(most):,}",
                 advice=f"raise the hard limit (ulimit -Hn), or write {most:,} at most",
             )
         return SettingInfo(name, needs="restart", default=str(_DEFAULTS[name]))

@@ -95,6 +95,12 @@ class Cycle:
         return all(step in self.steps and self.steps[step].ended_well for step in expected)
 
     @property
+    def span(self) -> tuple[float, float]:
+        """When its first step began and its last one ended, on the trial's clock."""
+        steps = self.steps.values()
+        return min(step.from_s for step in steps), max(step.to_s for step in steps)
+
+    @property
     def seconds(self) -> float:
         """The sum of its steps; what is asked between them is none of it."""
         return sum(step.seconds for step in self.steps.values())

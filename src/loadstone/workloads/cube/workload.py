@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, ClassVar
 
+from loadstone.protocol.frames import Event
 from loadstone.protocol.steps import steps_of
 from loadstone.results.record import CheckResult, MetricValue
 from loadstone.spec.profile import ProfileSpec
@@ -52,6 +53,7 @@ from loadstone.workloads.cube.metrics import (
     HEADLINE,
     METRICS,
     STEP_INFOS,
+    cycles_of,
     metric_values,
 )
 from loadstone.workloads.cube.outline.model import Outline
@@ -88,6 +90,7 @@ class PlanningCube(SteppedWorkload):
     metrics = METRICS
     checks = CHECKS
     headline = HEADLINE
+    energy_units = ("cycle",)
     Search = CubeSearch
     decides = frozenset(
         {
@@ -237,6 +240,11 @@ class PlanningCube(SteppedWorkload):
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`."""
         return metric_values(measured, self.parameters)
+
+    def energy_spans(self, events: Sequence[Event]) -> Mapping[str, Sequence[tuple[float, float]]]:
+        """Each whole cycle; what is asked between its steps is part of it."""
+        found = [own for own in cycles_of(steps_of(events)) if own.is_whole(self.parameters)]
+        return {"cycle": [own.span for own in found]}
 
     def check(
         self, target: Database, before: Mapping[str, float], measured: Measured

@@ -32,6 +32,7 @@ from loadstone.workloads.dss.metrics import (
     HEADLINE,
     METRICS,
     POWER,
+    QUERIES,
     STEPS,
     THROUGHPUT,
     metric_values,
@@ -60,6 +61,7 @@ class DecisionSupport(SteppedWorkload):
     Parameters = DecisionSupportParameters
     metrics = METRICS
     headline = HEADLINE
+    energy_units = ("query",)
     checks = (PUBLISHED, REFERENCE, EQUAL, ORDERS_HOLD, LINES_HOLD, OTHERS)
     first_factor = None
     decides = frozenset(
@@ -176,6 +178,10 @@ class DecisionSupport(SteppedWorkload):
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`; those that a failed query spoils are left out."""
         return metric_values(measured, self.parameters)
+
+    def energy_per(self, measured: Measured) -> Mapping[str, float]:
+        """A query; what refreshes took is part of it."""
+        return {"query": sum(measured.operations.get(name, 0) for name in QUERIES)}
 
     def notices(self, measured: Measured) -> list[Notice]:
         """Which steps failed or never began, and which figures there are not because of them.

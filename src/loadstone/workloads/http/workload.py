@@ -17,8 +17,8 @@ from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Noti
 from loadstone.spec.paths import whole
 from loadstone.spec.problems import Path as Way
 from loadstone.spec.profile import ProfileSpec
+from loadstone.spec.referred import referred
 from loadstone.spec.target import TargetSpec
-from loadstone.targets.address import referred
 from loadstone.targets.capabilities import WEB
 from loadstone.targets.connection import Connection
 from loadstone.targets.web import WebApplication, WebConnection
