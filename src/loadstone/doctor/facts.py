@@ -87,6 +87,14 @@ class HostFacts:
     transparent_huge_pages: str | None = None
     sysctl: Mapping[str, str] = field(default_factory=dict)
     governor: str | None = None
+    energy_preference: str | None = None
+    """What the processor leans to, where it chooses its frequency itself."""
+    frequency_limit_khz: int | None = None
+    """The lowest upper limit of all frequency domains."""
+    frequency_most_khz: int | None = None
+    """What the hardware of that domain has."""
+    prefetchers: str | None = None
+    """`on`, `off`, or which of them are off; None: not known here."""
     turbo: bool | None = None
     smt: bool | None = None
     clock_source: str | None = None

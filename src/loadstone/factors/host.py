@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from loadstone.errors import WrongInputError
 from loadstone.factors.base import NEEDS_NOTHING, FactorInfo, FactorKind, Parts
-from loadstone.host import cpulist, process, sysctl
+from loadstone.host import cpu, cpulist, process, sysctl
 from loadstone.host.locality import at_address, is_here
 from loadstone.host.machine import THIS_MACHINE
 from loadstone.host.registry import host_setting
@@ -58,7 +58,8 @@ class HostFactor(FactorKind):
             name: host_setting(name, parts.target).check(level)
             for name, level in parts.host.items()
         }
-        for _, message in sysctl.problems(wanted, THIS_MACHINE):
+        found = (*sysctl.problems(wanted, THIS_MACHINE), *cpu.problems(wanted, THIS_MACHINE))
+        for _, message in found:
             raise WrongInputError(message)
         online = wanted.get("cpu.online")
         lists = (

@@ -1,4 +1,4 @@
-"""Processors: governor, SMT, turbo, which are online."""
+"""Processors: governor, SMT, turbo, which are online; and the table of all settings of `cpu`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.host import cpulist
+from loadstone.host import cpulist, frequency, idle, prefetchers
 from loadstone.host.levels import Cpus, OneOf
 from loadstone.host.machine import THIS_MACHINE, Absent, Denied, Machine, Reading, read, write
 from loadstone.host.settings import EARLY, FIRST, HostSetting
@@ -37,15 +37,13 @@ class Governor(HostSetting):
 
     def unavailable(self, level: Level | None = None) -> str | None:
         """Also asks the domains whether they have the governor."""
-        reason = super().unavailable(level)
-        files = self.files()
-        if reason or level is None or isinstance(files, Absent):
-            return reason
-        for path in files:
-            offered = read(path.with_name("scaling_available_governors"))
-            if isinstance(offered, str) and str(level) not in offered.split():
-                return f"absent: {path.parent} offers only {', '.join(offered.split())}"
-        return None
+        return super().unavailable(level) or frequency.not_offered(
+            self.files(), "scaling_available_governors", level
+        )
+
+    def companions(self) -> list[Path]:
+        """With performance the driver also sets the energy preference."""
+        return frequency.policies(self.machine, "energy_performance_preference")
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,10 @@ class Turbo(HostSetting):
         paths = [self._intel, self.machine.at(f"{_CPU}/cpufreq/boost")]
         found = [path for path in paths if path.exists()]
         return found[:1] or Absent(f"{paths[0]} and {paths[1]} are missing")
+
+    def companions(self) -> list[Path]:
+        """The generic driver sets the upper limit anew."""
+        return frequency.policies(self.machine, "scaling_max_freq")
 
     def shown(self, value: str) -> str:
         """The Intel driver's switch is the other way round."""
@@ -136,8 +138,69 @@ def setting(name: str, machine: Machine) -> HostSetting:
     Raises:
         WrongInputError: If there is none.
     """
+    if name.startswith(f"{idle.STATE}."):
+        return idle.state(name, machine)
+    known = _known(machine)
+    if name not in known:
+        raise WrongInputError(f"there is no host.{name}; {near(name, known)}")
+    return known[name]
+
+
+def all_known(machine: Machine) -> Iterator[HostSetting]:
+    """Each of them; `cpu.idle.STATE` is there for each state beside them."""
+    yield from _known(machine).values()
+
+
+def problems(wanted: dict[str, str], machine: Machine) -> Iterator[tuple[str, str]]:
+    """Settings that do not go with each other: name, and what is wrong.
+
+    Args:
+        wanted: Name: level of all that one trial sets.
+        machine: Says the others' present values.
+    """
+    yield from frequency.problems(wanted, machine)
+    yield from idle.problems(wanted)
+    yield from prefetchers.problems(wanted)
+
+
+def moved_with(name: str) -> tuple[str, ...]:
+    """Other settings whose readings change along with one of `cpu`."""
+    if name.startswith(f"{idle.STATE}."):
+        return (idle.DEEPEST,)
+    if name in prefetchers.EACH:
+        return (prefetchers.ALL,)
+    if name == prefetchers.ALL:
+        return prefetchers.EACH
+    return ("cpu.online",) if name == "cpu.smt" else frequency.moved_with(name)
+
+
+def _known(machine: Machine) -> dict[str, HostSetting]:
+    own = _own(machine)
+    rest = (frequency.known(machine), idle.known(machine), prefetchers.known(machine))
+    return own | {name: each for part in rest for name, each in part.items()}
+
+
+def _own(machine: Machine) -> dict[str, HostSetting]:
+    """Governor, SMT, turbo, and which processors are online."""
     present = machine.cpus("present") or frozenset({0})
-    known: dict[str, HostSetting] = {
+    return {
+        frequency.GOVERNOR: Governor(
+            frequency.GOVERNOR,
+            "how the frequency is chosen",
+            OneOf(_GOVERNORS),
+            _SOURCE,
+            EARLY,
+            machine=machine,
+        ),
+        "cpu.smt": Smt("cpu.smt", "hyper-threads", _SWITCH, _HOTPLUG, FIRST, machine=machine),
+        frequency.TURBO: Turbo(
+            frequency.TURBO,
+            "frequencies above the nominal one",
+            _SWITCH,
+            _SOURCE,
+            EARLY,
+            machine=machine,
+        ),
         "cpu.online": Online(
             "cpu.online",
             "processors that are used; CPU 0 always is",
@@ -146,33 +209,7 @@ def setting(name: str, machine: Machine) -> HostSetting:
             FIRST + 1,
             machine=machine,
         ),
-        "cpu.smt": Smt("cpu.smt", "hyper-threads", _SWITCH, _HOTPLUG, FIRST, machine=machine),
-        "cpu.governor": Governor(
-            "cpu.governor",
-            "how the frequency is chosen",
-            OneOf(_GOVERNORS),
-            _SOURCE,
-            EARLY,
-            machine=machine,
-        ),
-        "cpu.turbo": Turbo(
-            "cpu.turbo",
-            "frequencies above the nominal one",
-            _SWITCH,
-            _SOURCE,
-            EARLY,
-            machine=machine,
-        ),
     }
-    if name not in known:
-        raise WrongInputError(f"there is no host.{name}; {near(name, known)}")
-    return known[name]
-
-
-def all_known(machine: Machine) -> Iterator[HostSetting]:
-    """Each of them."""
-    for name in ("governor", "smt", "turbo", "online"):
-        yield setting(f"{PREFIX}.{name}", machine)
 
 
 def _switches(machine: Machine) -> list[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loadstone.errors import WrongInputError
-from loadstone.host import cpu, hugepages, process, queue, sysctl
+from loadstone.host import cpu, hugepages, power_limit, process, queue, sysctl
 from loadstone.host.locality import data_folder
 from loadstone.host.machine import THIS_MACHINE, Absent, Machine
 from loadstone.host.settings import HostSetting
@@ -14,8 +14,8 @@ from loadstone.spec.target import TargetSpec
 
 FORMS = (
     "host.vm.NAME", "host.kernel.NAME", "host.net.NAME", "host.fs.NAME",
-    "host.transparent_hugepages", "host.queue.NAME", "host.cpu.NAME", "host.server.NAME",
-    "host.generator.cpus",
+    "host.transparent_hugepages", "host.hugepages.SIZE", "host.queue.NAME", "host.cpu.NAME",
+    "host.power.NAME", "host.server.NAME", "host.generator.cpus",
 )  # fmt: skip
 
 
@@ -35,12 +35,14 @@ def host_setting(
     family = name.partition(".")[0]
     if family in sysctl.PREFIXES:
         return sysctl.setting(name, machine)
-    if family == hugepages.PREFIX:
+    if family in hugepages.PREFIXES:
         return hugepages.setting(name, machine)
     if family == queue.PREFIX:
         return queue.setting(name, data_folder(target), machine)
     if family == cpu.PREFIX:
         return cpu.setting(name, machine)
+    if family == power_limit.PREFIX:
+        return power_limit.setting(name, machine)
     if family in process.PREFIXES:
         return process.setting(name, machine)
     raise WrongInputError(
@@ -57,4 +59,5 @@ def all_known(
     yield from hugepages.all_known(machine)
     yield from queue.all_known(data if data is not None else data_folder(None), machine)
     yield from cpu.all_known(machine)
+    yield from power_limit.all_known(machine)
     yield from process.all_known(machine)

@@ -39,6 +39,11 @@ class HostSetting(ABC):
         """Files that the kernel may change along with it; put back after its own."""
         return []
 
+    @property
+    def register(self) -> int | None:
+        """Number of the model-specific register whose devices its files are; None: texts."""
+        return None
+
     def read(self) -> Reading:
         """The present value, as a level is written."""
         found = self.files()
@@ -50,7 +55,7 @@ class HostSetting(ABC):
             if not isinstance(value, str):
                 return value
             seen.append((path, self.shown(chosen(value))))
-        return _one(seen)
+        return one(seen)
 
     def shown(self, value: str) -> str:
         """A value of the kernel, as a level is written."""
@@ -113,9 +118,8 @@ class HostSetting(ABC):
         return True
 
     def _denied(self, path: Path) -> str | None:
-        present = read(path)
-        again = chosen(present) if isinstance(present, str) and self.probed(path) else None
-        return denied(path, again)
+        present = read(path) if self.probed(path) else None
+        return denied(path, chosen(present) if isinstance(present, str) else None)
 
     def _written_files(self) -> list[Path]:
         found = self.files()
@@ -167,7 +171,7 @@ class AbsentSetting(HostSetting):
         return Absent(self.reason)
 
 
-def _one(seen: Sequence[tuple[Path, str]]) -> str:
+def one(seen: Sequence[tuple[Path, str]]) -> str:
     """One value for all files, or each with where it is."""
     values = {value for _, value in seen}
     if len(values) == 1:

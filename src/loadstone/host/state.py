@@ -10,6 +10,7 @@ from typing import Any
 from loadstone.errors import TargetError
 from loadstone.host.lock import HostLock
 from loadstone.host.machine import THIS_MACHINE, Machine, chosen, write
+from loadstone.host.registers import read_register, write_register
 from loadstone.host.registry import host_setting
 from loadstone.host.settings import HostSetting
 from loadstone.journal import Entry, Journal, undoes
@@ -20,6 +21,7 @@ from loadstone.spec.target import TargetSpec
 UNDO = "host-setting"
 _PASSES = 3
 """Putting back one file can move another: each is looked at again after the rest."""
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,27 @@ class SavedFile:
     path: str
     shown: str
     write: str
+    register: int | None = None
+    """Of a device of model-specific registers: which one."""
+
+    def now(self) -> str:
+        """What it says at present; of a register that cannot be read, why."""
+        return _says(Path(self.path), self.register)
+
+    def is_gone(self) -> bool:
+        """It went with its device. Without the module msr a register is still there."""
+        return self.register is None and not Path(self.path).exists()
+
+    def put_back(self) -> None:
+        """Makes it say so again.
+
+        Raises:
+            OSError: If the kernel refuses it.
+        """
+        if self.register is None:
+            write(Path(self.path), self.write)
+        else:
+            write_register(Path(self.path), self.register, int(self.write, 16))
 
 
 @dataclass(frozen=True)
@@ -128,7 +151,8 @@ class HostState:
             raise TargetError(f"host.{setting.name} cannot be set: {before.reason}")
         own = setting.files()
         assert isinstance(own, list)  # noqa: S101 - it was read just now
-        saved = [save(path) for path in (*own, *setting.companions())]
+        saved = [save(path, setting.register) for path in own]
+        saved += [save(path) for path in setting.companions()]
         entry = self._journal.before(
             f"set host.{setting.name} to {text} (it is {before})",
             UNDO,
@@ -141,7 +165,7 @@ class HostState:
         except TargetError:
             self._journal.undo(entry)
             raise
-        how = "written to " + ", ".join(str(path) for path in own) + _moved(saved[len(own) :])
+        how = f"written to {_named(own)}{_moved(saved[len(own) :])}"
         self._applied.append(_Applied(setting, level, text, before, how, entry))
 
     def _pop(self) -> None:
@@ -158,10 +182,10 @@ class HostState:
         )
 
 
-def save(path: Path) -> SavedFile:
-    """What a file says now, and what to write to make it say so again."""
-    shown = _raw(path)
-    return SavedFile(str(path), shown, chosen(shown.strip()))
+def save(path: Path, register: int | None = None) -> SavedFile:
+    """What a file, or a register, says now, and what to write to make it say so again."""
+    shown = _says(path, register)
+    return SavedFile(str(path), shown, chosen(shown.strip()), register)
 
 
 @undoes(UNDO)
@@ -181,13 +205,13 @@ def undo(data: dict[str, Any]) -> None:
     for _ in range(_PASSES):
         for saved in _changed(files):
             try:
-                write(Path(saved.path), saved.write)
+                saved.put_back()
             except OSError as error:
                 refused[saved.path] = f" ({error.strerror})"
         if not _changed(files):
             return
     left = [
-        f"{saved.path} says {_raw(Path(saved.path)).strip()!r}, but said {saved.shown.strip()!r}"
+        f"{saved.path} says {saved.now().strip()!r}, but said {saved.shown.strip()!r}"
         f"{refused.get(saved.path, '')}"
         for saved in _changed(files)
     ]
@@ -195,12 +219,16 @@ def undo(data: dict[str, Any]) -> None:
 
 
 def _changed(files: list[SavedFile]) -> list[SavedFile]:
-    there = [saved for saved in files if Path(saved.path).exists()]
-    return [saved for saved in there if _raw(Path(saved.path)) != saved.shown]
+    there = [saved for saved in files if not saved.is_gone()]
+    return [saved for saved in there if saved.now() != saved.shown]
 
 
-def _raw(path: Path) -> str:
-    return path.read_bytes().decode(errors="surrogateescape")
+def _says(path: Path, register: int | None) -> str:
+    """A file byte for byte, or a register in hexadecimal."""
+    if register is None:
+        return path.read_bytes().decode(errors="surrogateescape")
+    value = read_register(path, register)
+    return value if isinstance(value, str) else value.reason
 
 
 def _verify(setting: HostSetting, text: str) -> str:
@@ -214,11 +242,18 @@ def _verify(setting: HostSetting, text: str) -> str:
     return seen
 
 
+def _named(paths: list[Path]) -> str:
+    """The files; of many, which are alike but for a number, the first and how many."""
+    if len(paths) <= _MOST_NAMED:
+        return ", ".join(map(str, paths))
+    return f"{paths[0]} and {len(paths) - 1} files like it"
+
+
 def _moved(saved: list[SavedFile]) -> str:
     """What the kernel changed along with a setting."""
     moved = [
-        f"{Path(each.path).name} {each.write} to {chosen(_raw(Path(each.path)).strip())}"
-        for each in saved
-        if Path(each.path).exists() and _raw(Path(each.path)) != each.shown
+        f"{Path(each.path).name} {each.write} to {chosen(each.now().strip())}"
+        for each in _changed(saved)
     ]
-    return f"; the kernel also moved {', '.join(moved)}" if moved else ""
+    # Every processor or domain has such a file, and most say the same.
+    return f"; the kernel also moved {', '.join(dict.fromkeys(moved))}" if moved else ""

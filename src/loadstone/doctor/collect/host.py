@@ -12,8 +12,10 @@ from typing import Any, Literal
 from loadstone.doctor.facts import DiskFacts, HostFacts, PlaceFacts
 from loadstone.host.below import counters, ground_of
 from loadstone.host.cgroup import Bounds, bounds_of
+from loadstone.host.cpu import setting as cpu_setting
 from loadstone.host.disks import disk_below, whole_disk
-from loadstone.host.machine import THIS_MACHINE, Absent, Machine
+from loadstone.host.frequency import policies
+from loadstone.host.machine import THIS_MACHINE, Absent, Machine, read
 from loadstone.host.proc import parse_meminfo, parse_mountinfo, parse_stat
 from loadstone.placements.network import dropping_server
 from loadstone.probes.inventory import NOT_AVAILABLE, host_inventory
@@ -42,6 +44,7 @@ def host_facts(
     events = _counters(machine.at("/proc/vmstat"))
     smt = _text(machine, f"{_CPU}/smt/active")
     soft, hard = _limits(inventory)
+    limit, most = _frequency_limit(machine)
     return HostFacts(
         name=str(inventory["name"]),
         cores=_cores(pid, bounds),
@@ -67,6 +70,10 @@ def host_facts(
             if value != NOT_AVAILABLE
         },
         governor=_known(inventory["cpu_governor"]),
+        energy_preference=_setting("cpu.energy_preference", machine),
+        frequency_limit_khz=limit,
+        frequency_most_khz=most,
+        prefetchers=_setting("cpu.prefetchers", machine),
         turbo=_turbo(machine),
         smt=None if smt is None else smt == "1",
         clock_source=_known(inventory["clock_source"]),
@@ -164,6 +171,22 @@ def _device_of(folder: Path, pid: int | str, machine: Machine) -> str | None:
 def _limits(inventory: Mapping[str, Any]) -> tuple[int | None, int | None]:
     soft, _, hard = str(_of(inventory, "limits").get("nofile", "")).partition(" / ")
     return _whole(soft), _whole(hard)
+
+
+def _setting(name: str, machine: Machine) -> str | None:
+    """The present value of a host setting; None where the machine has none."""
+    value = cpu_setting(name, machine).read()
+    return value if isinstance(value, str) else None
+
+
+def _frequency_limit(machine: Machine) -> tuple[int | None, int | None]:
+    """The lowest upper limit of a frequency domain in kHz, and what its hardware has."""
+    found = []
+    for path in policies(machine, "scaling_max_freq"):
+        limit, most = (_whole(read(file)) for file in (path, path.with_name("cpuinfo_max_freq")))
+        if limit and most:
+            found.append((limit, most))
+    return min(found, key=lambda pair: pair[0] / pair[1], default=(None, None))
 
 
 def _turbo(machine: Machine) -> bool | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from loadstone.doctor.facts import HostFacts
-from loadstone.doctor.model import Advice, Measure, Severity
+from loadstone.doctor.model import Advice, Measure, Severity, Source
 from loadstone.doctor.rules.base import host_rule, kernel, postgresql_manual
+from loadstone.host import prefetchers
+from loadstone.host.frequency import CLOCK
 
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen")
 _A_A = Measure(
@@ -34,6 +36,77 @@ def governor(host: HostFacts) -> Advice | None:
         change="performance: cpupower frequency-set -g performance",
         risk="none for data; more power and heat",
         measure=Measure("host.cpu.governor", (host.governor, "performance")),
+    )
+
+
+@host_rule(
+    "energy-preference",
+    "the processor was told to save energy rather than time",
+    Severity.SPEED,
+    kernel(
+        "intel_pstate, Energy vs Performance Hints",
+        "admin-guide/pm/intel_pstate.html#energy-vs-performance-hints",
+    ),
+)
+def energy_preference(host: HostFacts) -> Advice | None:
+    """The preference is power or balance_power."""
+    if host.energy_preference not in ("power", "balance_power"):
+        return None
+    return Advice(
+        seen=f"energy_performance_preference is {host.energy_preference}",
+        why="where the processor chooses its frequency itself it goes up later and less far with "
+        "this hint: response times grow, and figures per watt may be better or worse",
+        change="balance_performance, in each energy_performance_preference below "
+        "/sys/devices/system/cpu/cpufreq",
+        risk="none for data; more power and heat",
+        measure=Measure(
+            "host.cpu.energy_preference", (host.energy_preference, "balance_performance")
+        ),
+    )
+
+
+@host_rule(
+    "frequency-limited",
+    "the processor is kept below the highest frequency that it has",
+    Severity.LOOK,
+    kernel("CPU performance scaling, policy interface", "admin-guide/pm/cpufreq.html"),
+)
+def frequency_limited(host: HostFacts) -> Advice | None:
+    """The upper limit of a frequency domain is below what the hardware has."""
+    limit, most = host.frequency_limit_khz, host.frequency_most_khz
+    if limit is None or most is None or limit >= most:
+        return None
+    levels = (CLOCK.shown(str(limit)), CLOCK.shown(str(most)))
+    return Advice(
+        seen=f"scaling_max_freq is {levels[0]}; cpuinfo_max_freq is {levels[1]}",
+        why="somebody set it, or the firmware did because of heat or a weak supply: the machine "
+        "cannot show what it can do",
+        change=f"{most} into each scaling_max_freq, unless it was set on purpose",
+        risk="none for data; more power and heat",
+        measure=Measure("host.cpu.max_freq", levels),
+    )
+
+
+@host_rule(
+    "prefetchers-off",
+    "hardware prefetchers are switched off",
+    Severity.LOOK,
+    Source(
+        "Intel: Disclosure of Hardware Prefetcher Control on Some Intel Processors",
+        prefetchers.SOURCE,
+    ),
+)
+def prefetchers_off(host: HostFacts) -> Advice | None:
+    """At least one of the four is off."""
+    if host.prefetchers is None or host.prefetchers == "on":
+        return None
+    return Advice(
+        seen=f"register {prefetchers.REGISTER:#x} says of the prefetchers: {host.prefetchers}",
+        why="most firmware leaves all on; off helps loads of scattered reads and costs those that "
+        "read in order, such as scans",
+        change=f"wrmsr -a {prefetchers.REGISTER:#x} 0, or the firmware's settings",
+        risk="none for data",
+        measure=Measure("host.cpu.prefetchers", ("off", "on")),
     )
 
 
