@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from loadstone.errors import WrongInputError
 from loadstone.factors.target import OTHER_TARGET
+from loadstone.host import cpu
 from loadstone.host.sysctl import COUNTERPARTS
 from loadstone.report.reading import RecordedTrial
 from loadstone.report.text import shortened
 from loadstone.spec.plans import Variant
 from loadstone.targets.part_names import factor_within
+from loadstone.targets.registry import target_class
 
 _VOLATILE = re.compile(
     r"(^|[._])(free|available|used|usage|uptime|load_?avg|load_average|pid|time|timestamp|"
@@ -33,13 +37,21 @@ _CHANCE = re.compile(
 )
 """Parts of names that are drawn anew for each placement: number of a loop device, folders."""
 
-_START = "start state.digest"
+_START, _ENGINE = "start state.digest", "target.engine"
 
 _ROOM = "target.places.data.total_bytes"
 """A file system whose journal lies elsewhere has more."""
 
 _OF_PART = re.compile(r"target\.parts\.(?P<part>[^.]+)\.(?P<fact>.+)")
 """A fact of a part of a system, in the plan and in the inventory."""
+
+_FACTS_OF = {
+    "queue": ("host.disks.",),
+    "cpu": ("host.processor.", "host.cpu_governor", "host.cgroup.", "host.limits.cpus_allowed"),
+    "transparent_hugepages": ("host.transparent_huge_pages", "host.sysctl.vm.min_free_kbytes"),
+    "hugepages": ("host.memory_bytes.HugePages", "host.sysctl.vm.nr_hugepages"),
+}
+"""Family of host settings: how the facts begin that any of it may decide."""
 
 _IN_PLAN = ("workload", "target", "profile", "cache", "reload", "data_seed")
 
@@ -61,15 +73,31 @@ def differences(
     """
     declared = _declared(*variants)
     ours, theirs = _facts(baseline), _facts(candidate)
+    chosen = _chosen(ours.get(_ENGINE, frozenset()) | theirs.get(_ENGINE, frozenset()))
     if _data(baseline) != _data(candidate):  # The parameters that ask for other data are told.
         ours.pop(_START, None)
         theirs.pop(_START, None)
-    lines = []
+    lines: list[str] = []
     for key in sorted(ours.keys() | theirs.keys()):
         left, right = ours.get(key, frozenset()), theirs.get(key, frozenset())
-        if left != right and not _is_declared(key, declared):
+        if left == right or _is_declared(key, declared):
+            continue
+        if key in chosen:
+            line = f"{chosen[key]} changed too ({_text(left)} to {_text(right)}): two variables"
+            lines.insert(0, line)
+        else:
             lines.append(f"{key}: {_text(left)} against {_text(right)}")
     return lines
+
+
+def _chosen(engines: Iterable[str]) -> dict[str, str]:
+    """Facts that systems of these engines choose by themselves, with what each is called."""
+    found: dict[str, str] = {}
+    for engine in engines:
+        with suppress(WrongInputError):  # a system that this Loadstone does not know
+            chosen = target_class(engine).chosen_facts
+            found |= {f"target.{fact}": called for fact, called in chosen.items()}
+    return found
 
 
 def _data(trials: Sequence[RecordedTrial]) -> list[dict[str, Any]]:
@@ -121,12 +149,11 @@ def _host_facts(name: str) -> tuple[str, ...]:
         return (f"target.process.{option}",)
     if family == "generator":
         return (f"profile.{option}",)
-    if family == "queue":
-        return ("host.disks.",)
     if family == "cpu":
-        return ("host.processor.", "host.cpu_governor", "host.cgroup.", "host.limits.cpus_allowed")
-    if family == "transparent_hugepages":
-        return ("host.transparent_huge_pages", "host.sysctl.vm.min_free_kbytes")
+        moved = (f"host.processor_settings.{each}" for each in cpu.moved_with(name))
+        return (*_FACTS_OF["cpu"], *moved)
+    if family in _FACTS_OF:
+        return _FACTS_OF[family]
     other = COUNTERPARTS.get(name, name)
     return (f"host.sysctl.{name}", f"host.sysctl.{other}", "host.memory_bytes.HugePages")
 

@@ -14,8 +14,10 @@ from loadstone.report.baselines import baseline_report
 from loadstone.report.beside import beside_reports
 from loadstone.report.comparisons import comparisons
 from loadstone.report.contents import Contents, contents_of
+from loadstone.report.density import density_report
 from loadstone.report.depths import depth_curves
 from loadstone.report.figures import metric_infos, with_compared
+from loadstone.report.graduated import graduated_report, level_metrics, overall_said
 from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
 from loadstone.report.held import held_report
@@ -37,6 +39,7 @@ from loadstone.report.model.trials import TrialReport
 from loadstone.report.model.variants import MetricInfo
 from loadstone.report.notices import notices
 from loadstone.report.parts import part_rows, parts_series
+from loadstone.report.power import power_rows, power_series
 from loadstone.report.probe_series import host_series, target_series
 from loadstone.report.published import published_reports
 from loadstone.report.reading import (
@@ -95,6 +98,9 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
     design = folder.experiment.design
     reference = design.reference if isinstance(design, LadderDesign) else None
     search, scale = search_report(folder), scale_report(folder, metric)
+    graduated = graduated_report(folder, compared)
+    levels = level_metrics(graduated.variants) if graduated else {}
+    told = [each for each in judged if each.name not in levels] or judged
     beside = beside_reports(folder, next((each.workload for each in folder.trials), None))
     trials = []
     for trial in folder.all_trials:
@@ -118,9 +124,10 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         confidence=experiment.confidence,
         headline=_found(search, scale)
         or best_said(steps, variants)
-        or headline(design.kind, judged, variants, compared),
+        or overall_said(graduated)
+        or headline(design.kind, told, variants, compared),
         metric=metric.name,
-        judged=[each.name for each in judged],
+        judged=[each.name for each in told],
         metrics=metrics,
         variants=variants,
         skipped=folder.design.skipped,
@@ -130,12 +137,17 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         unsafe=any(variant.unsafe for variant in variants),
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
-        published=published_reports(folder, variants, {each.name: each.unit for each in metrics}),
+        published=published_reports(
+            folder, variants, {each.name: each.unit for each in metrics}, graduated
+        ),
         beside=beside,
         steps=steps,
         requests=request_rows(folder),
         parts=part_rows(folder),
         held=held_report(folder, metrics),
+        power=power_rows(folder),
+        density=density_report(folder, metrics, graduated),
+        graduated=graduated,
         limits=limit_reports(folder),
         search=search,
         scale=scale,
@@ -237,6 +249,7 @@ def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
         host=host_series(samples, origin),
         target=target_series(samples, origin),
         parts=parts_series(samples, origin),
+        power=power_series(samples, trial.result.power, origin),
         curves=curves(ticks),
         steps=step_reports(frames, origin),
         limits=trial_limits(trial.result),

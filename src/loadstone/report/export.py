@@ -12,7 +12,12 @@ import pyarrow.parquet as pq
 from loadstone.errors import WrongInputError
 from loadstone.report.model.document import ReportDocument
 from loadstone.results.files import whole_file
-from loadstone.results.metrics import all_metrics, request_metrics
+from loadstone.results.metrics import (
+    all_metrics,
+    level_metrics,
+    power_metrics,
+    request_metrics,
+)
 from loadstone.results.record import DurabilityRecord, MetricValue
 
 SCHEMA = pa.schema(
@@ -27,13 +32,18 @@ SCHEMA = pa.schema(
         ("value", pa.float64()),
         ("unit", pa.string()),
         ("unsafe", pa.string()),
+        ("mark", pa.string()),
     ]
 )
-"""Columns of the export. `unsafe` names the unsafe settings, empty when there are none."""
+"""Columns of the export. `unsafe` names the unsafe settings, empty when there are none. `mark` says
+that a figure of power is `simulated` or `estimated`."""
 
 
 def rows(document: ReportDocument) -> list[dict[str, Any]]:
-    """One row per trial and metric, trials of every status; requests are among the metrics."""
+    """One row per trial and metric, trials of every status.
+
+    Figures of requests, of each meter and of each level of the load are among them.
+    """
     return [
         {
             "experiment": document.name,
@@ -46,10 +56,13 @@ def rows(document: ReportDocument) -> list[dict[str, Any]]:
             "value": metric.value,
             "unit": metric.unit,
             "unsafe": "; ".join(trial.result.unsafe),
+            "mark": metric.mark,
         }
         for trial in document.trials
         for metric in [
             *all_metrics(trial.result),
+            *power_metrics(trial.result),
+            *level_metrics(trial.result),
             *request_metrics(trial.result),
             *_of_crash(trial.result.durability),
         ]

@@ -9,26 +9,32 @@ from sys import float_info
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.variants import Figure, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedTrial
-from loadstone.results.metrics import all_metrics
+from loadstone.results.metrics import all_metrics, marked
+from loadstone.results.record import MetricValue
 from loadstone.results.statistics import outliers, summarize
 from loadstone.results.statistics.verdicts import ratio_of
 
 
 def metric_infos(trials: Iterable[RecordedTrial]) -> list[MetricInfo]:
     """Every metric that any trial has, in the order in which they first appear."""
-    found: dict[str, MetricInfo] = {}
+    first: dict[str, MetricValue] = {}
+    marks: dict[str, dict[str, None]] = {}
     for trial in trials:
         for metric in all_metrics(trial.result):
-            found.setdefault(
-                metric.name,
-                MetricInfo(
-                    name=metric.name,
-                    label=metric.label or metric.name.replace("_", " "),
-                    unit=metric.unit,
-                    higher_is_better=metric.higher_is_better,
-                ),
-            )
-    return list(found.values())
+            first.setdefault(metric.name, metric)
+            if metric.mark:
+                marks.setdefault(metric.name, {})[metric.mark] = None
+    return [_info(metric, ", ".join(marks.get(name, {}))) for name, metric in first.items()]
+
+
+def _info(metric: MetricValue, mark: str) -> MetricInfo:
+    return MetricInfo(
+        name=metric.name,
+        label=metric.label or metric.name.replace("_", " "),
+        unit=marked(metric.unit, mark),
+        higher_is_better=metric.higher_is_better,
+        mark=mark,
+    )
 
 
 def values_of(trials: Sequence[RecordedTrial], metric: str) -> tuple[list[float], list[str]]:

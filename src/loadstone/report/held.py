@@ -8,19 +8,12 @@ from typing import TypeVar
 
 from loadstone.load.totals import MEASURE
 from loadstone.report.figures import values_of
-from loadstone.report.model.held import (
-    Density,
-    HeldReport,
-    HeldRow,
-    TierFigures,
-    TransactionFigures,
-)
+from loadstone.report.model.held import HeldReport, HeldRow, TierFigures, TransactionFigures
 from loadstone.report.model.variants import MetricInfo
 from loadstone.report.processors import host_cpu_percent, processors_of
 from loadstone.report.reading import RecordedExperiment, RecordedTrial
 from loadstone.results.record import OperationSummary, PartUsage
 from loadstone.spec.design import ScaleDesign, SearchDesign
-from loadstone.spec.model import Experiment
 from loadstone.workloads.base import AnyWorkload
 
 _Value = TypeVar("_Value")
@@ -64,7 +57,7 @@ def held_report(folder: RecordedExperiment, metrics: Sequence[MetricInfo]) -> He
 def _row(folder: RecordedExperiment, variant: str, headline: str) -> HeldRow | None:
     """Of a configuration; None of one without valid trials, or whose users nobody chose."""
     trials = folder.valid_trials_of(variant)
-    users = {count for trial in trials if (count := _users(trial)) is not None}
+    users = {count for trial in trials if (count := users_of(trial)) is not None}
     workload = next((trial.workload for trial in trials), None)
     if len(users) != 1 or workload is None:
         return None
@@ -83,11 +76,10 @@ def _row(folder: RecordedExperiment, variant: str, headline: str) -> HeldRow | N
         host_cpu_percent=host_cpu_percent(trials),
         tiers=_tiers(trials),
         transactions=_transactions(trials, judged),
-        density=_density(folder, variant, held),
     )
 
 
-def _users(trial: RecordedTrial) -> int | None:
+def users_of(trial: RecordedTrial) -> int | None:
     """Its closed users; None of an open load, of steps, and of a workload that decides them."""
     workload = trial.workload
     if workload is None or workload.is_stepwise or "users" in workload.decides:
@@ -164,24 +156,3 @@ def _tiers(trials: Sequence[RecordedTrial]) -> list[TierFigures]:
 def _median(of: Sequence[_Value], figure: Callable[[_Value], float | None]) -> float | None:
     found = [value for value in map(figure, of) if value is not None]
     return median(found) if found else None
-
-
-def _density(folder: RecordedExperiment, variant: str, users: int) -> Density | None:
-    """Users per watt and per rack unit, where they were given for this configuration."""
-    system = folder.experiment.system
-    if system is None or not _is_whole(folder.experiment, folder, variant):
-        return None
-    watts, rack_units = system.watts, system.rack_units
-    return Density(
-        watts=watts,
-        users_per_watt=None if watts is None else users / watts,
-        rack_units=rack_units,
-        users_per_rack_unit=None if rack_units is None else users / rack_units,
-        covers=system.covers,
-    )
-
-
-def _is_whole(experiment: Experiment, folder: RecordedExperiment, variant: str) -> bool:
-    """Whether what is said of the system is of this configuration: of a scale, the largest."""
-    last = folder.design.variants[-1].name
-    return variant == last if isinstance(experiment.design, ScaleDesign) else True

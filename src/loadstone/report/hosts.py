@@ -1,27 +1,37 @@
-"""The hosts of two results: what of the machine differs, the large things first.
+"""The machines of two results: what of them differs, the large things first.
 
-Two hosts differ in a hundred facts of their inventories. Those that decide what storage does are
-told one by one: physical or virtual, the processor, memory, the system, the disks, the file system.
+Two hosts differ in a hundred facts of their inventories. Those that decide what a machine does, and
+what it takes for it, are told one by one: physical or virtual, processor, memory, firmware, system,
+disks, Java runtime, power meters. All others are left to `differences`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loadstone.report.model.comparisons import HostDifference
+from loadstone.report.power_scopes import meters_of
 from loadstone.report.reading import RecordedTrial
 from loadstone.report.text import shortened
 from loadstone.units import format_size
 
-_OF_A_HOST = frozenset({"name", "virtualisation", "processor", "processors", "memory", "disks"})
-"""Facts by which two hosts are told apart: all others can be changed on one."""
+_NAME = "name"
+_HARDWARE = frozenset({
+    _NAME, "virtualisation", "machine", "processor", "processors", "memory", "memory modules",
+    "disks", "firmware",
+})  # fmt: skip
+"""Facts by which two hosts, or a host before and after a change, are told apart."""
+_JAVA, POWER_METERS = "Java", "power meters"
+_OF_FIRMWARE = "firmware: "
+"""How the facts begin that are one setting of the firmware each."""
 
 
 def host_differences(
     baseline: Sequence[RecordedTrial], candidate: Sequence[RecordedTrial]
 ) -> list[HostDifference]:
-    """The large facts that are not the same; empty where the two ran on one host.
+    """The large facts that are not the same; empty where none of them but the system's differs.
 
     Args:
         baseline: Valid trials of the first result.
@@ -33,7 +43,16 @@ def host_differences(
         for fact in dict.fromkeys([*ours, *theirs])
         if ours.get(fact) != theirs.get(fact)
     ]
-    return found if any(each.fact in _OF_A_HOST for each in found) else []
+    return found if any(_tells_apart(each.fact) for each in found) else []
+
+
+def are_two_hosts(found: Sequence[HostDifference]) -> bool:
+    """Whether the names of the hosts differ; else one host was changed."""
+    return any(each.fact == _NAME for each in found)
+
+
+def _tells_apart(fact: str) -> bool:
+    return fact in _HARDWARE or fact in (_JAVA, POWER_METERS) or fact.startswith(_OF_FIRMWARE)
 
 
 def _facts(trials: Sequence[RecordedTrial]) -> dict[str, str]:
@@ -41,16 +60,21 @@ def _facts(trials: Sequence[RecordedTrial]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for trial in trials:
         host = trial.inventory.get("host")
-        if isinstance(host, Mapping):
-            for fact, text in _of_host(host):
-                found.setdefault(fact, {})[text] = None
+        told = list(_of_host(host)) if isinstance(host, Mapping) else []
+        for fact, text in (*told, *_of_java(trial.inventory.get("target"))):
+            found.setdefault(fact, {})[text] = None
+    if meters := meters_of(trials):
+        found[POWER_METERS] = {", ".join(meters): None}
     return {fact: shortened(" or ".join(texts)) for fact, texts in found.items()}
 
 
 def _of_host(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for fact in ("name", "virtualisation"):
+    for fact in (_NAME, "virtualisation"):
         if isinstance(host.get(fact), str):
             yield fact, host[fact]
+    firmware = _inner(host, "firmware")
+    if machine := _joined(firmware, "maker", "product", "board"):
+        yield "machine", machine
     processor = _inner(host, "processor")
     if "Model name" in processor:
         yield "processor", str(processor["Model name"])
@@ -58,6 +82,12 @@ def _of_host(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "processors", str(processor["CPU(s)"])
     if isinstance(total := _inner(host, "memory_bytes").get("MemTotal"), int):
         yield "memory", format_size(total)
+    if modules := _inner(host, "memory_modules"):
+        yield "memory modules", _modules(modules)
+    if version := _joined(firmware, "vendor", "version", "date"):
+        yield "firmware", version
+    for name, value in _inner(host, "firmware_settings").items():
+        yield f"{_OF_FIRMWARE}{name}", str(value)
     for fact in ("system", "kernel"):
         if isinstance(host.get(fact), str):
             yield fact, host[fact]
@@ -65,9 +95,26 @@ def _of_host(host: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "disks", disks
 
 
+def _of_java(target: object) -> Iterator[tuple[str, str]]:
+    """The runtime that a target of JVMs says it has."""
+    runtime = _inner(target, "java") if isinstance(target, Mapping) else {}
+    if told := _joined(runtime, "vendor", "name", "version"):
+        yield _JAVA, told
+
+
 def _inner(host: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     inner = host.get(name)
     return inner if isinstance(inner, Mapping) else {}
+
+
+def _joined(facts: Mapping[str, Any], *names: str) -> str:
+    return " ".join(str(facts[name]) for name in names if facts.get(name))
+
+
+def _modules(modules: Mapping[str, Any]) -> str:
+    """`4 x 16 GB DDR4 2933 MT/s, 2 x 32 GB DDR4 2933 MT/s`."""
+    counts = Counter(str(text) for text in modules.values())
+    return ", ".join(f"{count} x {text}" for text, count in sorted(counts.items()))
 
 
 def _disks(disks: object) -> Iterator[str]:

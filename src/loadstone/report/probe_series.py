@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from loadstone.meters.probe import METER_PROBE
 from loadstone.probes.own import OWN_PROBE
 from loadstone.probes.parts import PARTS_PROBE
 from loadstone.report.model.trials import Series
@@ -50,7 +51,13 @@ def is_host(probe: str) -> bool:
 
 def is_target(probe: str) -> bool:
     """Whether it watches neither the machine nor Loadstone itself, nor what parts take of both."""
-    return not is_host(probe) and probe not in (OWN_PROBE, PARTS_PROBE)
+    of_others = is_host(probe) or is_meter(probe)
+    return not of_others and probe not in (OWN_PROBE, PARTS_PROBE)
+
+
+def is_meter(probe: str) -> bool:
+    """Whether it reads a power meter."""
+    return probe.startswith(f"{METER_PROBE}.")
 
 
 def binned(rows: Sequence[Mapping[str, Any]], origin: float) -> Series:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from loadstone.report.headline import figure_of
+from loadstone.report.model.graduated import GraduatedReport, GraduatedVariant
 from loadstone.report.model.published import PublishedReport, PublishedRow, PublishedTable
 from loadstone.report.model.variants import Figure, VariantReport
 from loadstone.report.reading import RecordedExperiment
 from loadstone.report.text import number
 from loadstone.report.thinking import think_time_s
+from loadstone.results.metrics import marked
 from loadstone.results.references import Reference, list_references, load_reference
 from loadstone.results.references.model import Cell, ReferenceColumn, ReferenceTable
 
 USERS = "users"
 """What a column may ask for beside our metrics."""
+LEVELS: Mapping[str, Callable[[GraduatedVariant], float | None]] = {
+    "graduated overall": lambda variant: variant.overall.median if variant.overall else None,
+    "graduated peak watts": lambda variant: variant.peak_watts,
+    "graduated idle watts": lambda variant: variant.idle_watts,
+}
+"""Likewise, of a load that went through levels: all of power."""
+PEAK = "graduated peak rate"
+"""Likewise, whatever the scope of the meter."""
 _AS_LONG = 0.1
 """Share by which the think time of our users may differ from that of the published ones."""
 _SCALES = {("ms", "s"): 1e-3}
@@ -25,7 +35,10 @@ _MOST_OWN = 3
 
 
 def published_reports(
-    folder: RecordedExperiment, variants: Sequence[VariantReport], units: Mapping[str, str]
+    folder: RecordedExperiment,
+    variants: Sequence[VariantReport],
+    units: Mapping[str, str],
+    graduated: GraduatedReport | None = None,
 ) -> list[PublishedReport]:
     """The published tables of that kind of work. Ladders stand beside a ladder that names them.
 
@@ -33,10 +46,11 @@ def published_reports(
         folder: Of the experiment.
         variants: Its configurations, whose figures are put into columns of the same meaning.
         units: Of our metrics, by name.
+        graduated: Its levels, if its load went through levels.
     """
     known = [load_reference(name) for name in list_references()]
     return [
-        _report(reference, _alike(reference, folder, variants), units)
+        _report(reference, _alike(reference, folder, variants), units, graduated)
         for reference in known
         if reference.kind == "table"
         and folder.experiment.workload.name in reference.workloads
@@ -74,18 +88,34 @@ def _alike(
     return {name: found[name] for name in by_users[-_MOST_OWN:]}
 
 
-def _report(reference: Reference, ours: Ours, units: Mapping[str, str]) -> PublishedReport:
+def _report(
+    reference: Reference,
+    ours: Ours,
+    units: Mapping[str, str],
+    graduated: GraduatedReport | None,
+) -> PublishedReport:
+    levels = graduated.variants if graduated and reference.power_scope else []
     return PublishedReport(
         name=reference.name,
         title=reference.title,
         source=f"{reference.source} ({reference.date})",
         hardware=reference.hardware,
-        tables=[_table(table, ours, units) for table in reference.tables],
+        tables=[
+            _table(
+                table,
+                [
+                    *_own_rows(table.columns, ours, units),
+                    *_level_rows(table.columns, levels, reference.power_scope),
+                ],
+            )
+            for table in reference.tables
+        ],
+        power=_power_said(reference, levels),
         remarks=reference.remarks,
     )
 
 
-def _table(table: ReferenceTable, ours: Ours, units: Mapping[str, str]) -> PublishedTable:
+def _table(table: ReferenceTable, own: Sequence[PublishedRow]) -> PublishedTable:
     published = [
         PublishedRow(
             label=row.label,
@@ -96,7 +126,7 @@ def _table(table: ReferenceTable, ours: Ours, units: Mapping[str, str]) -> Publi
     return PublishedTable(
         title=table.title,
         columns=[_heading(column) for column in table.columns],
-        rows=[*published, *_own_rows(table.columns, ours, units)],
+        rows=[*published, *own],
     )
 
 
@@ -128,6 +158,46 @@ def _own_cell(
     if figure is None:
         return ""
     return number(figure.median * scale_to(units[column.ours], column))
+
+
+# -- graduated load ----------------------------------------------------------------------------
+def _level_rows(
+    columns: Sequence[ReferenceColumn], variants: Sequence[GraduatedVariant], scope: str | None
+) -> Iterator[PublishedRow]:
+    """A row for each configuration that went through levels; power only of the published scope."""
+    if not any(column.ours in (PEAK, *LEVELS) for column in columns):
+        return
+    for variant in variants:
+        yield PublishedRow(
+            label=_ALONE if len(variants) == 1 else f"{_ALONE}: {variant.variant}",
+            cells=[_level_cell(column, variant, scope) for column in columns],
+            own=True,
+        )
+
+
+def _level_cell(column: ReferenceColumn, variant: GraduatedVariant, scope: str | None) -> str:
+    if column.ours == PEAK:
+        return number(variant.peak.achieved_per_s.median) if variant.peak else ""
+    figure = LEVELS[column.ours](variant) if column.ours in LEVELS else None
+    if figure is None or variant.scope != scope:
+        return ""
+    return marked(number(figure), variant.mark)
+
+
+def _power_said(reference: Reference, variants: Sequence[GraduatedVariant]) -> str:
+    """What a reader of published watts must know of ours; empty where there are none of both."""
+    scope = reference.power_scope
+    if scope is None or not variants:
+        return ""
+    others = dict.fromkeys(each.scope for each in variants if each.scope not in ("", scope))
+    if others:
+        return (
+            f"The published watts are of scope {scope}, ours of scope {', '.join(others)}: no "
+            "figure of power of this result stands beside them, and no ratio is made of the two."
+        )
+    if any(not each.scope for each in variants):
+        return "This result has no watts of a meter: only its rate stands beside the published."
+    return f"Both are watts of scope {scope}; the machines are others, and no ratio is made."
 
 
 def _cell(value: Cell) -> str:

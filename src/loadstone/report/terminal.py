@@ -12,10 +12,12 @@ from loadstone.report.model.document import ReportDocument
 from loadstone.report.terminal_baselines import baseline_tables
 from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list
+from loadstone.report.terminal_graduated import graduated_tables
 from loadstone.report.terminal_held import held_tables
 from loadstone.report.terminal_limits import limits_of_variants
 from loadstone.report.terminal_matrix import matrix_tables
 from loadstone.report.terminal_parts import part_tables
+from loadstone.report.terminal_power import density_tables, power_tables
 from loadstone.report.terminal_published import published_tables
 from loadstone.report.terminal_requests import request_tables
 from loadstone.report.terminal_scale import scale_tables
@@ -60,8 +62,12 @@ def report_parts(
         parts += trial_tables(document, in_full=in_full)
     if document.steps is not None and document.steps.moved:
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
+    if document.graduated is not None:
+        parts += graduated_tables(document.graduated)
     if document.held is not None:
         parts += held_tables(document.held)
+    parts += power_tables(document.power)
+    parts += density_tables(document.density)
     if len(document.variants) > 1 and document.search is None:
         parts += request_tables(document, in_full=in_full)
         parts += part_tables(document)

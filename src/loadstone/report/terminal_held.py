@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from loadstone.report.model.held import Density, HeldReport, HeldRow, TierFigures
-from loadstone.report.terminal_table import figure_table
+from loadstone.report.model.held import HeldReport, HeldRow, TierFigures
 from loadstone.report.terminal_wide import WideColumn, WidePart, WideTables
 from loadstone.report.text import number
 from loadstone.units import format_size
@@ -18,15 +17,12 @@ def held_tables(held: HeldReport) -> list[RenderableType]:
     """Users, rate, response and errors of each configuration; below it parts and transactions."""
     names = [row.variant for row in held.rows]
     parts = [WidePart("", _figures(held)), *_tiers(held.rows), *_transactions(held.rows)]
-    densities = [row.density for row in held.rows if row.density is not None]
     return [
         Text("What was held, medians of the trials", style="bold"),
         WideTables(names, parts, first="configuration"),
         Text("CPU is of what a part may use; errors are those of all trials.", style="dim"),
-        *([Text(""), _density(held.rows), Text(_stated(densities[0]), style="dim")]
-          if densities else []),
         Text(""),
-    ]  # fmt: skip
+    ]
 
 
 def _figures(held: HeldReport) -> list[WideColumn]:
@@ -75,23 +71,6 @@ def _transactions(rows: Sequence[HeldRow]) -> list[WidePart]:
             ],
         )
     ]  # fmt: skip
-
-
-def _density(rows: Sequence[HeldRow]) -> RenderableType:
-    table = figure_table(
-        "Users for power and height",
-        "configuration", "W", "users/W", "rack units", "users/rack unit",
-    )  # fmt: skip
-    for row in rows:
-        if (own := row.density) is not None:
-            figures = (own.watts, own.users_per_watt, own.rack_units, own.users_per_rack_unit)
-            table.add_row(row.variant, *map(_number, figures))
-    return table
-
-
-def _stated(density: Density) -> str:
-    covers = f": {density.covers}" if density.covers else ""
-    return f"Power and rack units are {density.source}, not measured{covers}."
 
 
 def _number(value: float | None) -> Text:

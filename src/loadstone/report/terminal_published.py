@@ -19,7 +19,8 @@ def published_tables(document: ReportDocument) -> list[RenderableType]:
             continue
         parts += [Text(""), Text(f"Beside {report.title}", style="bold")]
         parts += [_table(table) for table in tables]
-        parts += [Text(each, style="dim") for each in (report.caveat, report.source)]
+        said = (report.caveat, report.power, report.source)
+        parts += [Text(each, style="dim") for each in said if each]
     return parts
 
 

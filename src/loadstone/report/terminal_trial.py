@@ -42,7 +42,7 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     report = next(trial for trial in document.trials if trial.result is shown)
     parts += step_table(document, report)
     has_tests = document.steps is not None and document.steps.has_columns
-    if shown.measured and not has_tests:
+    if shown.measured and not has_tests and document.graduated is None:
         parts += [Text(""), _phases(shown, document.metric)]
     if shown.operations and document.steps is None:
         parts += [Text(""), _operations(shown)]

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from loadstone.results.record import DurabilityRecord, Notice, Record
+from loadstone.results.base import Record
+from loadstone.results.record import DurabilityRecord, Notice
 
 CrashOutcome = Literal["survived", "lost commits", "corrupt", "did not recover"]
 

@@ -10,6 +10,8 @@ from loadstone.protocol.frames import Frame, FrameError, parse_frame
 from loadstone.results.lines import LineWriter, read_lines
 
 FRAMES_FILE = "frames.jsonl.zst"
+CALIBRATION_FILE = "calibration.jsonl.zst"
+"""Those of a load at full speed that came before, by which the rate of a trial was found."""
 
 
 class FramesWriter(LineWriter):

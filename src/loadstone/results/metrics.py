@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from loadstone.results.power import PowerRecord
 from loadstone.results.record import (
     MeasuredPhaseRecord,
     MetricValue,
@@ -37,6 +38,91 @@ def figures_of(
         own.extend(value for value in _latencies(operation) if value.name not in known)
     own.extend(_of_phase(phase.name, metric) for phase in phases for metric in phase.metrics)
     return own
+
+
+def marked(unit: str, mark: str) -> str:
+    """A unit with what marks the figures before it: `W (simulated)`."""
+    return f"{unit} ({mark})".lstrip() if mark else unit
+
+
+def power_metrics(result: TrialResult) -> list[MetricValue]:
+    """What each meter read, over the trial and over each of its measured phases.
+
+    Like the figures of requests they are for tables of all figures: nothing is compared by them.
+    Names are `power pdu/wall watts`, those of a phase with its name before.
+    """
+    return [
+        *_of_meters("", result.power),
+        *(
+            value
+            for phase in result.measured
+            for value in _of_meters(f"{phase.name} ", phase.power)
+        ),
+    ]
+
+
+def _of_meters(before: str, records: Iterable[PowerRecord]) -> list[MetricValue]:
+    figures: list[tuple[PowerRecord, str, float | None, str]] = [
+        (record, what, value, unit)
+        for record in records
+        for what, value, unit in (
+            ("watts", record.watts, "W"),
+            ("joules", record.joules, "J"),
+            ("covered", 100 * record.covered, "%"),
+        )
+    ]
+    return [
+        MetricValue(
+            name=f"{before}power {record.meter}/{record.channel} {what}",
+            value=value,
+            unit=unit,
+            label=f"{before}{record.meter}, {record.scope}: {what}",
+            mark=mark_of([record]),
+        )
+        for record, what, value, unit in figures
+        if value is not None
+    ]
+
+
+def mark_of(records: Iterable[PowerRecord]) -> str:
+    """What stands behind each figure that is of these: `simulated`, `estimated`, or both."""
+    own = list(records)
+    marks = {
+        "simulated": any(record.simulated for record in own),
+        "estimated": any(record.estimated for record in own),
+    }
+    return ", ".join(mark for mark, holds in marks.items() if holds)
+
+
+def level_metrics(result: TrialResult) -> list[MetricValue]:
+    """What each level of a graduated load did, for tables of all figures."""
+    graduated = result.graduated
+    if graduated is None:
+        return []
+    return [
+        MetricValue(
+            name=f"level {level.name} {what}",
+            value=value,
+            unit=unit,
+            higher_is_better=better,
+            mark=graduated.mark if of_power else "",
+        )
+        for level in graduated.levels
+        for what, value, unit, better, of_power in (
+            ("achieved", level.achieved_per_s, graduated.unit, True, False),
+            ("watts", level.watts, "W", False, True),
+            ("per watt", level.per_watt, f"{graduated.unit} per W", True, True),
+            ("per operation", level.joules_per_operation, "J", False, True),
+            ("p50", _milliseconds(level.p50_s), "ms", False, False),
+            ("p95", _milliseconds(level.p95_s), "ms", False, False),
+            ("p99", _milliseconds(level.p99_s), "ms", False, False),
+        )
+        if value is not None
+    ]
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else 1e3 * seconds
 
 
 def request_metrics(result: TrialResult) -> list[MetricValue]:

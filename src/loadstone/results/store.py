@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.results.files import full_disk_said
 from loadstone.results.finding import experiment_folders
+from loadstone.results.metrics import marked
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.schema import Base, ExperimentRow, MetricRow, TrialRow
 from loadstone.results.trial_files import EXPERIMENT_FILE, PLAN_FILE, read_model
@@ -308,7 +309,7 @@ def _rows(folder: Path, finish: Finish) -> tuple[ExperimentRow, list[MetricRow]]
             trial=result.trial,
             name=metric.name,
             value=metric.value,
-            unit=metric.unit,
+            unit=marked(metric.unit, metric.mark),
         )
         for result in results
         for metric in {metric.name: metric for metric in result.metrics}.values()

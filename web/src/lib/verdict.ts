@@ -33,7 +33,7 @@ export function judgedMetrics(document: ReportDocument): MetricInfo[] {
   const names = document.judged?.length ? document.judged : [document.metric];
   return names.map(
     (name) =>
-      document.metrics.find((metric) => metric.name === name) ?? { name, label: name, unit: "", higher_is_better: null },
+      document.metrics.find((metric) => metric.name === name) ?? { name, label: name, unit: "", higher_is_better: null, mark: "" },
   );
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from loadstone.report.model.variants import Figure, MetricInfo
-from loadstone.results.record import Record
+from loadstone.results.base import Record
 
 
 class RankedTest(Record):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from loadstone.results.record import Record
+from loadstone.results.base import Record
 
 
 class HostDifference(Record):

@@ -8,16 +8,19 @@ from pydantic import Field
 
 from loadstone.report.model.baselines import BaselineReport
 from loadstone.report.model.comparisons import ComparisonReport
+from loadstone.report.model.graduated import GraduatedReport
 from loadstone.report.model.held import HeldReport
 from loadstone.report.model.limits import LimitReport
 from loadstone.report.model.parts import PartRow
+from loadstone.report.model.power import DensityReport, PowerRow
 from loadstone.report.model.published import BesideReport, PublishedReport, ReferenceReport
 from loadstone.report.model.requests import RequestRow
 from loadstone.report.model.searching import ScaleReport, SearchReport
 from loadstone.report.model.steps import StepsReport
 from loadstone.report.model.trials import TrialReport
 from loadstone.report.model.variants import MetricInfo, VariantReport
-from loadstone.results.record import Notice, Record, SkippedRung
+from loadstone.results.base import Record
+from loadstone.results.record import Notice, SkippedRung
 
 
 class ReportDocument(Record):
@@ -28,7 +31,7 @@ class ReportDocument(Record):
     created_at: str
     name: str
     title: str
-    design: Literal["run", "compare", "ladder", "sweep", "crash", "search", "scale"]
+    design: Literal["run", "compare", "ladder", "sweep", "crash", "search", "scale", "graduate"]
     status: Literal["complete", "partial"]
     workload: dict[str, Any]
     target: dict[str, Any]
@@ -67,6 +70,15 @@ class ReportDocument(Record):
     )
     held: HeldReport | None = Field(
         default=None, description="What each configuration held of its users."
+    )
+    power: list[PowerRow] = Field(
+        default=[], description="What each meter read over the measured load."
+    )
+    density: DensityReport | None = Field(
+        default=None, description="None: neither price, nor power, nor height is known."
+    )
+    graduated: GraduatedReport | None = Field(
+        default=None, description="None: the load did not go through levels."
     )
     limits: list[LimitReport] = Field(
         default=[],

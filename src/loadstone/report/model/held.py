@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
-from loadstone.results.record import Record
+from loadstone.results.base import Record
 
 
 class TierFigures(Record):
@@ -30,19 +28,6 @@ class TransactionFigures(Record):
     p95_ms: float
 
 
-class Density(Record):
-    """Users for what the system draws and takes up; None where that was not given."""
-
-    watts: float | None
-    users_per_watt: float | None
-    rack_units: float | None
-    users_per_rack_unit: float | None
-    source: Literal["stated"] = Field(
-        default="stated", description="Where the watts are from: the owner says so."
-    )
-    covers: str
-
-
 class HeldRow(Record):
     """A configuration of closed users. Errors are sums over its valid trials."""
 
@@ -60,7 +45,6 @@ class HeldRow(Record):
     )
     tiers: list[TierFigures]
     transactions: list[TransactionFigures]
-    density: Density | None = Field(description="None: nothing was given of this configuration.")
 
 
 class HeldReport(Record):

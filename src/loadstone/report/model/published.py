@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from loadstone.results.record import Record
+from loadstone.results.base import Record
 
 
 class ReferenceRung(Record):
@@ -56,6 +56,9 @@ class PublishedReport(Record):
     source: str
     hardware: str
     tables: list[PublishedTable]
+    power: str = Field(
+        default="", description="What its watts and ours are of; empty where one has none."
+    )
     remarks: list[str]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from loadstone.results.record import Record
+from loadstone.results.base import Record
 
 
 class RequestFigures(Record):

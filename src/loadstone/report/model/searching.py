@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from loadstone.report.model.limits import LimitReport
-from loadstone.results.record import LevelReason, Record, WorstFigure
+from loadstone.results.base import Record
+from loadstone.results.record import LevelReason, WorstFigure
 
 
 class LevelReport(Record):

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from loadstone.report.model.limits import LimitReport
-from loadstone.results.record import Record, TrialResult
+from loadstone.results.base import Record
+from loadstone.results.record import TrialResult
 
 
 class Series(Record):
@@ -177,6 +178,9 @@ class TrialReport(Record):
         default=Series(t_s=[], columns={}),
         description="Of each part of a system of several: `cpu_percent:PART`, 100 % being one "
         "processor, `memory_bytes:PART`, `throttled_percent:PART`.",
+    )
+    power: Series = Field(
+        default=Series(t_s=[], columns={}), description="Watts of each channel of the meters."
     )
     curves: list[Curve]
     steps: list[StepReport] = []

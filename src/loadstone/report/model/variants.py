@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from loadstone.results.base import Record
 from loadstone.results.durability import DurabilityVerdict
-from loadstone.results.record import Record
 from loadstone.spec.base import Level
 
 
@@ -14,8 +14,13 @@ class MetricInfo(Record):
 
     name: str
     label: str
-    unit: str
+    unit: str = Field(
+        description="As it stands behind figures, with what marks them: `W (simulated)`."
+    )
     higher_is_better: bool | None = None
+    mark: str = Field(
+        default="", description="Of any of the trials: `simulated`, `estimated`, or both."
+    )
 
 
 class Figure(Record):

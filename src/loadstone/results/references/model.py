@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from loadstone.results.record import Record
+from loadstone.results.base import Record
+from loadstone.spec.meters import Scope
 
 Cell = float | str | bool | None
 """A figure, a text, or nothing where the source gives none."""
@@ -21,8 +22,10 @@ class ReferenceColumn(Record):
     higher_is_better: bool | None = None
     ours: str = Field(
         default="",
-        description="Name of our metric that means the same, or `users`: a result that stands "
-        "beside the table has its figure there. Empty where we have none.",
+        description="Name of our metric that means the same, or `users`, or of a load that went "
+        "through levels `graduated overall`, `graduated peak rate`, `graduated peak watts`, "
+        "`graduated idle watts`: a result that stands beside the table has its figure there. Empty "
+        "where we have none.",
     )
 
 
@@ -86,6 +89,11 @@ class Reference(Record):
         gt=0,
         description="Mean of its users. Only results of closed users who think about as long stand "
         "beside it: otherwise so many users are another load.",
+    )
+    power_scope: Scope | None = Field(
+        default=None,
+        description="What its watts are of. Watts of ours stand beside them only if they are of "
+        "the same.",
     )
     metric: str = Field(description="Column of the first table that comparisons are about.")
     tables: list[ReferenceTable] = Field(min_length=1)
