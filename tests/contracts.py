@@ -22,6 +22,8 @@ CONTRACTS = {
     "DatabaseWorkload": "loadstone.workloads.database",
     "LoadSearch": "loadstone.workloads.search",
     "CommitAudit": "loadstone.workloads.durability",
+    "Meter": "loadstone.meters.base",
+    "PolledMeter": "loadstone.meters.polled",
     "Design": "loadstone.experiments.designs.base",
     "Stages": "loadstone.experiments.designs.base",
 }

@@ -71,6 +71,21 @@ CASES: dict[str, Case] = {
         "= 128",
     ),
     "host.governor": (host(governor="powersave"), host(governor="schedutil"), "powersave"),
+    "host.energy-preference": (
+        host(energy_preference="balance_power"),
+        host(energy_preference="balance_performance"),
+        "balance_power",
+    ),
+    "host.frequency-limited": (
+        host(frequency_limit_khz=2_100_000, frequency_most_khz=3_700_000),
+        host(frequency_limit_khz=3_700_000, frequency_most_khz=3_700_000),
+        "scaling_max_freq is 2100MHz; cpuinfo_max_freq is 3700MHz",
+    ),
+    "host.prefetchers-off": (
+        host(prefetchers="off: l2, l1_ip"),
+        host(prefetchers="on"),
+        "off: l2, l1_ip",
+    ),
     "host.turbo-off": (host(turbo=False), host(turbo=True), "off"),
     "host.smt": (host(smt=True), host(smt=False), "SMT"),
     "host.clock-source": (host(clock_source="hpet"), host(clock_source="kvm-clock"), "echo tsc"),

@@ -19,7 +19,8 @@ GROUND = (
 LAYERS = (
     *GROUND,
     *("spec", "protocol", "journal", "results"),
-    *("host", "probes", "placements", "targets", "workloads", "factors", "load", "runner", "fio"),
+    *("host", "probes", "meters", "placements", "targets", "workloads", "factors"),
+    *("load", "runner", "fio"),
     *("experiments", "report", "doctor", "cli"),
 )
 """From the ground up: an import points to what stands before."""

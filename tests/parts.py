@@ -67,6 +67,8 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_disk_full.py",
         "e2e/test_storage_killed.py",
     ),
+    "power": ("integration/test_graduated*.py", "integration/test_power_*.py"),
+    "ssj": ("integration/test_ssj_*.py",),
     "http": ("integration/test_http_*.py",),
     "bi": ("integration/test_bi_*.py",),
     "superset": ("integration/test_superset_*.py",),

@@ -22,13 +22,8 @@ from loadstone.report.model.baselines import (
     RankedTest,
 )
 from loadstone.report.model.document import ReportDocument
-from loadstone.report.model.held import (
-    Density,
-    HeldReport,
-    HeldRow,
-    TierFigures,
-    TransactionFigures,
-)
+from loadstone.report.model.held import HeldReport, HeldRow, TierFigures, TransactionFigures
+from loadstone.report.model.power import DensityReport, DensityRow
 from loadstone.report.model.requests import RequestFigures, RequestRow
 from loadstone.report.model.searching import (
     CurvePoint,
@@ -167,7 +162,6 @@ def held(base: ReportDocument) -> ReportDocument:
                 TransactionFigures(operation=each, per_s=2.0 * n, mean_ms=at, p95_ms=2 * at)
                 for each, at in (("list", 120.0), ("open", 2531.0))
             ],
-            density=STATED if n == len(names) else None,
         )
         for n, name in enumerate(names, start=1)
     ]  # fmt: skip
@@ -180,13 +174,22 @@ def held(base: ReportDocument) -> ReportDocument:
     scale = document.scale.model_copy(update={"users_each": 40.0, "published": [published]})
     trials = [trial.model_copy(update={"parts": watched}) for trial in base.trials]
     report = HeldReport(label="transactions", unit="transactions/s", rows=rows)
-    return document.model_copy(update={"scale": scale, "held": report, "trials": trials})
+    stated = DensityReport(
+        label="transactions", unit="transactions/s", hours=8760.0, graduated=False,
+        rows=[_stated(names[-1])], remarks=["Watts are stated by the owner, not measured."],
+    )  # fmt: skip
+    update = {"scale": scale, "held": report, "trials": trials, "density": stated}
+    return document.model_copy(update=update)
 
 
-STATED = Density(
-    watts=120.0, users_per_watt=80 / 120, rack_units=1.0, users_per_rack_unit=80.0,
-    covers="two nodes",
-)  # fmt: skip
+def _stated(variant: str) -> DensityRow:
+    """Two nodes whose owner says what they draw and take up."""
+    return DensityRow(
+        variant=variant, rate=8.2, users=80, price=None, rate_per_price=None, watts=120.0,
+        watts_from="stated", watts_of="two nodes", rate_per_watt=8.2 / 120,
+        users_per_watt=80 / 120, rack_units=1.0, rate_per_rack_unit=8.2, users_per_rack_unit=80.0,
+        kwh_per_year=1051.2, energy_cost_per_year=None,
+    )  # fmt: skip
 
 
 def predicted(base: ReportDocument) -> ReportDocument:

@@ -44,8 +44,10 @@ PARTS = {
     "maximus": "oltp",
     "noop": "driver",
     "oltp": "oltp",
+    "power": "oltp",
     "scale": "search",
     "search": "search",
+    "ssj": "ssj",
     "storage": "storage",
 }
 """How the name of an example begins: the part of `make test-long` that runs it."""

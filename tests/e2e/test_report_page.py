@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import sample_documents
+import sample_graduated
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -211,6 +212,7 @@ PLANTED = {
     "archive": sample_documents.archived,
     "baseline": sample_documents.predicted,
     "requests": sample_documents.requested,
+    "graduated": sample_graduated.graduated,
 }
 
 
@@ -290,9 +292,11 @@ def test_what_was_held_has_a_row_and_a_graph_for_each_configuration(planted: Ope
     section = planted.page.locator("section", has=planted.page.locator("#held"))
     rows = section.get_by_role("region", name="What each configuration held").locator("tbody tr")
     assert rows.count() == 2
-    dense = section.get_by_role("region", name="Users for power and height")
+    cost = planted.page.locator("section", has=planted.page.locator("#power"))
+    dense = cost.get_by_role("region", name="Cost, power and height")
     assert dense.locator("tbody tr").count() == 1
-    assert "stated by the owner, not measured" in dense.inner_text()
+    assert "stated: two nodes" in dense.inner_text()
+    assert "stated by the owner, not measured" in cost.inner_text()
     parts = section.get_by_role("region", name="Parts of each configuration").inner_text()
     assert "98.0 %" in parts.replace("\u202f", " ")
     assert section.locator(".chart").count() == 2
@@ -304,6 +308,55 @@ def test_published_growth_stands_beside_a_curve(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#scale"))
     assert section.locator(".chart").count() == 2
     assert "published: dashboard users elsewhere" in section.locator(".chart").nth(1).inner_text()
+
+
+@pytest.mark.parametrize("planted", [("graduated", DESKTOP)], indirect=True)
+def test_load_power_graph_goes_from_idle_at_the_bottom_to_the_whole_load(planted: Opened) -> None:
+    page = planted.page
+    section = page.locator("section", has=page.locator("#graduated"))
+    graphs = section.get_by_role("img", name="Load-power graph")
+    assert graphs.count() == 2
+    texts = graphs.first.locator("text")
+    idle, whole = (texts.get_by_text(name, exact=True) for name in ("active idle", "100 %"))
+    low, high = idle.bounding_box(), whole.bounding_box()
+    assert low is not None
+    assert high is not None
+    assert low["y"] > high["y"]
+    assert texts.get_by_text("1,141", exact=True).count() == 1, "the bar of 100 %"
+    marked = graphs.nth(1).locator("text").all_text_contents()
+    assert {"W (simulated)", "operations/s per watt (simulated)"} <= set(marked)
+    times = section.get_by_role("img", name="Response time by load")
+    assert times.count() == 2
+    assert times.first.locator("text").get_by_text("no steady state").count() == 1
+    levels = section.get_by_role("region", name="Levels of").first
+    rows = levels.locator("tbody tr")
+    assert rows.count() == 11
+    assert rows.first.inner_text().count("*") == 3, "percentiles at 100 % are marked"
+    assert "*" not in rows.nth(1).inner_text()
+    assert "*" not in rows.last.inner_text()
+    assert planted.said == []
+
+
+@pytest.mark.parametrize("planted", [("graduated", DESKTOP)], indirect=True)
+def test_every_figure_of_a_simulated_meter_says_so(planted: Opened) -> None:
+    page = planted.page
+    section = page.locator("section", has=page.locator("#power"))
+    meters = section.get_by_role("region", name="Power by meter").locator("tbody tr")
+    simulated = [meters.nth(at).inner_text().count("(simulated)") for at in range(meters.count())]
+    assert simulated == [0, 0, 2, 2], "watts and joules of each configuration"
+    dense = section.get_by_role("region", name="Cost, power and height").locator("tbody tr")
+    assert [dense.nth(at).inner_text().count("(simulated)") for at in range(2)] == [0, 4]
+    assert "measured: pdu, wall" in dense.first.inner_text()
+    over_time = page.get_by_role("img", name="Power over time by")
+    names = [over_time.nth(at).get_attribute("aria-label") for at in range(2)]
+    assert names == [
+        "Power over time by pdu total, W",
+        "Power over time by rapl package-0, W (simulated)",
+    ]
+    trial = page.get_by_role("region", name="Power of the trial").inner_text()
+    assert "91.50 (simulated)" in trial
+    assert "211.5" in trial
+    assert planted.said == []
 
 
 @pytest.mark.parametrize("planted", [("baseline", DESKTOP)], indirect=True)

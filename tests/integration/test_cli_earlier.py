@@ -130,6 +130,8 @@ def test_reports_and_exports_have_the_figures_of_the_results(name: str, said: Sa
                 assert check.pop("claim") == "", "nothing was declared then"
             for operation in result["operations"]:
                 assert operation.pop("requests") == [], "no operation was made of any"
+            for metric in result["metrics"]:
+                assert metric.pop("mark") == "", "no power was measured"
             for field in FIGURES:
                 assert result[field] == before[trial][field], f"{trial}: {field}"
     assert right(said, "show", str(folder)).strip().startswith(name)

@@ -178,3 +178,21 @@ def test_recover_puts_the_host_back_after_a_kill(tmp_path: Path):
         assert left.recover(lambda _entry, error: errors.append(error))
         assert errors == [None, None]
         assert dict(host_settings()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        ("cpu.deepest_idle", "POLL"),
+        ("cpu.idle.POLL", "off"),
+        ("cpu.energy_preference", "performance"),
+        ("cpu.prefetcher.l2_adjacent", "off"),
+        ("hugepages.2MB", 4),
+    ],
+)
+def test_settings_of_speed_and_power_read_back_as_asked(
+    state: HostState, name: str, level: Level
+) -> None:
+    allowed(name)
+    (reading,) = state.apply({name: level}, TARGET)
+    assert reading.read_back == str(level)

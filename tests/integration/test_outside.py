@@ -138,9 +138,13 @@ def test_a_crash_shows_what_was_acknowledged_and_is_lost(
     assert durability["conditions_failed"] == []
 
 
-def test_a_program_of_a_package_makes_load(user: Session) -> None:
-    (result,) = user.trial_results("run", "beat", *SHORT)
+def test_a_program_of_a_package_makes_load_and_a_meter_of_it_counts(user: Session) -> None:
+    wheel = "toy-wheel,main=true,every=50ms,parameters.watts=40"
+    (result,) = user.trial_results("run", "beat", "--meter", wheel, *SHORT)
     assert [(each["name"], each["count"]) for each in result["operations"]] == [("beat", 1000)]
+    (power,) = result["power"]
+    assert (power["kind"], power["channel"], power["scope"]) == ("toy-wheel", "wheel", "board")
+    assert power["watts"] == pytest.approx(40, rel=0.02)
 
 
 def test_a_check_of_a_package_can_fail(user: Session, tmp_path: Path) -> None:

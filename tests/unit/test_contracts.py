@@ -15,7 +15,8 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 FILES = (
     *("tests/outside/toy/folder.py", "tests/outside/toy/files.py", "tests/outside/toy/beat.py"),
-    *("tests/outside/toy/sessions.py", "src/loadstone/targets/none.py"),
+    *("tests/outside/toy/sessions.py", "tests/outside/toy/wheel.py"),
+    "src/loadstone/targets/none.py",
     "src/loadstone/experiments/designs/run.py",
 )
 

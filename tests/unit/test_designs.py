@@ -34,6 +34,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "factors": {"profile.users": [1, 2], "workload.distribution": ["constant", "lognormal"]},
     },
     "crash": {"kind": "crash"},
+    "graduate": {"kind": "graduate"},
     "search": {"kind": "search", "from": 10, "at_most": 100},
     "scale": {"kind": "scale", "over": "users", "levels": {"from": 1, "to": 3}},
 }

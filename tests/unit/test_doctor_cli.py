@@ -175,6 +175,7 @@ def test_every_rule_has_a_source_that_can_be_looked_up():
         "https://www.postgresql.org/docs/18/",
         "https://mariadb.com/docs/server/",
         "https://docs.kernel.org/",
+        "https://www.intel.com/content/www/us/en/developer/",
         "https://www.sqlite.org/",
         "https://man7.org/",
         "https://libguestfs.org/",

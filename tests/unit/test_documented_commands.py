@@ -16,7 +16,9 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`]+)`")
-CALL = re.compile(r"(?:^|(?<=[\s;&|(/]))loadstone[ \t]+(?P<verb>[a-z]+)(?P<rest>[^\n;|&#]*)")
+CALL = re.compile(
+    r"(?:^|(?<=[\s;&|(/]))loadstone[ \t]+(?P<verb>[a-z]+(?:-[a-z]+)*)(?P<rest>[^\n;|&#]*)"
+)
 """A call up to what ends it in a shell: the next command, or a remark."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 EVERYWHERE = frozenset({"--help", "--debug"})

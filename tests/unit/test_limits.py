@@ -18,6 +18,7 @@ from loadstone.load.profiles import run_plan
 from loadstone.runner.plan import parse_plan
 from loadstone.spec.design import SearchDesign
 from loadstone.spec.durations import durations_as_text
+from loadstone.spec.graduated import GraduatedLoad
 from loadstone.spec.model import Experiment, OutageSpec
 from loadstone.spec.profile import MeasuredPhase, ProfileSpec
 from loadstone.targets.connection import NoConnection
@@ -172,7 +173,7 @@ def durations() -> set[str]:
     """Every field of an experiment's parts that holds seconds and is written with a unit."""
     return {
         name
-        for model in (ProfileSpec, MeasuredPhase, SearchDesign, OutageSpec)
+        for model in (ProfileSpec, MeasuredPhase, GraduatedLoad, SearchDesign, OutageSpec)
         for name, field in model.model_json_schema(mode="validation")["properties"].items()
         if any("250ms" in kind.get("examples", ()) for kind in field.get("anyOf", [field]))
     }

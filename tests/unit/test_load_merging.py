@@ -296,6 +296,22 @@ def test_the_busiest_process_is_judged() -> None:
     assert health.processes[0].lag_p99_s == pytest.approx(1e-6, rel=0.01)
 
 
+def test_the_time_of_engines_is_added_and_is_not_the_generators() -> None:
+    """A system that makes its own load uses next to all of the time of its process."""
+    streams = [stream(0), stream(1)]
+    for frames in streams:
+        for frame in frames:
+            if frame["frame"] in ("tick", "end"):
+                frame |= {"cpu_user_s": 2.0, "cpu_system_s": 0.0, "engine_cpu_s": 1.98}
+    log = LoadLog.of(parse_frame(each) for each in merged(streams))
+    assert log.end is not None
+    assert log.end.engine_cpu_s == pytest.approx(3.96)
+    health = log.health()
+    assert health is not None
+    assert health.engine_cpu_s == pytest.approx(health.cpu_user_s * 0.99)
+    assert health.cpu_share < 0.1
+
+
 def test_addition_of_histograms_is_exact() -> None:
     one, other = [1, 1000, 10**9, 10**9 + 1], [5, 1000, 3 * 10**12]
     whole = HdrHistogram(1, 3_600_000_000_000, 3)

@@ -164,21 +164,23 @@ STATED = {"watts": 16.0, "rack_units": 2.0, "covers": "two servers"}
 
 def test_users_per_watt_are_of_the_largest_n_and_said_to_be_stated(tmp_path: Path) -> None:
     found = document(tmp_path, system=STATED, **curve(users_each=EACH))
-    *others, last = held_of(found).rows
-    assert all(row.density is None for row in others)
-    assert last.density is not None
-    assert last.density.users_per_watt == 320 / 16
-    assert last.density.users_per_rack_unit == 160
-    assert last.density.source == "stated"
+    assert found.density is not None
+    *others, last = found.density.rows
+    assert all(row.users_per_watt is row.users_per_rack_unit is None for row in others)
+    assert last.users_per_watt == 320 / 16
+    assert last.users_per_rack_unit == 160
+    assert last.watts_from == "stated"
     text = printed(found, tmp_path)
-    assert "Power and rack units are stated, not measured: two servers." in text
+    assert "Watts are stated by the owner, not measured: two servers." in text
 
 
 def test_nothing_is_computed_of_what_was_not_given(tmp_path: Path) -> None:
-    row = held_of(document(tmp_path, system={"rack_units": 2.0})).rows[0]
-    assert row.density is not None
-    assert row.density.users_per_watt is None
-    assert row.density.users_per_rack_unit == row.users / 2
+    found = document(tmp_path, system={"rack_units": 2.0})
+    assert found.density is not None
+    (row,) = found.density.rows
+    assert row.users is not None
+    assert row.users_per_watt is None
+    assert row.users_per_rack_unit == row.users / 2
 
 
 @pytest.mark.parametrize("system", [{}, {"covers": "a rack"}, {"watts": 0}, {"rack_units": -1}])

@@ -90,6 +90,7 @@ CHECKPOINTS = {
     "iscsi": {},
     "nfs": {},
     "http": {},
+    "jvm": {},
     "sql-dashboards": {"database.checkpoints_requested_count": (0.0, 0.0, 1.0, 0.0)},
     "superset": {"database.checkpoints_requested_count": (0.0, 0.0, 1.0, 0.0)},
     "none": {},

@@ -15,7 +15,7 @@ from sample_trials import result_of
 from loadstone.experiments.designs import design_of, stages_of
 from loadstone.report.document import build_document
 from loadstone.report.model.document import ReportDocument
-from loadstone.report.published import USERS, scale_to
+from loadstone.report.published import LEVELS, PEAK, USERS, scale_to
 from loadstone.report.terminal import print_report
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import LatencySummary, MetricValue, OperationSummary
@@ -114,7 +114,8 @@ def test_columns_of_ours_are_metrics_of_the_workloads(name: str) -> None:
     for workload in set(reference.workloads) & set(WORKLOADS) if columns else ():
         units = {spec.name: spec.unit for spec in WORKLOADS[workload].metrics}
         for column in columns:
-            assert column.ours == USERS or scale_to(units[column.ours], column) > 0
+            of_load = column.ours in (USERS, PEAK, *LEVELS)
+            assert of_load or scale_to(units[column.ours], column) > 0
 
 
 def test_think_time_of_a_reference_is_that_of_its_figures() -> None:

@@ -200,7 +200,7 @@ def test_what_ends_after_its_phase_is_told_as_late() -> None:
 def test_the_number_of_users_changes_over_a_phase(first: int, last: int) -> None:
     script = Script()
     plan = changed(plan_of(), "phases[0].load.users", {"from": first, "to": last})
-    plan["phases"][0] |= {"iterations": None, "duration_s": 0.3}
+    plan["phases"][0] |= {"iterations": None, "duration_s": 1.0}
     users = [tick.users for tick in ticks_of(run(plan, script))]
     assert users == sorted(users, reverse=first > last)
     assert users[-1] == last
