@@ -22,6 +22,7 @@ from benchmarks import (
     order_entry,
     planning_cube,
     point_select,
+    ssj_pacing,
     storage,
     verdicts,
 )
@@ -52,6 +53,7 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "storage": storage.measure,
     "http": http_cost.measure,
     "http-memory": http_memory.measure,
+    "ssj": ssj_pacing.measure,
     "verdicts": verdicts.measure,
 }
 
