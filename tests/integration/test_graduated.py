@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loadstone.cli.main import run_command
+from loadstone.errors import ExitCode
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
 from loadstone.experiments.preflight.check import check_experiment
@@ -131,16 +132,21 @@ def test_users_who_think_are_fractions_of_users(tmp_path: Path) -> None:
 def test_a_load_that_has_no_rate_is_refused(workload: str, engine: str) -> None:
     fields = {"workload": {"name": workload}, "target": {"engine": engine}}
     wanted = experiment({}, {}, **fields)
-    said = [each.message for each in check_experiment(wanted) if each.path[-1] == "graduated"]
-    assert said
-    assert f"the load of {workload} is not a rate or users" in said[0]
+    (problem,) = check_experiment(wanted)
+    assert problem.path == ("profile", "graduated")
+    assert f"the load of {workload} is not a rate or users" in problem.message
+
+
+def test_levels_that_are_no_percent_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["graduate", "noop", "--levels", "100,half"]) == ExitCode.WRONG_INPUT
+    assert "--levels '100,half': the levels of a load are percent" in capsys.readouterr().err
 
 
 def test_its_command_takes_the_length_of_a_level(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = "graduate noop --rate 50 --levels 100 --measure 300ms --warm-up 0s"
+    words = "graduate noop --rate 50 --levels 100% --measure 300ms --warm-up 0s"
     assert run_command(words.split()) == 0
     (path,) = Path("results").glob("*/*/result.json")
     record = record_of(read_result(path.parent))

@@ -181,7 +181,7 @@ def put_graduated(draft: Draft, form: GraduatedForm) -> None:
         draft.put(("design",), {"kind": "graduate"}, "graduate")
     for name, value in asdict(form).items():
         if value is not None:
-            told = _numbers([value]) if name == "levels" else value
+            told = _percents(value) if name == "levels" else value
             draft.put(("profile", "graduated", name), told, option_of(name))
     if draft.options.pop(_MEASURE, None):
         draft.put(
@@ -239,6 +239,18 @@ def _numbers(given: Sequence[str]) -> list[float] | dict[str, float]:
         raise WrongInputError(
             f"--levels {','.join(words)!r}: the levels of a curve are numbers",
             advice="write for example --levels 1,2,4,8 or --levels 1-8",
+        ) from error
+
+
+def _percents(text: str) -> list[float]:
+    """Reads `100,50,0`, with signs of percent or without."""
+    words = [word.strip().removesuffix("%").strip() for word in text.split(",") if word.strip()]
+    try:
+        return [float(word) for word in words]
+    except ValueError as error:
+        raise WrongInputError(
+            f"--levels {text!r}: the levels of a load are percent",
+            advice="write for example --levels 100,50,0",
         ) from error
 
 

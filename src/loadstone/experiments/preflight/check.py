@@ -136,12 +136,12 @@ def _profile_problems(experiment: Experiment) -> list[Problem]:
     from loadstone.workloads.registry import kind_of
 
     name, profile = experiment.workload.name, experiment.profile
+    if profile.graduated is not None and (against := list(_not_graduated(experiment))):
+        return [Problem(("profile", "graduated"), why) for why in against]
     problems = [
         Problem(("profile", field), decided_by(name))
         for field in sorted(kind_of(experiment.workload).decides & profile.model_fields_set)
     ]
-    if profile.graduated is not None:
-        problems += [Problem(("profile", "graduated"), why) for why in _not_graduated(experiment)]
     if profile.phases and isinstance(experiment.design, SearchDesign):
         several = "a search measures one phase at each level: leave profile.phases out"
         problems.append(Problem(("profile", "phases"), several))
