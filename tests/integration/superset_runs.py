@@ -85,7 +85,7 @@ class Trial:
         return _summed(each["errors"] for each in [*self.record["operations"], *others])
 
     def of_requests(self, what: str) -> dict[str, int]:
-        """Class: how many requests of the measured load; `errors` or `retried`."""
+        """Class: how many requests of the measured load; `errors`, `retried` or `resent`."""
         requests = (each for one in self.record["operations"] for each in one["requests"])
         return _summed(each[what] for each in requests)
 

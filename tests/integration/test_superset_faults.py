@@ -129,8 +129,10 @@ def test_a_worker_that_gunicorn_kills_is_named(runs: Runs) -> None:
     assert trial.notices["workers-timed-out"].startswith("nodes.1: gunicorn killed ")
     assert "WORKER TIMEOUT" in " ".join(done.stdout.split())
     # Until those that take their places have loaded Superset, the balancer has no node.
+    # On a connection that had served before the balancer closes it instead of answering 502, and a
+    # browser sends the request again.
     wrong = {*trial.of_requests("retried"), *trial.of_requests("errors")}
-    assert wrong
+    assert wrong or trial.of_requests("resent")
     assert wrong <= {*AWAY, "status_500", "status_504"}
     assert (trial.comings.logged_in, trial.comings.lost) == (3, 0)
 
@@ -138,6 +140,7 @@ def test_a_worker_that_gunicorn_kills_is_named(runs: Runs) -> None:
 def hold_queries(target: Superset) -> None:
     """Every query of a chart takes longer than a worker may take."""
     with connect(target.warehouse().connection()) as held:
+        held.execute("SELECT pg_sleep(3)")  # all are at work: what is lost is of measured load
         held.execute("BEGIN")
         held.execute("LOCK TABLE sales IN ACCESS EXCLUSIVE MODE")
         held.execute("SELECT pg_sleep(12)")
