@@ -10,8 +10,14 @@ from loadstone.errors import TargetError
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.loading import Running, running_driver
 from loadstone.experiments.outcome import Calibrated, TrialOutcome
-from loadstone.load.graduated import calibrated_rate, calibrating, is_settled, through_levels
-from loadstone.load.totals import LoadLog, LoadTotals, add_up
+from loadstone.load.graduated import (
+    calibrated_rate,
+    calibrating,
+    graduated_of,
+    is_settled,
+    through_levels,
+)
+from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.results.frames import CALIBRATION_FILE, FramesWriter
 from loadstone.results.graduated import (
     CALIBRATED,
@@ -22,6 +28,7 @@ from loadstone.results.graduated import (
     CalibrationInterval,
     GraduatedLevel,
     GraduatedRecord,
+    joules_of,
     overall,
 )
 from loadstone.results.power import Mark, main_of
@@ -62,7 +69,7 @@ def graduated_profile(outcome: TrialOutcome, lab: Lab) -> ProfileSpec:
 def _calibrate(outcome: TrialOutcome, lab: Lab) -> Calibrated:
     """Runs at full speed until the intervals agree."""
     profile = outcome.plan.profile
-    graduated = _graduated(profile)
+    graduated = graduated_of(profile)
     log = LoadLog()
     lab.observer.activity("calibrating")
     with (
@@ -183,7 +190,7 @@ def _level(
         achieved_per_s=ended / length_s,
         achieved_share=ended / due if due else None,
         watts=watts,
-        joules_per_operation=_joules(watts, ended / length_s),
+        joules_per_operation=joules_of(watts, ended / length_s),
         p50_s=response.p50_s if response else None,
         p95_s=response.p95_s if response else None,
         p99_s=response.p99_s if response else None,
@@ -205,7 +212,7 @@ def _ended_within(log: LoadLog, from_s: float, to_s: float) -> int:
     """
     begin_s, end_s = from_s - _TICK_OFF_S, to_s + _TICK_OFF_S
     ticks = [tick for tick in log.ticks if begin_s <= tick.from_s and tick.to_s <= end_s]
-    return add_up(ticks).count
+    return sum(operation.count for tick in ticks for operation in tick.operations.values())
 
 
 @dataclass(frozen=True)
@@ -254,10 +261,6 @@ def _marks(phases: Sequence[MeasuredPhaseRecord]) -> Iterator[Mark]:
         power = main_of(phase.power)
         if power is not None and power.mark:
             yield power.mark
-
-
-def _joules(watts: float | None, rate_per_s: float) -> float | None:
-    return watts / rate_per_s if watts is not None and rate_per_s > 0 else None
 
 
 def graduated_metrics(record: GraduatedRecord) -> list[MetricValue]:
@@ -317,8 +320,3 @@ def graduated_notices(record: GraduatedRecord) -> list[Notice]:
             )
         )
     return found
-
-
-def _graduated(profile: ProfileSpec) -> GraduatedLoad:
-    assert profile.graduated is not None  # noqa: S101 - asked of graduated loads only
-    return profile.graduated

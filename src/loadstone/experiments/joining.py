@@ -18,7 +18,7 @@ from loadstone.meters.log_file import PowerLog
 from loadstone.meters.records import MeterRun, power_records
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import parsed_frames
-from loadstone.results.graduated import CALIBRATED, FIGURES, GraduatedRecord, overall
+from loadstone.results.graduated import CALIBRATED, FIGURES, GraduatedRecord, joules_of, overall
 from loadstone.results.power import PowerRecord, main_of
 from loadstone.results.record import (
     MeasuredPhaseRecord,
@@ -258,8 +258,7 @@ def _graduated(
     for level in record.levels:
         power = main_of(list(by_phase.get(level.name, [])))
         watts = None if power is None else power.watts
-        rate = level.achieved_per_s
-        joules = watts / rate if watts is not None and rate > 0 else None
+        joules = joules_of(watts, level.achieved_per_s)
         update = {"watts": watts, "joules_per_operation": joules}
         levels.append(level.model_copy(update=update))
         marks += [power.mark] if power is not None and power.mark else []

@@ -20,7 +20,7 @@ def calibrating(profile: ProfileSpec) -> ProfileSpec:
     Args:
         profile: Of a graduated load whose rate is to be measured.
     """
-    graduated = _graduated(profile)
+    graduated = graduated_of(profile)
     whole = stretch_of(graduated, _WHOLE_PERCENT)
     intervals = [
         whole.model_copy(update={"name": f"calibration {number}"})
@@ -46,7 +46,7 @@ def through_levels(profile: ProfileSpec, rate_per_s: float | None, seed: int) ->
         rate_per_s: At 100 %; None of closed users.
         seed: Of the trial; it decides a random order, in which active idle stays the last.
     """
-    graduated = _graduated(profile)
+    graduated = graduated_of(profile)
     return profile.model_copy(
         update={
             "graduated": None,
@@ -86,6 +86,11 @@ def _in_order(graduated: GraduatedLoad, seed: int) -> list[MeasuredPhase]:
     return [stretch_of(graduated, percent) for percent in levels]
 
 
-def _graduated(profile: ProfileSpec) -> GraduatedLoad:
+def graduated_of(profile: ProfileSpec) -> GraduatedLoad:
+    """The levels of a profile that has them.
+
+    Args:
+        profile: Of a graduated load.
+    """
     assert profile.graduated is not None  # noqa: S101 - asked of graduated loads only
     return profile.graduated

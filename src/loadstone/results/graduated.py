@@ -127,6 +127,16 @@ class GraduatedRecord(Record):
         return joules / operations if operations else None
 
 
+def joules_of(watts: float | None, rate_per_s: float) -> float | None:
+    """Energy of an operation; None without power, or where none was made.
+
+    Args:
+        watts: On average.
+        rate_per_s: Operations a second.
+    """
+    return watts / rate_per_s if watts is not None and rate_per_s > 0 else None
+
+
 def overall(levels: Sequence[tuple[float, float]]) -> float:
     """Operations a second for each watt, over all levels.
 
