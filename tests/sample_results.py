@@ -16,13 +16,13 @@ from hdrh.histogram import HdrHistogram
 
 from loadstone.experiments.designs import design_of
 from loadstone.results.frames import FramesWriter
+from loadstone.results.generator import GeneratorHealth
 from loadstone.results.latency import merge, percentiles
 from loadstone.results.record import (
     CheckResult,
     DriftRecord,
     FactorReading,
     Fingerprint,
-    GeneratorHealth,
     LatencySummary,
     MetricValue,
     Notice,

@@ -17,8 +17,16 @@ from loadstone.meters.log_file import LogForm, PowerLog, read_log
 from loadstone.results.graduated import GraduatedLevel, GraduatedRecord
 from loadstone.results.power import PowerRecord
 from loadstone.results.record import MeasuredPhaseRecord, PhaseTiming
-from loadstone.results.trial_files import read_result, write_result
+from loadstone.results.trial_files import (
+    PLAN_FILE,
+    read_plan,
+    read_result,
+    write_model,
+    write_result,
+)
 from loadstone.spec.design import RunDesign
+from loadstone.spec.graduated import GraduatedLoad
+from loadstone.spec.profile import ProfileSpec
 
 pytestmark = pytest.mark.usefixtures("own_places")
 
@@ -207,6 +215,10 @@ def graduated(folder: Path, *, with_meter: bool) -> Path:
         "power": own,
     }  # fmt: skip
     write_result(trial, read_result(trial).model_copy(update=update))
+    plan = read_plan(trial)
+    levels = GraduatedLoad(levels=[100, 50, 0])
+    profile = ProfileSpec(load="open", rate_per_s=100.0, graduated=levels)
+    write_model(trial / PLAN_FILE, plan.model_copy(update={"profile": profile}))
     return trial
 
 

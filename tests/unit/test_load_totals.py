@@ -20,7 +20,7 @@ from loadstone.load.health import (
 )
 from loadstone.load.totals import LoadLog, LoadTotals, OperationTotals, RequestTotals, add_up
 from loadstone.protocol.frames import Tick, parse_frame
-from loadstone.results.record import GeneratorHealth
+from loadstone.results.generator import GeneratorHealth
 from loadstone.spec.profile import ProfileSpec
 from loadstone.workloads.measured import Observation
 

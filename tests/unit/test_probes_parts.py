@@ -15,8 +15,10 @@ from loadstone.probes import part_quotas, parts
 from loadstone.probes.marks import SampleTable
 from loadstone.probes.part_quotas import PartQuotas
 from loadstone.probes.parts import PartsProbe
-from loadstone.results.record import GeneratorHealth, Notice, PartUsage, Wait
+from loadstone.results.generator import GeneratorHealth
+from loadstone.results.record import Notice, Wait
 from loadstone.results.sample import Sample
+from loadstone.results.usage import PartUsage
 from loadstone.targets.part_probe import PartProbe
 from loadstone.workloads.measured import Observation
 

@@ -27,14 +27,9 @@ from loadstone.report.processors import busy_percent
 from loadstone.report.scaling import published_curves
 from loadstone.report.terminal import print_report
 from loadstone.results.folder import ExperimentFolder
-from loadstone.results.record import (
-    LatencySummary,
-    MetricValue,
-    OperationSummary,
-    PartUsage,
-    PhaseTiming,
-)
+from loadstone.results.record import LatencySummary, MetricValue, OperationSummary, PhaseTiming
 from loadstone.results.samples import SAMPLES_TABLE, SCHEMA
+from loadstone.results.usage import PartUsage
 from loadstone.spec.model import WorkloadSpec
 
 LEVELS = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8]

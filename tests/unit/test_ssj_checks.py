@@ -11,7 +11,7 @@ from loadstone.errors import WrongInputError
 from loadstone.load.health import generator_notices
 from loadstone.load.totals import LoadTotals
 from loadstone.protocol.frames import Event
-from loadstone.results.record import GeneratorHealth
+from loadstone.results.generator import GeneratorHealth
 from loadstone.spec.profile import ProfileSpec
 from loadstone.targets.jvm.connection import JvmConnection
 from loadstone.workloads.measured import Measured, Observation

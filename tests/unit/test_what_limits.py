@@ -19,8 +19,9 @@ from loadstone.probes.part_quotas import PartQuota
 from loadstone.report.limiting import limit_report
 from loadstone.report.terminal_limits import sentence
 from loadstone.results import limits
-from loadstone.results.record import PartUsage, ResourceUse, TrialResult, Wait
+from loadstone.results.record import TrialResult, Wait
 from loadstone.results.sample import Sample
+from loadstone.results.usage import PartUsage, ResourceUse
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.part_probe import PartProbe
 from loadstone.targets.registry import target_for

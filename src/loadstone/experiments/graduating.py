@@ -28,8 +28,8 @@ from loadstone.results.graduated import (
     CalibrationInterval,
     GraduatedLevel,
     GraduatedRecord,
+    figure_of,
     joules_of,
-    overall,
 )
 from loadstone.results.power import Mark, main_of
 from loadstone.results.record import MeasuredPhaseRecord, MetricValue, Notice
@@ -133,8 +133,7 @@ def graduated_record(
         for each in planned.phases
         if each.name in by_name
     ]
-    reason = "; ".join(_reasons(planned.phases, levels))
-    pairs = [(each.achieved_per_s, each.watts or 0.0) for each in levels]
+    whole, reason = figure_of(levels, [each.name for each in planned.phases])
     return GraduatedRecord(
         form=graduated.form_told,
         over="users" if profile.load == "closed" else "rate",
@@ -144,26 +143,10 @@ def graduated_record(
         settled=found is None or found.settled,
         calibrations=[] if found is None else found.intervals,
         levels=levels,
-        overall=None if reason else overall(pairs),
+        overall=whole,
         reason=reason,
         mark=next(iter(_marks(phases)), ""),
     )
-
-
-def _reasons(planned: Sequence[MeasuredPhase], levels: Sequence[GraduatedLevel]) -> Iterator[str]:
-    """Why there is no figure of all levels."""
-    measured = {each.name for each in levels}
-    missing = [each.name for each in planned if each.name not in measured]
-    if missing:
-        yield f"not measured: {', '.join(missing)}"
-    for level in levels:
-        if not level.holds:
-            yield f"{level.name} does not hold: {', '.join(level.reasons)}"
-    dark = [each.name for each in levels if each.watts is None]
-    if len(dark) == len(levels):
-        yield "no meter gave watts"
-    elif dark:
-        yield f"no watts of {', '.join(dark)}"
 
 
 def _level(

@@ -12,13 +12,14 @@ from typing import Any
 from loadstone.errors import WrongInputError
 from loadstone.experiments.graduating import graduated_metrics
 from loadstone.experiments.power_metrics import Powered, closed_users, metric_names, power_metrics
+from loadstone.load.graduated import through_levels
 from loadstone.load.totals import MEASURE, LoadLog
 from loadstone.meters.choice import Main, Offer
 from loadstone.meters.log_file import PowerLog
 from loadstone.meters.records import MeterRun, power_records
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.frames import parsed_frames
-from loadstone.results.graduated import CALIBRATED, FIGURES, GraduatedRecord, joules_of, overall
+from loadstone.results.graduated import CALIBRATED, FIGURES, GraduatedRecord, figure_of, joules_of
 from loadstone.results.power import PowerRecord, main_of
 from loadstone.results.record import (
     MeasuredPhaseRecord,
@@ -43,6 +44,7 @@ from loadstone.results.trial_files import (
 )
 from loadstone.spec.meters import MeterBase
 from loadstone.spec.model import Experiment
+from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.measured import Measured, Observation
 from loadstone.workloads.registry import workload_of
@@ -147,7 +149,7 @@ def joined_result(trial: Path, meter: JoinedMeter) -> TrialResult:
     update["measured"] = [figures.phase(each) for each in result.measured]
     update["metrics"] = figures.metrics(result.metrics)
     if result.graduated is not None:
-        graduated = _graduated(result.graduated, by_phase)
+        graduated = _graduated(result.graduated, read_plan(trial), by_phase)
         update["graduated"] = graduated
         update["metrics"] = _replaced(
             update["metrics"], graduated_metrics(graduated), set(FIGURES) - {CALIBRATED}
@@ -251,7 +253,7 @@ def _replaced(
 
 
 def _graduated(
-    record: GraduatedRecord, by_phase: Mapping[str, Sequence[PowerRecord]]
+    record: GraduatedRecord, plan: TrialPlan, by_phase: Mapping[str, Sequence[PowerRecord]]
 ) -> GraduatedRecord:
     """The levels with the watts of the log, and the figure of all of them anew."""
     levels, marks = [], []
@@ -262,17 +264,11 @@ def _graduated(
         update = {"watts": watts, "joules_per_operation": joules}
         levels.append(level.model_copy(update=update))
         marks += [power.mark] if power is not None and power.mark else []
-    dark = [level.name for level in levels if level.watts is None]
-    kept = [each for each in record.reason.split("; ") if each and not each.startswith("no ")]
-    reasons = [*kept, *([f"no watts of {', '.join(dark)}"] if dark else [])]
-    pairs = [(level.achieved_per_s, level.watts or 0.0) for level in levels]
+    planned = through_levels(plan.profile, record.calibrated_per_s, plan.seed)
+    whole, reason = figure_of(levels, [each.name for each in planned.phases])
+    mark = next(iter(marks), "")
     return record.model_copy(
-        update={
-            "levels": levels,
-            "reason": "; ".join(reasons),
-            "overall": None if reasons or not pairs else overall(pairs),
-            "mark": next(iter(marks), ""),
-        }
+        update={"levels": levels, "reason": reason, "overall": whole, "mark": mark}
     )
 
 

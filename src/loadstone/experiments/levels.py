@@ -20,7 +20,8 @@ from loadstone.load.objective import parse_objective, tightest_limit_s
 from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.load.windows import LoadInterval
 from loadstone.protocol.frames import Tick
-from loadstone.results.record import GeneratorHealth, LevelReason, LevelRecord, Notice
+from loadstone.results.generator import GeneratorHealth
+from loadstone.results.record import LevelReason, LevelRecord, Notice
 from loadstone.spec.plans import LevelPlan
 from loadstone.spec.problems import near
 

@@ -11,7 +11,8 @@ from loadstone.load.process_figures import generator_processes
 from loadstone.load.totals import LoadTotals, add_up
 from loadstone.protocol.frames import Tick
 from loadstone.results import limits
-from loadstone.results.record import NO_MORE_SESSIONS, ResourceUse
+from loadstone.results.record import NO_MORE_SESSIONS
+from loadstone.results.usage import ResourceUse
 from loadstone.targets.registry import target_for
 
 _SHARE_TOLD = 0.05

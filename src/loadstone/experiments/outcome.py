@@ -23,10 +23,9 @@ from loadstone.results.record import (
     Fingerprint,
     Notice,
     OutageRecord,
-    PartUsage,
-    ResourceUse,
     Wait,
 )
+from loadstone.results.usage import PartUsage, ResourceUse
 from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.measured import Measured, Observation

@@ -10,7 +10,9 @@ from loadstone.load.driver_group import Generator
 from loadstone.probes.part_processors import MostProcessors
 from loadstone.probes.parts import FindParts, PartsProbe
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import GeneratorHealth, MetricValue, Notice, PartUsage
+from loadstone.results.generator import GeneratorHealth
+from loadstone.results.record import MetricValue, Notice
+from loadstone.results.usage import PartUsage
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
 from loadstone.targets.walk import all_parts

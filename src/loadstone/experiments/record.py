@@ -34,11 +34,11 @@ from loadstone.load.littles_law import law_notices
 from loadstone.load.totals import LoadTotals
 from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
+from loadstone.results.generator import GeneratorHealth
 from loadstone.results.machine import drift_record
 from loadstone.results.metrics import RESPONSE_P50, RESPONSE_P95, RESPONSE_P99, figures_of
 from loadstone.results.record import (
     DriftRecord,
-    GeneratorHealth,
     MeasuredPhaseRecord,
     MetricValue,
     Notice,

@@ -18,8 +18,9 @@ from loadstone.load.driver_group import Generator
 from loadstone.probes.noise import machine_speed
 from loadstone.protocol.frames import Event
 from loadstone.results.folder import TrialFolder
-from loadstone.results.record import CheckResult, PartUsage, TrialResult, Wait
+from loadstone.results.record import CheckResult, TrialResult, Wait
 from loadstone.results.trial_files import JOURNAL_FILE
+from loadstone.results.usage import PartUsage
 from loadstone.spec.plans import CrashPlan, TrialPlan
 from loadstone.targets.base import Target
 from loadstone.workloads.base import AnyWorkload

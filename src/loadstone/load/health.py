@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loadstone.load.totals import LoadLog, LoadTotals
-from loadstone.results.record import GeneratorHealth, Notice
+from loadstone.results.generator import GeneratorHealth
+from loadstone.results.record import Notice
 from loadstone.spec.profile import ProfileSpec
 from loadstone.units import format_duration
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from loadstone.protocol.frames import Hello, Tick
+from loadstone.results.generator import GeneratorProcess
 from loadstone.results.latency import merge, summarize_latency
-from loadstone.results.record import GeneratorProcess, LatencySummary
+from loadstone.results.record import LatencySummary
 
 
 def generator_processes(

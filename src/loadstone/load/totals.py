@@ -15,13 +15,9 @@ from math import fsum
 from loadstone.load.operation_totals import OperationTotals, RequestTotals, operation_totals
 from loadstone.load.process_figures import generator_processes, lags_by_process
 from loadstone.protocol.frames import End, Event, Frame, Hello, Tick
+from loadstone.results.generator import GeneratorHealth
 from loadstone.results.latency import merge, summarize_latency
-from loadstone.results.record import (
-    GeneratorHealth,
-    LatencySummary,
-    OperationSummary,
-    PhaseTiming,
-)
+from loadstone.results.record import LatencySummary, OperationSummary, PhaseTiming
 from loadstone.workloads.measured import Measured, Observation
 
 __all__ = [

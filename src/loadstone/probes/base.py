@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from loadstone.results.record import Notice, ResourceUse, Wait
+from loadstone.results.record import Notice, Wait
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 
 
 class Probe(ABC):

@@ -8,8 +8,9 @@ from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.probes.base import Probe
 from loadstone.probes.host import windows
 from loadstone.results import limits
-from loadstone.results.record import Notice, ResourceUse
+from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 
 THROTTLED = "cgroup_throttled_percent"
 MEMORY = "cgroup_memory_bytes"

@@ -24,8 +24,9 @@ from loadstone.host.proc import (
 )
 from loadstone.probes.base import Probe
 from loadstone.probes.host_fullness import HostFullness
-from loadstone.results.record import Notice, ResourceUse
+from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 
 STEAL_WARNING_PERCENT = 1.0
 STEAL_WINDOW_S = 30

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from loadstone.results import limits
-from loadstone.results.record import ResourceUse
+from loadstone.results.usage import ResourceUse
 
 _STOLEN_PERCENT = 5.0
 """Above it other guests are named beside the processors."""

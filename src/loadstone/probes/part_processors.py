@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loadstone.probes.part_quotas import PartQuota
 from loadstone.results import limits
-from loadstone.results.record import ResourceUse
+from loadstone.results.usage import ResourceUse
 
 USED_UP_SHARE = 0.5
 """A quota that is used up for so much of the time holds up most of what is asked, even where its

@@ -11,8 +11,8 @@ from loadstone.host.process_table import ProcessTable, memory_bytes
 from loadstone.probes.base import Probe
 from loadstone.probes.part_processors import CpuReading, MostProcessors, processor_uses
 from loadstone.probes.part_quotas import PartQuota, PartQuotas
-from loadstone.results.record import ResourceUse
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 
 PARTS_PROBE = "parts"
 CPU, MEMORY, THROTTLED = "cpu_percent:", "memory_bytes:", "throttled_percent:"

@@ -10,8 +10,9 @@ from typing import Self, TypeVar
 
 from loadstone.errors import DiskFullError, LoadstoneError
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice, ResourceUse, Wait
+from loadstone.results.record import Notice, Wait
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 
 GIVE_UP_AFTER = 5
 """Failures in a row after which a probe is left alone for the rest of the trial."""

@@ -187,7 +187,7 @@ def _remarks(folder: RecordedExperiment, rows: Sequence[DensityRow]) -> list[str
     measured = dict.fromkeys(
         (row.watts_of, row.mark) for row in rows if row.watts_from == "measured"
     )
-    found = [f"Watts are measured: {of}{f' ({mark})' if mark else ''}." for of, mark in measured]
+    found = [f"Watts are {mark or 'measured'}: {of}." for of, mark in measured]
     covers = f": {system.covers}" if system and system.covers else ""
     if any(row.watts_from == "stated" for row in rows):
         found.append(f"Watts are stated by the owner, not measured{covers}.")

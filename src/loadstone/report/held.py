@@ -12,7 +12,8 @@ from loadstone.report.model.held import HeldReport, HeldRow, TierFigures, Transa
 from loadstone.report.model.variants import MetricInfo
 from loadstone.report.processors import host_cpu_percent, processors_of
 from loadstone.report.reading import RecordedExperiment, RecordedTrial
-from loadstone.results.record import OperationSummary, PartUsage
+from loadstone.results.record import OperationSummary
+from loadstone.results.usage import PartUsage
 from loadstone.spec.design import ScaleDesign, SearchDesign
 from loadstone.workloads.base import AnyWorkload
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from loadstone.report.model.limits import LimitReport, LookedAt
 from loadstone.report.reading import RecordedExperiment
 from loadstone.results import limits
-from loadstone.results.record import LevelRecord, ResourceUse, TrialResult
+from loadstone.results.record import LevelRecord, TrialResult
+from loadstone.results.usage import ResourceUse
 
 
 def limit_reports(folder: RecordedExperiment) -> list[LimitReport]:

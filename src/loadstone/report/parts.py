@@ -12,7 +12,7 @@ from loadstone.report.model.parts import PartFigures, PartRow
 from loadstone.report.model.trials import Series
 from loadstone.report.probe_series import binned, rows_of
 from loadstone.report.reading import RecordedExperiment
-from loadstone.results.record import PartUsage
+from loadstone.results.usage import PartUsage
 
 
 def part_rows(folder: RecordedExperiment) -> list[PartRow]:

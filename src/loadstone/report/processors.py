@@ -12,8 +12,9 @@ from loadstone.host.cpulist import parse
 from loadstone.load.totals import MEASURE
 from loadstone.report.probe_series import HOST_PROBE, read_samples
 from loadstone.report.reading import RecordedTrial
-from loadstone.results.record import PartUsage, PhaseTiming
+from loadstone.results.record import PhaseTiming
 from loadstone.results.samples import SAMPLES_TABLE
+from loadstone.results.usage import PartUsage
 
 FULL_PERCENT = 95.0
 """Of the processors of a machine: busier than this, it is the limit itself."""

@@ -7,7 +7,7 @@ document, "Metric"). It is not the mean of the levels' own figures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import fsum
 from typing import Literal
@@ -135,6 +135,36 @@ def joules_of(watts: float | None, rate_per_s: float) -> float | None:
         rate_per_s: Operations a second.
     """
     return watts / rate_per_s if watts is not None and rate_per_s > 0 else None
+
+
+def figure_of(levels: Sequence[GraduatedLevel], planned: Sequence[str]) -> tuple[float | None, str]:
+    """The figure of all levels, or why there is none.
+
+    Args:
+        levels: As they were measured.
+        planned: Names of all levels.
+
+    Returns:
+        `overall` and nothing, or None and the reason.
+    """
+    reason = "; ".join(_reasons(levels, planned))
+    pairs = [(each.achieved_per_s, each.watts or 0.0) for each in levels]
+    return (None, reason) if reason else (overall(pairs), "")
+
+
+def _reasons(levels: Sequence[GraduatedLevel], planned: Sequence[str]) -> Iterator[str]:
+    measured = {each.name for each in levels}
+    missing = [each for each in planned if each not in measured]
+    if missing:
+        yield f"not measured: {', '.join(missing)}"
+    for level in levels:
+        if not level.holds:
+            yield f"{level.name} does not hold: {', '.join(level.reasons)}"
+    dark = [each.name for each in levels if each.watts is None]
+    if len(dark) == len(levels):
+        yield "no meter gave watts"
+    elif dark:
+        yield f"no watts of {', '.join(dark)}"
 
 
 def overall(levels: Sequence[tuple[float, float]]) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.results.record import ResourceUse
+from loadstone.results.usage import ResourceUse
 
 
 @dataclass(frozen=True)

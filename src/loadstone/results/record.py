@@ -9,9 +9,11 @@ from pydantic import Field
 
 from loadstone.protocol.traces import Traces
 from loadstone.results.base import Record
+from loadstone.results.generator import GeneratorHealth
 from loadstone.results.graduated import GraduatedRecord
 from loadstone.results.machine_state import LabCost, ProcessorStates, Temperature
 from loadstone.results.power import PowerRecord
+from loadstone.results.usage import PartUsage, ResourceUse
 from loadstone.spec.base import Level
 from loadstone.spec.model import OutageKind
 
@@ -200,79 +202,11 @@ class PhaseTiming(Record):
         return max(self.from_s, self.to_s - self.drain_s)
 
 
-class PartUsage(Record):
-    """What a part of a system of several took of the machine while load was measured."""
-
-    name: str = Field(description="`database`; `nodes.2` is a part of the part `nodes`.")
-    cpu_s: float
-    cpu_percent: float = Field(description="Of one processor, on average.")
-    memory_bytes: float | None = Field(
-        default=None, description="Held on average; memory that processes share is counted once."
-    )
-    most_memory_bytes: float | None = None
-    quota: float | None = Field(default=None, description="Processors that it may use.")
-    throttled_percent: float | None = Field(
-        default=None,
-        description="Share of the time in which its quota was used up, and it stood still until "
-        "the next period.",
-    )
-
-
-class ResourceUse(Record):
-    """How far something that can run out was used while load was measured."""
-
-    resource: str = Field(
-        description="`part processors`, `host processors`, `disk`, `locks`, `threads`, `pool`, ... "
-        "(results.limits)."
-    )
-    part: str = Field(default="", description="Of a system of several parts, the one it is of.")
-    used: float = Field(description="Share, 0 to 1, of what `evidence` says.")
-    full: bool = Field(description="So much that it may limit the system.")
-    evidence: str = Field(description="The figures that say so.")
-
-
 class StepTime(Record):
     """What a step of a trial took."""
 
     name: str
     seconds: float
-
-
-class GeneratorProcess(Record):
-    """One of several driver processes, over the measured phase."""
-
-    pid: int
-    cpu_share: float = Field(description="Of one core per worker thread, 0 to 1.")
-    lag_p99_s: float | None = None
-
-
-class GeneratorHealth(Record):
-    """Whether the load generator kept up, over the measured phase."""
-
-    cpu_user_s: float
-    cpu_system_s: float
-    engine: str | None = Field(
-        default=None, description="Name and version of an engine within the driver."
-    )
-    engine_cpu_s: float | None = Field(default=None, description="Of both, what that engine used.")
-    cpu_share: float = Field(
-        description="Of one core per worker thread, 0 to 1; without an engine within the driver. "
-        "Of several processes the busiest one's."
-    )
-    max_rss_bytes: int
-    lag_p99_s: float | None = Field(
-        default=None, description="Of several processes the latest one's."
-    )
-    lag_p999_s: float | None = None
-    late_starts: int = 0
-    dropped: int = 0
-    nofile: int = 0
-    processes: list[GeneratorProcess] = Field(
-        default=[], description="All, if several processes shared the load."
-    )
-    apart_s: float = Field(
-        default=0.0, description="Between the first and the last of them to begin or end it."
-    )
 
 
 class SteadyStateRecord(Record):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice, ResourceUse, Wait
+from loadstone.results.record import Notice, Wait
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 
 
 class PartProbe(Probe):

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from loadstone.errors import TargetError
 from loadstone.probes.base import Probe
-from loadstone.results.record import Notice, ResourceUse, Wait
+from loadstone.results.record import Notice, Wait
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 from loadstone.targets.waiting import waiting_uses
 
 _T = TypeVar("_T")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.results import limits
-from loadstone.results.record import ResourceUse, Wait
+from loadstone.results.record import Wait
+from loadstone.results.usage import ResourceUse
 
 LEAST_SESSIONS = 1.0
 """With less than one session in it on average, a wait is a share of little: the server is idle."""

@@ -16,8 +16,9 @@ from loadstone.host.machine import Machine
 from loadstone.host.process import most_open_files
 from loadstone.placements import programs
 from loadstone.probes.base import Probe
-from loadstone.results.record import FactorReading, ResourceUse
+from loadstone.results.record import FactorReading
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 from loadstone.spec.base import Level
 from loadstone.spec.problems import near
 from loadstone.spec.target import ProcessSpec, TargetSpec

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from loadstone.results import limits
-from loadstone.results.record import ResourceUse
+from loadstone.results.usage import ResourceUse
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from loadstone.results import limits
-from loadstone.results.record import ResourceUse
 from loadstone.results.sample import Sample
+from loadstone.results.usage import ResourceUse
 from loadstone.targets.connection import ServerConnection
 from loadstone.targets.postgresql.asking import PROBE_NAME, AskingProbe
 
