@@ -33,6 +33,11 @@ PACKAGES = {
     "mdadm": "mdadm",
     "qemu-img": "qemu-utils",
     "wipefs": "util-linux",
+    "mountpoint": "util-linux",
+    "tc": "iproute2",
+    "glusterd": "glusterfs-server",
+    "gluster": "glusterfs-cli",
+    "glusterfs": "glusterfs-client",
 }
 """The Debian package of each program."""
 
