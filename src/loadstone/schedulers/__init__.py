@@ -1,0 +1,1 @@
+"""Schedulers of clusters: submit, poll, cancel, accounting, and where a job ran."""
