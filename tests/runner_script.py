@@ -29,6 +29,7 @@ class Script:
         self.refused: set[int] = set()
         self.is_closed = False
         self.is_hurried = False
+        self.turns: list[int] = []
         self.blocked = threading.Event()
         self.blocked.set()
 
@@ -48,6 +49,9 @@ class Script:
 
     def facts(self) -> dict[str, float]:
         return {"attempts": self.attempts.total()}
+
+    def turn(self, phase: int) -> None:
+        self.turns.append(phase)
 
     def hurry(self) -> None:
         self.is_hurried = True

@@ -103,8 +103,10 @@ def test_users_leave_in_a_drain_and_the_run_ends() -> None:
     plan = changed(plan_of(), "phases[0].load.users", {"from": 3, "to": 3})
     users = {"model": "closed", "users": {"from": 3, "to": 0}}
     plan["phases"].append({"name": "drain", "kind": "drain", "duration_s": 0.3, "load": users})
-    frames = run(plan, Script())
+    script = Script()
+    frames = run(plan, script)
     assert end_of(frames).reason == "completed"
+    assert script.turns == [0, 1]
     told = [tick.users for tick in ticks_of(frames) if tick.phase == "drain" and not tick.late]
     assert told == sorted(told, reverse=True)
     assert told[-1] == 0

@@ -130,6 +130,7 @@ class Conductor:
             seed = f"{self._plan.seed} {index}"
             arrivals = Arrivals(load, start_ns, phase.duration_s or 0.0, seed)
         self._ramp = UserRamp(users.start, users.end, start_ns, duration_ns)
+        self._workload.turn(index)
         self._recorders.turn(index)
         active = self._ramp.at(self._clock.now_ns())
         self._board.post(Assignment(Duty.WORK, index, start_ns, active, phase.iterations, arrivals))

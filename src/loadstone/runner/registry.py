@@ -22,6 +22,7 @@ OPENERS: Registered[Opener] = Registered(
         "archive": "loadstone.runner.archive.workload:open_archive",
         "cube": "loadstone.runner.steps.workload:open_streams",
         "dss": "loadstone.runner.steps.workload:open_streams",
+        "jobs": "loadstone.runner.jobs.workload:open_jobs",
     },
     group="loadstone.operations",
     unfit=_unfit,

@@ -129,6 +129,9 @@ class Workload(ABC):
             FailureError: The engine does not.
         """
 
+    def turn(self, phase: int) -> None:  # noqa: B027 - most do the same in each
+        """A phase of the plan begins; said by the main thread before any user learns of it."""
+
     def engine_cpu_s(self) -> float:
         """Processor time that the engine has used so far; asked by the main thread."""
         return 0.0

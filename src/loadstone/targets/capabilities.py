@@ -15,6 +15,7 @@ MANY_ACCOUNTS = "many-accounts"
 FIRST_VISITS = "first-visits"
 STATEMENTS = "statements"
 JAVA_TRANSACTIONS = "java-transactions"
+JOBS = "jobs"
 
 CAPABILITIES = {
     "sql": "it answers SQL",
@@ -41,6 +42,7 @@ CAPABILITIES = {
     MANY_ACCOUNTS: "it has accounts for thousands of people, or makes them in seconds",
     FIRST_VISITS: "its pages have static files that a browser asks for once",
     JAVA_TRANSACTIONS: "Java virtual machines make transactions, and serve them",
+    JOBS: "it runs jobs on nodes with slots, by a scheduler",
     STATEMENTS: "the load generator runs statements of any kind on it, as users with think times",
 }
 """Each with what it means."""
