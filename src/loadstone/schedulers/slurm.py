@@ -1,0 +1,184 @@
+"""Slurm by its commands: sbatch, squeue, scancel, sinfo, sacct."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from loadstone.schedulers import slurm_output
+from loadstone.schedulers.base import (
+    Accounted,
+    JobState,
+    Launch,
+    NodeInfo,
+    Request,
+    Scheduler,
+    SchedulerError,
+    SchedulerSpec,
+    SubmissionError,
+    mpirun,
+)
+from loadstone.schedulers.commands import Commands, NoAnswerError, Said
+
+COMMANDS = ("sbatch", "squeue", "scancel", "sinfo")
+"""Without these there is no Slurm here."""
+
+PACKAGE = "slurm-client"
+"""The Debian package that has them."""
+
+_REMEMBERED = "now-2days"
+"""Jobs that began earlier are not looked for in the accounting: no trial takes so long."""
+
+_REFUSED = re.compile(r"Batch job submission failed: (.*)")
+_UNSURE = re.compile(
+    r"timed out|timeout|unable to contact|connect|communication|zero bytes|unexpected message"
+    r"|send/recv|temporarily|try again|protocol",
+    re.IGNORECASE,
+)
+"""In what sbatch says of its failure: the controller may have taken the job all the same."""
+_GONE = re.compile(r"already complet|invalid job id", re.IGNORECASE)
+"""What scancel says of a job that is over."""
+
+_ADVICE = (
+    (re.compile("invalid account|account/partition", re.IGNORECASE), "give an account that you may "
+     "use: slurm://PARTITION?account=NAME"),
+    (re.compile("qos", re.IGNORECASE), "ask for fewer jobs, or give another quality of service: "
+     "slurm://PARTITION?qos=NAME"),
+    (re.compile("partition", re.IGNORECASE), "give a partition that sinfo shows: slurm://PARTITION"),
+    (re.compile("time limit", re.IGNORECASE), "give a shorter time_limit"),
+    (re.compile("node config|node count|cpu count|more processors", re.IGNORECASE),
+     "ask for fewer ranks or nodes"),
+    (re.compile("limit|queue", re.IGNORECASE), "ask for fewer jobs, or wait until there is room"),
+)  # fmt: skip
+"""Found in a refusal: what to do about it. The first that fits counts."""
+
+
+class Slurm(Scheduler):
+    """A Slurm whose commands are here; SLURM_CONF of the environment says which."""
+
+    kind = "slurm"
+    title = "Slurm"
+
+    def __init__(self, spec: SchedulerSpec) -> None:
+        super().__init__(spec)
+        self._commands = Commands(spec)
+
+    def submit(self, request: Request) -> str:
+        """Submits a job that is not requeued, whatever the site's default is."""
+        words = ["sbatch", *self._options(request), str(request.script)]
+        try:
+            said = self._commands.run(words)
+        except NoAnswerError as error:
+            raise SubmissionError(
+                f"job {request.name}: {error.message}; it may have been taken", doubtful=True
+            ) from error
+        found = slurm_output.submitted(said.out)
+        if said.code == 0 and found is not None:
+            return found
+        raise _refusal(request, said)
+
+    def jobs(self, prefix: str) -> Mapping[str, JobState]:
+        """Those that ended stay known for the controller's MinJobAge, five minutes by default."""
+        words = ["squeue", "--noheader", "--states=all", f"--user={os.getuid()}"]
+        words.append(f"--Format={slurm_output.QUEUE_FORMAT}")
+        found = slurm_output.queue(self._commands.ask(words, TZ="UTC"))
+        return {name: job for name, job in found.items() if name.startswith(prefix)}
+
+    def cancel(self, ids: Sequence[str]) -> None:
+        """Cancels by scancel, which complains of jobs that are over: that is no failure."""
+        said = self._commands.run(["scancel", *ids])
+        if said.code == 0:
+            return
+        complaints = [line for line in said.err.splitlines() if line.strip()]
+        if not complaints or not all(_GONE.search(line) for line in complaints):
+            raise SchedulerError(f"scancel failed: {said.words()}")
+
+    def nodes(self) -> list[NodeInfo]:
+        """Those of the partition, or of all where none is given."""
+        words = ["sinfo", "--noheader", "--Node", f"--format={slurm_output.NODE_FORMAT}"]
+        if self.spec.partition:
+            words.append(f"--partition={self.spec.partition}")
+        return slurm_output.nodes(self._commands.ask(words))
+
+    def accounting(self, prefix: str) -> Mapping[str, Accounted]:
+        """What slurmdbd has of the last two days, by sacct."""
+        if self.accounting_missing():
+            return {}
+        text = self._sacct(",".join(slurm_output.ACCOUNT_FIELDS), _REMEMBERED)
+        if text.code != 0:
+            raise SchedulerError(f"sacct failed: {text.words()}")
+        found = slurm_output.accounts(text.out)
+        return {name: job for name, job in found.items() if name.startswith(prefix)}
+
+    def accounting_missing(self) -> str:
+        """Whether sacct is there, and has something to ask."""
+        if self._commands.find("sacct") is None:
+            return "the command sacct is not installed here"
+        said = self._sacct("JobIDRaw", "now")
+        return "" if said.code == 0 else f"sacct says: {said.words()}"
+
+    def launcher(self, request: Request, how: Launch) -> list[str]:
+        """Open MPI's mpirun, which follows the allocation; srun for ranks that are no MPI."""
+        if how == "mpi":
+            return mpirun(request, self.spec, root=os.geteuid() == 0)
+        if request.ranks == 1:
+            return []
+        words = ["srun", f"--nodes={request.nodes}", f"--ntasks={request.ranks}"]
+        words += [f"--ntasks-per-node={request.per_node}", "--cpus-per-task=1", "--overlap"]
+        return [*words, "--mpi=none", "--cpu-bind=none", "--wait=0", "--kill-on-bad-exit=0"]
+
+    def removed(self) -> list[str]:
+        """Names of variables such as SLURM_CPU_BIND, SBATCH_TIMELIMIT, SQUEUE_FORMAT."""
+        return self._commands.removed
+
+    def version(self) -> str:
+        """As sinfo tells it: `slurm-wlm 22.05.8`."""
+        return self._commands.ask(["sinfo", "--version"]).strip()
+
+    def missing(self) -> list[str]:
+        """Commands of Slurm that are not here."""
+        return [each for each in COMMANDS if self._commands.find(each) is None]
+
+    def _options(self, request: Request) -> list[str]:
+        """Nodes and tasks of each are always given: a site's defaults would pack as they like."""
+        spec, folder = self.spec, request.folder
+        minutes, seconds = divmod(request.time_limit_s, 60)
+        options = ["--parsable", "--no-requeue", f"--job-name={request.name}", "--export=ALL"]
+        options += [f"--chdir={folder}", f"--output={folder}/out.txt", f"--error={folder}/err.txt"]
+        options += [f"--nodes={request.nodes}-{request.nodes}", f"--ntasks={request.ranks}"]
+        options += [f"--ntasks-per-node={request.per_node}", "--cpus-per-task=1"]
+        options.append(f"--time={minutes}:{seconds:02}")
+        if request.memory_mib is not None:
+            options.append(f"--mem-per-cpu={request.memory_mib}M")
+        given = {"partition": spec.partition, "account": spec.account, "qos": spec.qos}
+        return options + [f"--{name}={value}" for name, value in given.items() if value]
+
+    def _sacct(self, fields: str, since: str) -> Said:
+        words = ["sacct", "--noheader", "--parsable2", f"--user={os.getuid()}"]
+        words += [f"--starttime={since}", "--endtime=now", f"--format={fields}"]
+        return self._commands.run(words, TZ="UTC")
+
+
+def _refusal(request: Request, said: Said) -> SubmissionError:
+    """Why sbatch took no job, or why nobody knows: only a reason of the controller's is certain."""
+    text = " ".join(line.removeprefix("sbatch: ").strip() for line in said.err.splitlines())
+    match = _REFUSED.search(text)
+    certain = said.code != 0 and match is not None and not _UNSURE.search(match[1])
+    if not certain and said.code != 0 and not _UNSURE.search(text):
+        certain = _of_the_options(said.err)
+    if not certain:
+        how = "sbatch told no id" if said.code == 0 else said.words()
+        return SubmissionError(f"job {request.name}: {how}; it may have been taken", doubtful=True)
+    for words in ("error: ", "Batch job submission failed: "):
+        text = text.replace(words, "")
+    told = " ".join(text.split())
+    advice = next((cure for pattern, cure in _ADVICE if pattern.search(told)), None)
+    return SubmissionError(
+        f"Slurm refused job {request.name}: {told}", doubtful=False, advice=advice
+    )
+
+
+def _of_the_options(said: str) -> bool:
+    """Whether sbatch has refused its own options, before it asked the controller for anything."""
+    return bool(re.search(r"unrecognized option|Invalid .*specification|Unable to open file", said))
