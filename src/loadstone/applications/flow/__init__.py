@@ -1,0 +1,1 @@
+"""OPM Flow, a reservoir simulator: generated decks, decks of the user, results and their checks."""
