@@ -22,6 +22,7 @@ from benchmarks import (
     order_entry,
     planning_cube,
     point_select,
+    pstm,
     ssj_pacing,
     storage,
     verdicts,
@@ -54,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[], Report]] = {
     "http": http_cost.measure,
     "http-memory": http_memory.measure,
     "ssj": ssj_pacing.measure,
+    "pstm": pstm.measure,
     "verdicts": verdicts.measure,
 }
 
