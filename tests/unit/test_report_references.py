@@ -32,6 +32,28 @@ def test_figures_are_those_that_were_published() -> None:
     assert rungs[-1].values == {"load_time_s": 4.43, "transactions_per_s": 14.988}
 
 
+def test_each_test_of_the_throughput_study_has_its_own_reference_and_all_its_rows() -> None:
+    """Each table has 1.00 where its own words say that the reference is."""
+    tables = {table.name: table for table in load_reference("eclipse-mm8").tables}
+    assert {name: table.relative_to for name, table in tables.items()} == {
+        "test-1": "one job on its node's local disk",
+        "test-2": "one compact job on the 7410",
+        "test-3": "one compact job on the 7410",
+        "test-4": "each application alone and compact (MM8 on 1 node, PSTM on 2)",
+    }
+    alone = {
+        row.values["mm8_jobs"]: (row.values["mm8_compact"], row.values["mm8_distributed"])
+        for row in tables["test-4"].rows
+        if row.values["pstm_jobs"] == 0
+    }
+    assert alone == {1: (1.00, 1.40), 2: (1.00, 1.27), 4: (0.99, 0.98)}
+    distributed = {
+        row.values["load_percent"]: row.values["distributed"] for row in tables["test-2"].rows
+    }
+    assert (distributed[13], distributed[75]) == (1.34, 1.10)
+    assert any("34 %" in remark for remark in load_reference("eclipse-mm8").remarks)
+
+
 def test_unknown_reference_suggests_a_near_one() -> None:
     with pytest.raises(WrongInputError) as caught:
         load_reference("linux-maximum")

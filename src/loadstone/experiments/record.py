@@ -72,10 +72,12 @@ def record_of(
     phases = _phases(outcome, by_phase) if several else []
     graduated = graduated_record(outcome, phases)
     moved = drift_record(outcome.speeds, speeds, disturbance)
-    steady = _steady_state(outcome) if measured else None
+    steady = _steady_state(outcome) if measured and workload.has_steady_state else None
     measures = plan.crash is None
     health = log.health() if measures else None
-    levels = [] if outcome.interrupted else levels_of(outcome, health)
+    jobs = workload.jobs(measured) if measured else None
+    no_ratio = "" if jobs is None else jobs.no_ratio
+    levels = [] if outcome.interrupted else levels_of(outcome, health, no_ratio)
     watched, held = outcome.load.watched, all(level.holds for level in levels)
     robbed = watched.stolen_percent > disturbance and not held
     throttled = watched.throttled_percent > disturbance and not (levels and held)
@@ -130,6 +132,7 @@ def record_of(
         durability=outcome.durability,
         levels=levels,
         graduated=graduated,
+        jobs=jobs,
         outages=outcome.load.outages,
         judged_by=outcome.judged_metric if measures else "",
         took=outcome.clock.took(),

@@ -11,6 +11,7 @@ from loadstone.protocol.traces import Traces
 from loadstone.results.base import Record
 from loadstone.results.generator import GeneratorHealth
 from loadstone.results.graduated import GraduatedRecord
+from loadstone.results.jobs import JobsRecord
 from loadstone.results.machine_state import LabCost, ProcessorStates, Temperature
 from loadstone.results.power import PowerRecord
 from loadstone.results.usage import PartUsage, ResourceUse
@@ -467,6 +468,9 @@ class TrialResult(Record):
     graduated: GraduatedRecord | None = Field(
         default=None, description="Of a trial whose load went through levels."
     )
+    jobs: JobsRecord | None = Field(
+        default=None, description="Of a trial whose load were jobs on a cluster."
+    )
     judged_by: str = Field(
         default="",
         description="Name of the figure that the trial is judged by; empty in older results.",
@@ -476,6 +480,11 @@ class TrialResult(Record):
         description="Every step of the trial, `load` among them; empty in older results.",
     )
     repeat_command: str = ""
+
+    @property
+    def no_ratio(self) -> str:
+        """Why its figures must not be set in relation to another trial's; empty: they may."""
+        return "" if self.jobs is None else self.jobs.no_ratio
 
     def metric(self, name: str) -> MetricValue | None:
         """The metric of that name, if the trial has it."""

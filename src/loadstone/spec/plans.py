@@ -66,6 +66,12 @@ class LevelPlan(Spec):
     )
     objective: list[str]
     window_s: float = Field(gt=0)
+    reference: float | None = Field(
+        default=None,
+        gt=0,
+        description="What `of reference` means: the figure that trials are judged by, at the first "
+        "level. None: this trial is of that level, or nothing is relative.",
+    )
 
 
 class TrialPlan(Spec):

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from loadstone.errors import WrongInputError
 from loadstone.protocol.frames import Event
 from loadstone.protocol.programs import Program
+from loadstone.results.jobs import JobsRecord
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.spec.problems import Path as Way
 from loadstone.spec.profile import ProfileSpec
@@ -127,6 +128,8 @@ class Workload(ABC, Generic[T]):
     """How searches and scale curves raise its load."""
     judges_generator: ClassVar[bool] = False
     """Its `notices` say where the generator's own processor time was the limit, nobody else."""
+    has_steady_state: ClassVar[bool] = True
+    """It makes so many operations that their number in each second tells something."""
     generator_within: ClassVar[bool] = False
     """Its load is made by the system under test itself: what makes the one late makes the other."""
     Durability: ClassVar[type[CommitAudit[Any]] | None] = None
@@ -195,8 +198,12 @@ class Workload(ABC, Generic[T]):
         """
         readable(Path(self.files()[parameter]))
 
-    def examine_place(self, target: TargetSpec) -> None:
+    def examine_place(self, target: TargetSpec, profile: ProfileSpec) -> None:
         """Whether what it would do can be done where it is to run.
+
+        Args:
+            target: Of a configuration.
+            profile: Likewise.
 
         Raises:
             WrongInputError: If not, with the reason.
@@ -392,6 +399,10 @@ class Workload(ABC, Generic[T]):
         """What a reader of the metrics should be told besides."""
         return []
 
+    def jobs(self, measured: Measured) -> JobsRecord | None:
+        """Each job of a cluster, where and when it ran; None of a load that is no jobs."""
+        return None
+
     def phase_notices(self, phases: Sequence[Measured]) -> list[Notice]:
         """What a reader should be told of the measured phases, each by itself.
 
@@ -415,6 +426,10 @@ class Workload(ABC, Generic[T]):
     def judged_metric(self) -> str:
         """Name of the metric that verdicts are about, given the parameters."""
         return self.headline
+
+    def metric_called(self, word: str) -> str:
+        """Name of the metric that a word means, where the workload has short words for some."""
+        return word
 
     def steps(self) -> Sequence[StepInfo]:
         """The steps of a workload that goes step by step, or its tests; none of others."""

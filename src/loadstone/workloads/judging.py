@@ -9,6 +9,8 @@ from __future__ import annotations
 from loadstone.results.graduated import CALIBRATED, OVERALL
 from loadstone.results.metrics import RESPONSE_P95
 from loadstone.results.power import WATTS
+from loadstone.spec.base import Level
+from loadstone.spec.design import SweepDesign
 from loadstone.spec.model import Experiment
 from loadstone.workloads.base import AnyWorkload
 from loadstone.workloads.registry import workload_of
@@ -20,7 +22,22 @@ COMPARING = ("compare", "ladder", "sweep")
 def judged_metrics(experiment: Experiment) -> list[str]:
     """Names of the metrics that verdicts are about, the headline first."""
     named = experiment.named_metrics or _of_levels(experiment)
-    return named or [headline_of(experiment) or workload_of(experiment.workload).judged_metric()]
+    held = [name for name in references_of(experiment) if name not in named]
+    if named or held:
+        return [*named, *held]
+    return [headline_of(experiment) or workload_of(experiment.workload).judged_metric()]
+
+
+def references_of(experiment: Experiment) -> dict[str, dict[str, Level]]:
+    """The metrics that a sweep holds against a cell of their own: the levels of that cell.
+
+    Factors that are left out have the level of the cell that is compared.
+    """
+    design = experiment.design
+    if not isinstance(design, SweepDesign) or not design.relative_to:
+        return {}
+    workload = workload_of(experiment.workload)
+    return {workload.metric_called(word): levels for word, levels in design.relative_to.items()}
 
 
 def headline_of(experiment: Experiment) -> str | None:
@@ -29,6 +46,10 @@ def headline_of(experiment: Experiment) -> str | None:
         return experiment.named_metrics[0]
     if of_levels := _of_levels(experiment):
         return of_levels[0]
+    if experiment.design.kind == "scale":
+        return workload_of(experiment.workload).search.curve_metric
+    if held := references_of(experiment):
+        return next(iter(held))
     compares = experiment.design.kind in COMPARING
     return RESPONSE_P95 if compares and answers_to_rate(experiment) else None
 

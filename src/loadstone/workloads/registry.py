@@ -17,6 +17,7 @@ WORKLOADS: Registered[type[AnyWorkload]] = Registered(
         "dss": "loadstone.workloads.dss.workload:DecisionSupport",
         "cube": "loadstone.workloads.cube.workload:PlanningCube",
         "storage": "loadstone.workloads.storage.workload:Storage",
+        "jobs": "loadstone.workloads.jobs.workload:Jobs",
         "noop": "loadstone.workloads.noop:Noop",
         "http": "loadstone.workloads.http.workload:WebScenario",
         "bi": "loadstone.workloads.bi.workload:BusinessIntelligence",

@@ -31,6 +31,11 @@ class LoadSearch:
     """Of the rate that is raised."""
     objective: ClassVar[tuple[str, ...]] = ("p99 < 1000 ms", "errors < 1 %")
     """What a level must keep to."""
+    unit_of_users: ClassVar[str] = "users"
+    """What is raised where it is no rate, as people call it."""
+    curve_metric: ClassVar[str | None] = None
+    """Whose growth with the load a curve tells of; None: the headline. It is named where that is
+    of a share of the load, as throughput per job is."""
     soak_s: ClassVar[float] = 0.0
     """How long the level that was found must hold."""
 

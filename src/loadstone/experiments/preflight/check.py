@@ -314,25 +314,43 @@ def _metric_problems(experiment: Experiment) -> list[Problem]:
 
     known = [spec.name for spec in kind_of(experiment.workload).metrics]
     known += [RESPONSE_P50, RESPONSE_P95, RESPONSE_P99]
-    phases = [phase.name for phase in experiment.profile.measured]
     if experiment.profile.graduated is not None:
         known += FIGURES
     known += metrics_of_meters(experiment)
-    listed = isinstance(experiment.metric, list)
-    problems = []
-    for index, name in enumerate(experiment.named_metrics):
-        scope, _, figure = name.rpartition(" ")
-        of_phase = scope in phases and figure in known
-        if name not in known and figure not in PERCENTILES and not of_phase:
-            path: Path = ("metric", index) if listed else ("metric",)
-            dark = needs_meter(experiment, figure if scope in phases else name)
-            told = "it needs a power meter: name meters (--meter)" if dark else near(name, known)
-            problems.append(Problem(path, f"there is no metric {name!r}; {told}"))
+    problems = [
+        Problem(path, message)
+        for path, name in _metrics_named(experiment)
+        if (message := _no_metric(experiment, name, known))
+    ]
     kind = experiment.design.kind
     if len(experiment.named_metrics) > 1 and kind not in COMPARING:
         message = f"several metrics are judged where levels are compared: name one for a {kind}"
         problems.append(Problem(("metric",), message))
     return problems
+
+
+def _metrics_named(experiment: Experiment) -> Iterator[tuple[Path, str]]:
+    """Each metric that the experiment names, and where it does."""
+    from loadstone.workloads.registry import workload_of
+
+    listed = isinstance(experiment.metric, list)
+    for index, name in enumerate(experiment.named_metrics):
+        yield ("metric", index) if listed else ("metric",), name
+    if isinstance(experiment.design, SweepDesign):
+        for word in experiment.design.relative_to:
+            name = workload_of(experiment.workload).metric_called(word)
+            yield ("design", "relative_to", word), name
+
+
+def _no_metric(experiment: Experiment, name: str, known: list[str]) -> str:
+    """That there is no such metric; empty if there is one."""
+    scope, _, figure = name.rpartition(" ")
+    in_phase = scope in [phase.name for phase in experiment.profile.measured]
+    if name in known or figure in PERCENTILES or (in_phase and figure in known):
+        return ""
+    dark = needs_meter(experiment, figure if in_phase else name)
+    told = "it needs a power meter: name meters (--meter)" if dark else near(name, known)
+    return f"there is no metric {name!r}; {told}"
 
 
 def _detect_problems(experiment: Experiment) -> list[Problem]:

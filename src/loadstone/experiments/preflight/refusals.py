@@ -108,7 +108,7 @@ def refuse_unfit(parts: Parts, cache: str) -> None:
     refuse_beyond_generator(parts)
     for name in workload.files():
         workload.examine_file(name)
-    workload.examine_place(spec)
+    workload.examine_place(spec, parts.profile)
     made = workload.sets()
     for name in spec.settings:
         if name in made:

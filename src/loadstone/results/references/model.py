@@ -24,8 +24,9 @@ class ReferenceColumn(Record):
         default="",
         description="Name of our metric that means the same, or `users`, or of a load that went "
         "through levels `graduated overall`, `graduated peak rate`, `graduated peak watts`, "
-        "`graduated idle watts`: a result that stands beside the table has its figure there. Empty "
-        "where we have none.",
+        "`graduated idle watts`, or of jobs `jobs load`, `jobs count`, `jobs count pstm`, `jobs "
+        "compact`, `jobs flow compact`: a result that stands beside the table has its figure "
+        "there. Empty where we have none.",
     )
 
 
@@ -42,6 +43,11 @@ class ReferenceTable(Record):
 
     name: str
     title: str
+    relative_to: str = Field(
+        default="",
+        description="What its figures are multiples of, in words: 1.00 is that. Empty: they are no "
+        "multiples.",
+    )
     columns: list[ReferenceColumn] = Field(min_length=1)
     rows: list[ReferenceRow] = Field(min_length=1)
 

@@ -108,7 +108,7 @@ class WebScenario(Workload[WebApplication]):
             advice="run each by itself, and compare the results",
         )
 
-    def examine_place(self, target: TargetSpec) -> None:
+    def examine_place(self, target: TargetSpec, profile: ProfileSpec) -> None:
         """Its secrets are where they are said to be, and so are its people."""
         self.variables()
         self.people()

@@ -145,7 +145,7 @@ class Catalogue(Workload[Target]):
         rows = {"homes": self.parameters.homes, "files": files}
         return Fingerprint(digest=digest.hexdigest(), rows=rows, size_bytes=size_bytes)
 
-    def examine_place(self, target: TargetSpec) -> None:
+    def examine_place(self, target: TargetSpec, profile: ProfileSpec) -> None:
         """Handles are of NFS."""
         if self.parameters.handles != KEPT and target.engine != "nfs":
             raise WrongInputError(

@@ -132,7 +132,7 @@ class Storage(Workload[Target]):
             advice="run each file by itself, and compare the results",
         )
 
-    def examine_place(self, target: TargetSpec) -> None:
+    def examine_place(self, target: TargetSpec, profile: ProfileSpec) -> None:
         """An fio speaks with it, or can be built; a job file fits in and names nothing there."""
         examine_fio(target.engine)
         examine_named_place(target)
