@@ -24,6 +24,7 @@ CONTRACTS = {
     "CommitAudit": "loadstone.workloads.durability",
     "Meter": "loadstone.meters.base",
     "PolledMeter": "loadstone.meters.polled",
+    "Application": "loadstone.applications.base",
     "Design": "loadstone.experiments.designs.base",
     "Stages": "loadstone.experiments.designs.base",
 }

@@ -18,8 +18,9 @@ GROUND = (
 """Modules that nearly all import; they are not drawn."""
 LAYERS = (
     *GROUND,
-    *("spec", "protocol", "journal", "results"),
-    *("host", "probes", "meters", "placements", "targets", "workloads", "factors"),
+    *("spec", "protocol", "journal", "results", "job", "schedulers"),
+    *("host", "probes", "meters", "placements", "cluster", "applications"),
+    *("targets", "workloads", "factors"),
     *("load", "runner", "fio"),
     *("experiments", "report", "doctor", "cli"),
 )

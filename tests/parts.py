@@ -67,6 +67,18 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_disk_full.py",
         "e2e/test_storage_killed.py",
     ),
+    "jobs": (
+        "integration/test_jobs_*.py",
+        "integration/test_runner_jobs*.py",
+        "integration/test_schedulers*.py",
+        "integration/test_slurm_*.py",
+        "integration/test_gridengine_*.py",
+        "integration/test_cluster_*.py",
+        "integration/test_applications_*.py",
+        "integration/test_flow_*.py",
+        "integration/test_pstm_*.py",
+        "e2e/test_jobs*.py",
+    ),
     "power": ("integration/test_graduated*.py", "integration/test_power_*.py"),
     "ssj": ("integration/test_ssj_*.py",),
     "http": ("integration/test_http_*.py",),
@@ -87,6 +99,7 @@ COMMANDS = {
 """Part: what it runs beside its Python tests, and where."""
 EXAMPLES_OF = (
     *("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage", "http", "bi"),
+    "jobs",
 )
 
 

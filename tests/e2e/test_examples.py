@@ -41,6 +41,7 @@ PARTS = {
     "cube": "cube",
     "dss": "dss",
     "http": "http",
+    "jobs": "jobs",
     "maximus": "oltp",
     "noop": "driver",
     "oltp": "oltp",
@@ -128,7 +129,7 @@ def at_shop(text: str, url: str) -> str:
 
 def short_of(text: str) -> tuple[str, ...]:
     """A short load, as far as the workload leaves that to the profile."""
-    if "name: dss" in text or "name: storage" in text:
+    if any(f"name: {name}\n" in text for name in ("dss", "storage", "jobs")):
         return ()
     return ("--measure", "2s") if "name: cube" in text else SHORT
 

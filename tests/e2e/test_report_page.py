@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sample_documents
 import sample_graduated
+import sample_report_jobs
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -213,6 +214,7 @@ PLANTED = {
     "baseline": sample_documents.predicted,
     "requests": sample_documents.requested,
     "graduated": sample_graduated.graduated,
+    "jobs": sample_report_jobs.clustered,
 }
 
 
@@ -334,6 +336,34 @@ def test_load_power_graph_goes_from_idle_at_the_bottom_to_the_whole_load(planted
     assert rows.first.inner_text().count("*") == 3, "percentiles at 100 % are marked"
     assert "*" not in rows.nth(1).inner_text()
     assert "*" not in rows.last.inner_text()
+    assert planted.said == []
+
+
+@pytest.mark.parametrize("planted", [("jobs", DESKTOP)], indirect=True)
+def test_jobs_have_relative_throughput_by_load_and_a_chart_over_nodes(planted: Opened) -> None:
+    page = planted.page
+    section = page.locator("section", has=page.locator("#jobs"))
+    curves = section.get_by_role("img", name="Relative throughput per job by load")
+    shown = curves.locator("text").all_text_contents()
+    assert {"flow, compact (1x2)", "flow, distributed (2x1)"} <= set(shown)
+    rows = section.get_by_role("region", name="Relative throughput per job").locator("tbody tr")
+    assert rows.count() == 3
+    assert "1.28 to 1.36" in rows.first.inner_text()
+    last = rows.last.locator("td")
+    assert [last.nth(at).inner_text().strip() for at in range(2)] == ["2", "2"]
+    assert last.nth(3).inner_text().strip() == "none", "a load that was not reached"
+    assert "4 asked, 2 ran at a time (reason: Resources)" in section.inner_text()
+    took = section.get_by_role("region", name="What a job took")
+    assert took.locator("tbody tr").count() == 6
+    over_nodes = page.get_by_role("img", name="jobs over 4 slots")
+    texts = over_nodes.locator("text").all_text_contents()
+    assert {"n1, slot 1", "n2, slot 2", "flow", "pstm", "gate opens"} <= set(texts)
+    jobs = page.get_by_role("region", name="Jobs of the trial")
+    assert jobs.locator("tbody tr").count() == 3
+    assert "exit code 3" in jobs.inner_text()
+    assert "pstm-9: held (JobHeldUser)" in page.inner_text("main")
+    links = page.get_by_role("img", name="by each node over its link")
+    assert links.count() == 2
     assert planted.said == []
 
 

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.usefixtures("own_places")
 ROOT = Path(__file__).parents[2]
 FOR_A_CURVE = {"crash-sqlite"}
 """Examples that repeat less than a verdict takes, and say so."""
+LACKING = re.compile("this machine cannot run it|is not available|install the (Debian )?package")
+"""Said of what an example needs, and this machine has not."""
 
 
 def test_a_plan_shows_trials_factors_and_what_they_need():
@@ -128,7 +130,7 @@ def test_an_option_replaces_what_the_file_says():
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
 def test_every_example_can_be_planned_and_show_something(path: Path):
     done = loadstone("plan", str(path))
-    if done.returncode == ExitCode.REFUSED and "this machine cannot run it" in done.stderr:
+    if LACKING.search(done.stderr):
         do_without(done.stderr)
     assert done.returncode == ExitCode.OK, done.stderr
     text = done.stdout
@@ -161,7 +163,10 @@ def test_the_file_of_init_runs_as_it_stands(workload: str, target: str):
     assert f"engine: {target}" in text
     assert text.count("#") > 10
     Path("first.yaml").write_text(text)
-    assert "for 1 trial" in right("plan", "first.yaml")
+    done = loadstone("plan", "first.yaml")
+    if LACKING.search(done.stderr):
+        do_without(done.stderr)
+    assert "for 1 trial" in done.stdout, done.stderr
 
 
 def test_the_file_of_init_does_not_guess_a_device():

@@ -15,6 +15,7 @@ from sample_trials import rate_of, result_of
 from loadstone.experiments.designs import DESIGNS, design_of, repeated
 from loadstone.experiments.designs.arrange import trial_id, trial_seed
 from loadstone.experiments.designs.climb import Climb
+from loadstone.experiments.preflight.check import check_experiment
 from loadstone.results.record import TrialResult
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan
@@ -400,3 +401,81 @@ def test_an_open_load_has_no_users_in_proportion():
 def test_wrong_levels_of_a_curve_are_named(design: dict[str, Any], path: tuple[str, ...]):
     problems = DESIGNS["scale"].problems(scale(**design))
     assert [problem.path for problem in problems] == [path]
+
+
+# -- what the cells of a sweep are held against -----------------------------------------------
+RATE, SERVICE = "operations_per_s", "workload.service_time_us"
+
+
+def held(relative_to: dict[str, Any], **design: Any) -> Experiment:
+    factors = {"profile.users": [1, 2], SERVICE: [50, 100]}
+    return experiment(
+        {"kind": "sweep", "factors": factors, "relative_to": relative_to, **design}, repeats=1
+    )
+
+
+def pairs_of(given_one: Experiment) -> set[tuple[str, str, str | None]]:
+    return {
+        (pair.candidate, pair.baseline, pair.metric)
+        for pair in design_of(given_one).pairs(given_one)
+    }
+
+
+def test_a_cell_is_held_against_the_one_that_is_named_for_a_figure():
+    given_one = held({RATE: {"profile.users": 2, SERVICE: 50}})
+    against = "users=2, service_time_us=50"
+    assert pairs_of(given_one) == {
+        ("users=1, service_time_us=50", against, RATE),
+        ("users=1, service_time_us=100", against, RATE),
+        ("users=2, service_time_us=100", against, RATE),
+    }
+    assert design_of(given_one).families(given_one) == {"baseline": 3}
+    assert DESIGNS["sweep"].problems(given_one) == []
+
+
+def test_a_factor_that_is_not_named_keeps_the_level_of_the_cell():
+    assert pairs_of(held({RATE: {"profile.users": 1}})) == {
+        ("users=2, service_time_us=50", "users=1, service_time_us=50", RATE),
+        ("users=2, service_time_us=100", "users=1, service_time_us=100", RATE),
+    }
+
+
+def test_figures_that_are_not_named_are_held_against_the_first_cell():
+    given_one = held({RATE: {"profile.users": 1}}).model_copy(
+        update={"metric": ["response_p95_ms"]}
+    )
+    first = "users=1, service_time_us=50"
+    others = {pair for pair in pairs_of(given_one) if pair[2] is None}
+    assert {(candidate, baseline) for candidate, baseline, _ in others} == {
+        ("users=1, service_time_us=100", first),
+        ("users=2, service_time_us=50", first),
+        ("users=2, service_time_us=100", first),
+    }
+    assert design_of(given_one).families(given_one) == {"baseline": 3 + 2}
+
+
+@pytest.mark.parametrize(
+    ("relative_to", "path", "said"),
+    [
+        ({RATE: {"profile.user": 1}}, ("profile.user",), "no such factor; did you mean"),
+        ({RATE: {"profile.users": 3}}, ("profile.users",), "3 is none of its levels"),
+    ],
+)
+def test_a_cell_that_the_matrix_does_not_have_is_named(
+    relative_to: dict[str, Any], path: tuple[str, ...], said: str
+):
+    (problem,) = DESIGNS["sweep"].problems(held(relative_to))
+    assert problem.path == ("design", "relative_to", RATE, *path)
+    assert said in problem.message
+
+
+def test_one_factor_at_a_time_has_no_reference_for_each_cell():
+    given_one = held({RATE: {"profile.users": 2}}, matrix="one-at-a-time")
+    (problem,) = DESIGNS["sweep"].problems(given_one)
+    assert "matrix: full" in problem.message
+
+
+def test_a_figure_that_the_workload_does_not_have_is_no_reference():
+    problems = check_experiment(held({"operations": {"profile.users": 1}}))
+    assert [problem.path for problem in problems] == [("design", "relative_to", "operations")]
+    assert "there is no metric 'operations'" in problems[0].message

@@ -93,6 +93,9 @@ CHECKPOINTS = {
     "jvm": {},
     "sql-dashboards": {"database.checkpoints_requested_count": (0.0, 0.0, 1.0, 0.0)},
     "superset": {"database.checkpoints_requested_count": (0.0, 0.0, 1.0, 0.0)},
+    "local": {},
+    "slurm": {},
+    "gridengine": {},
     "none": {},
 }
 """What each engine's probes see of a checkpoint between second 2 and second 3."""

@@ -21,14 +21,22 @@ AROUND_NOTHING_S = 2.0
 
 
 def experiment_s(
-    experiment: Experiment, plans: Sequence[TrialPlan] = (), around_s: float | None = None
-) -> float:
+    experiment: Experiment,
+    plans: Sequence[TrialPlan] = (),
+    around_s: float | None = None,
+    earlier_load_s: float | None = None,
+) -> float | None:
     """About how long an experiment takes, without loading its data once, in seconds.
 
     Args:
         experiment: Checked.
         plans: Of its first stage, if they are known; all its trials are taken to be like these.
         around_s: What a trial takes beside its load, if it is known.
+        earlier_load_s: What the load of an earlier trial took, where the load ends when its work is
+            done.
+
+    Returns:
+        None where nobody knows yet how long the work takes.
     """
     from loadstone.workloads.registry import workload_class
 
@@ -37,7 +45,11 @@ def experiment_s(
     load_s = design_of(experiment).load_s(experiment)
     if load_s is None:
         known = plans or stages_of(experiment, allow_unsafe=True).next([])
-        load_s = trials * sum(map(trial_load_s, known)) / len(known)
+        lengths = [_known_load_s(plan, earlier_load_s) for plan in known]
+        told = [length for length in lengths if length is not None]
+        if len(told) < len(lengths):
+            return None
+        load_s = trials * sum(told) / len(told)
     if around_s is None:
         around_s = AROUND_TRIAL_S if served else AROUND_NOTHING_S
     return load_s + trials * around_s + AROUND_CRASH_S * crashes_of(experiment)
@@ -53,14 +65,25 @@ def trial_load_s(plan: TrialPlan) -> float:
     return profile.before_s + within_s + profile.drain + beside_s
 
 
+def _known_load_s(plan: TrialPlan, earlier_s: float | None) -> float | None:
+    """Length of the load of a trial; of one that ends when its work is done, that of an earlier."""
+    from loadstone.workloads.stepped import LONGEST_S
+
+    length_s = trial_load_s(plan)
+    return length_s if length_s < LONGEST_S else earlier_s
+
+
 def phase_s(plan: TrialPlan, name: str) -> float | None:
-    """Length of the phase of that name, if it is known, in seconds."""
+    """Length of the phase of that name, in seconds; None: unknown, or until its work is done."""
+    from loadstone.workloads.stepped import LONGEST_S
+
     profile = until_failure(plan)
     lengths = {"warm-up": profile.warm_up, "ramp": profile.ramp_s, "drain": profile.drain}
     for phase in profile.measured:
         lengths[phase.name] = phase.measure or profile.measure
         lengths |= phase.around
-    return lengths.get(name)
+    length_s = lengths.get(name)
+    return None if length_s is None or length_s >= LONGEST_S else length_s
 
 
 def until_failure(plan: TrialPlan) -> ProfileSpec:

@@ -12,7 +12,8 @@ from loadstone.results.trial_files import EXPERIMENT_FILE, RESULT_FILE, read_mod
 from loadstone.spec.model import Experiment
 from loadstone.workloads.registry import workload_of
 
-_ONCE = frozenset({"load", "load the data"})
+_LOAD = "load"
+_ONCE = frozenset({_LOAD, "load the data"})
 """What is no cost of each trial beside its load."""
 _MOST = 50
 """Of the latest experiments so many are looked at."""
@@ -24,6 +25,8 @@ class Around:
 
     experiment: str
     steps: list[StepTime]
+    load_s: float | None = None
+    """What its load took."""
 
     @property
     def seconds(self) -> float:
@@ -42,8 +45,10 @@ def around_earlier(experiment: Experiment, results: Path) -> Around | None:
     for folder in folders[:_MOST]:
         try:
             earlier = read_model(folder / EXPERIMENT_FILE, Experiment)
-            if _data(earlier) == _data(experiment) and (steps := _steps(folder)):
-                return Around(folder.name, steps)
+            if _data(earlier) == _data(experiment) and (took := _took(folder)):
+                steps = [step for step in took if step.name not in _ONCE]
+                loads = [step.seconds for step in took if step.name == _LOAD]
+                return Around(folder.name, steps, loads[0] if loads else None)
         except WrongInputError:
             continue
     return None
@@ -58,10 +63,10 @@ def _data(experiment: Experiment) -> tuple[object, ...]:
     return workload.name, workload.data_key(), target.engine, target.server
 
 
-def _steps(folder: Path) -> list[StepTime]:
+def _took(folder: Path) -> list[StepTime]:
     """Of the last trial that ran to its end."""
     for path in sorted(folder.glob(f"*/{RESULT_FILE}"), reverse=True):
         result = read_result(path.parent)
         if result.took and result.status in (Status.VALID, Status.DISTURBED, Status.INVALID):
-            return [step for step in result.took if step.name not in _ONCE]
+            return result.took
     return []

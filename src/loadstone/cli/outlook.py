@@ -141,8 +141,9 @@ class Outlook:
     """Rungs that this machine cannot climb."""
     impossible: str | None
     """Why this machine cannot run it at all."""
-    duration_s: float
-    """About; load and what is around it, without loading the data once."""
+    duration_s: float | None
+    """About; load and what is around it, without loading the data once. None: its work runs to its
+    end, and no earlier trial tells how long that takes."""
     around: Around | None
     """What a trial takes beside its load, as measured earlier; None: that is not known yet."""
     data_bytes: int | None
@@ -189,7 +190,12 @@ def look_ahead(
     around = around_earlier(experiment, results)
     trials = _trials(plans)
     unsafe = any(trial.unsafe for trial in trials)
-    duration_s = experiment_s(experiment, plans, around.seconds if around else None)
+    duration_s = experiment_s(
+        experiment,
+        plans,
+        around.seconds if around else None,
+        around.load_s if around else None,
+    )
     return Outlook(
         experiment=experiment,
         variants=variants,
@@ -197,7 +203,7 @@ def look_ahead(
         trials_at_most=at_most,
         trials_at_least=_at_least(experiment, at_most, crashes),
         looks=_looks(experiment),
-        matrix=_matrix(experiment, duration_s / max(at_most, 1)),
+        matrix=None if duration_s is None else _matrix(experiment, duration_s / max(at_most, 1)),
         baseline=_baseline(experiment, variants, plans),
         factors=_factors(experiment),
         settings=_settings(experiment),

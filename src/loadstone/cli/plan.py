@@ -256,13 +256,20 @@ def _look_table(lines: Sequence[LookLine]) -> Table:
 
 def _print_cost(outlook: Outlook) -> None:
     console, experiment = out(), outlook.experiment
-    minutes = max(round(outlook.duration_s / 60), 1)
+    expected_s = outlook.duration_s
     count = outlook.trials_at_most
     trials = f"{count} trial{'s' if count != 1 else ''}"
     loading = ", and the time to load the data once" if outlook.data_bytes else ""
     if outlook.trials_at_least < count:
         trials += f" at most, {outlook.trials_at_least} at least"
-    console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
+    if expected_s is None:
+        console.print(
+            f"The time for {trials} is not known: each runs until its work is done. Run one trial "
+            "first: a plan after it tells."
+        )
+    else:
+        minutes = max(round(expected_s / 60), 1)
+        console.print(f"About {format_duration(minutes * 60)} for {trials}{loading}.")
     for line in _lines(outlook):
         console.print(line)
     if outlook.data_bytes:

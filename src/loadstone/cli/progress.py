@@ -23,7 +23,7 @@ from loadstone.results.record import LevelReason, Notice, Status, TrialResult
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan, Variant
 from loadstone.workloads.base import AnyWorkload
-from loadstone.workloads.registry import workload_class, workload_of
+from loadstone.workloads.registry import workload_of
 
 MARKS = {
     Status.VALID: ("✓", "green"),
@@ -163,8 +163,10 @@ def extent(experiment: Experiment, variants: Sequence[Variant], trials: int) -> 
     count = f"{trials} trial{'s' if trials != 1 else ''}"
     if experiment.design.kind == "search":
         count, names = f"{count} at most", f"from {names}"
-    if "measure" not in workload_class(experiment.workload.name).decides:
-        count += f", about {about(experiment_s(experiment))}"
+    workload = workload_of(experiment.workload)
+    decided = {*workload.decides, *workload.idle(experiment.profile)}
+    if "measure" not in decided and (expected_s := experiment_s(experiment)) is not None:
+        count += f", about {about(expected_s)}"
     return f"{count}: {names}"
 
 
@@ -260,7 +262,7 @@ class Display(Watcher):
         """Names the experiment."""
         self._title = experiment.title or experiment.name
         self._planned = self._of = trials_planned
-        self._expected_s = experiment_s(experiment)
+        self._expected_s = experiment_s(experiment) or 0.0  # nothing is said of what is not known
         said = extent(experiment, variants, trials_planned)
         self._console.print(Text.assemble((self._title, "bold"), f"  {said}"))
 

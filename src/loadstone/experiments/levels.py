@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from loadstone.experiments.limiting import limits_between, processors_of
 from loadstone.experiments.outcome import TrialOutcome
+from loadstone.experiments.relative import relative_reasons
 from loadstone.load.health import (
     BREAKAGES,
     BROKEN_SHARE,
@@ -21,7 +22,7 @@ from loadstone.load.totals import LoadLog, LoadTotals
 from loadstone.load.windows import LoadInterval
 from loadstone.protocol.frames import Tick
 from loadstone.results.generator import GeneratorHealth
-from loadstone.results.record import LevelReason, LevelRecord, Notice
+from loadstone.results.record import LevelReason, LevelRecord, Notice, PhaseTiming
 from loadstone.spec.plans import LevelPlan
 from loadstone.spec.problems import near
 
@@ -29,12 +30,15 @@ GIVEN_UP_SHARE = 0.01
 """Of the operations: as many without an answer are no accident."""
 
 
-def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[LevelRecord]:
+def levels_of(
+    outcome: TrialOutcome, health: GeneratorHealth | None, no_ratio: str = ""
+) -> list[LevelRecord]:
     """The record of each level that the trial tried; none of a trial that is not of a search.
 
     Args:
         outcome: Of the trial, which has ended.
         health: The generator over the measured phase.
+        no_ratio: Why no ratio may be made of its figures; empty: one may.
     """
     plan = outcome.plan.level
     if plan is None:
@@ -55,9 +59,12 @@ def levels_of(outcome: TrialOutcome, health: GeneratorHealth | None) -> list[Lev
         ]
     else:
         from_s = begun[0].from_s
-        whole = load_interval(outcome, from_s, from_s + outcome.plan.profile.measure)
+        whole = load_interval(outcome, from_s, from_s + _length_s(outcome, begun[0]))
         share = achieved_share(outcome.load.log.measured()) if judge.is_open else None
-        records = [judge.verdict(whole, plan.level, others=against, achieved_share=share)]
+        reasons, figures = relative_reasons(outcome, no_ratio)
+        others = [*against, *reasons]
+        found = judge.verdict(whole, plan.level, others=others, achieved_share=share)
+        records = [found.model_copy(update={"worst": [*found.worst, *figures]})]
     records = [*records[:-1], _blamed(records[-1], outcome.load.log.measured())]
     return [_limited(record, outcome) for record in records]
 
@@ -71,6 +78,14 @@ def _limited(record: LevelRecord, outcome: TrialOutcome) -> LevelRecord:
     one_level = outcome.plan.level is not None and not outcome.plan.level.raised
     processors = processors_of(outcome) if one_level else {}
     return record.model_copy(update={"limits": limits_between(outcome, span, ticks, processors)})
+
+
+def _length_s(outcome: TrialOutcome, phase: PhaseTiming) -> float:
+    """Of the arrivals of a level; of work that runs to its end, until then."""
+    profile = outcome.plan.profile
+    runs_to_end = "measure" in outcome.workload.idle(profile)
+    lasted_s = phase.to_s - phase.from_s
+    return lasted_s if runs_to_end and lasted_s > 0 else profile.measure
 
 
 def judge_of(outcome: TrialOutcome) -> Judge:

@@ -9,17 +9,19 @@ from typing import Literal
 
 from loadstone.errors import WrongInputError
 
-Relation = Literal["<", "<=", "="]
+Relation = Literal["<", "<=", "=", ">="]
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 """Units of a time."""
 SHARES = ("errors", "loss")
 """Figures that are a number of operations, or with `%` a share of those that were due."""
+RELATIVE, OF_REFERENCE = "throughput", "of reference"
+"""What trials are judged by, as a share of what it is at the first level of the search."""
 _FORM = re.compile(
-    r"(?:(?P<operation>[^\s<=](?:[^<=]*[^\s<=])?)\.)?"
-    r"(?P<figure>p\d{1,2}(?:\.\d+)?|mean|max|errors|loss)"
-    r"\s*(?P<relation><=|<|=)\s*"
-    r"(?P<limit>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|%)?"
+    r"(?:(?P<operation>[^\s<=>](?:[^<=>]*[^\s<=>])?)\.)?"
+    r"(?P<figure>p\d{1,2}(?:\.\d+)?|mean|max|errors|loss|throughput)"
+    r"\s*(?P<relation><=|>=|<|=)\s*"
+    r"(?P<limit>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|%|of\s+reference)?"
 )
 
 
@@ -31,11 +33,16 @@ class Term:
     operation: str | None
     """None: all operations that are judged, together."""
     figure: str
-    """`p99`, `mean`, `max` of the response time; `errors`; `loss`."""
+    """`p99`, `mean`, `max` of the response time; `errors`; `loss`; `throughput`."""
     relation: Relation
     limit: float
     unit: str
-    """`us`, `ms` or `s`; `%`; or nothing, of a number."""
+    """`us`, `ms` or `s`; `%`; `of reference`; or nothing, of a number."""
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it is about the whole trial, held against the first level of the search."""
+        return self.figure == RELATIVE
 
     @property
     def is_time(self) -> bool:
@@ -53,6 +60,8 @@ class Term:
         """Whether a value in the unit of the term keeps to it."""
         if self.relation == "<":
             return value < self.limit
+        if self.relation == ">=":
+            return value >= self.limit
         return value <= self.limit if self.relation == "<=" else value == self.limit
 
 
@@ -69,13 +78,20 @@ def parse_term(text: str) -> Term:
             advice="write for example p99 < 1000 ms, new-order.p95 < 500 ms, loss = 0 or "
             "errors < 0.1 %",
         )
-    figure, unit = match["figure"], match["unit"] or ""
+    figure, unit = match["figure"], " ".join((match["unit"] or "").split())
+    if len({figure == RELATIVE, match["relation"] == ">=", unit == OF_REFERENCE}) > 1:
+        raise WrongInputError(
+            f"{text!r}: throughput, >= and 'of reference' belong together",
+            advice="write for example throughput >= 0.95 of reference, or p99 < 1000 ms",
+        )
     if figure in SHARES and unit in SECONDS:
         raise WrongInputError(f"{text!r}: {figure} are counted: write a number, or a share with %")
-    if figure not in SHARES and unit not in SECONDS:
+    if figure not in (*SHARES, RELATIVE) and unit not in SECONDS:
         raise WrongInputError(f"{text!r}: {figure} is a time: write its limit in ms, us or s")
-    if figure == "loss" and match["operation"]:
-        raise WrongInputError(f"{text!r}: what is lost had not become an operation yet: write loss")
+    if figure in ("loss", RELATIVE) and match["operation"]:
+        why = "had not become an operation yet" if figure == "loss" else "is of the whole trial"
+        what = "what is lost" if figure == "loss" else "throughput"
+        raise WrongInputError(f"{text!r}: {what} {why}: write {figure}")
     return Term(
         " ".join(text.split()),
         match["operation"],
@@ -101,4 +117,5 @@ def tightest_limit_s(terms: Sequence[Term]) -> float | None:
 
 
 def _relation(text: str) -> Relation:
-    return "<" if text == "<" else "<=" if text == "<=" else "="
+    known: tuple[Relation, ...] = ("<", "<=", ">=", "=")
+    return next(each for each in known if each == text)

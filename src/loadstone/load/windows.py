@@ -63,6 +63,8 @@ class Window:
             flow: Where offered and lost items are counted, if the workload does.
         """
         names = [term.operation] if term.operation else list(judged or self.load.operations)
+        if term.is_relative:
+            return None  # of the whole trial, not of a window
         if term.figure == "errors":
             return self._share(term, self._errors(names), self._ended(names))
         if term.figure == "loss":

@@ -49,11 +49,11 @@ def _families(
     families: dict[tuple[str, int | None], list[Compared]] = {}
     notices: dict[Notice, None] = {}
     for metric in metrics:
-        for pair in folder.design.pairs:
+        for pair in folder.pairs_by(metric.name):
             try:
                 member = _member(folder, pair, metric)
             except NotComparableError as error:
-                notices[_not_compared(pair, str(error))] = None
+                notices[_not_compared(pair, error)] = None
             else:
                 family = families.setdefault((pair.role, pair.decided_among), [])
                 family.append((pair, metric, member))
@@ -87,6 +87,8 @@ def comparisons_of_pairs(
     for pair in folder.design.pairs:
         done: list[Compared] = []
         for metric in metrics:
+            if pair not in folder.pairs_by(metric.name):
+                continue
             with suppress(NotComparableError):
                 done.append((pair, metric, _member(folder, pair, metric)))
         reports += [
@@ -245,10 +247,10 @@ def _look(look: Look) -> LookReport:
     )
 
 
-def _not_compared(pair: PairRecord, why: str) -> Notice:
+def _not_compared(pair: PairRecord, why: NotComparableError) -> Notice:
     return Notice(
         code="not-compared",
         severity="warning",
         message=f"{pair.candidate} could not be compared with {pair.baseline}: {why}",
-        advice="run the experiment again, with more repeats if trials keep failing",
+        advice=why.advice,
     )

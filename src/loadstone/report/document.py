@@ -17,10 +17,12 @@ from loadstone.report.contents import Contents, contents_of
 from loadstone.report.density import density_report
 from loadstone.report.depths import depth_curves
 from loadstone.report.figures import metric_infos, with_compared
+from loadstone.report.gantt import gantt_report
 from loadstone.report.graduated import graduated_report, level_metrics, overall_said
 from loadstone.report.happenings import Happenings
 from loadstone.report.headline import headline
 from loadstone.report.held import held_report
+from loadstone.report.jobs import jobs_report
 from loadstone.report.limiting import limit_reports, trial_limits
 from loadstone.report.load_series import (
     curves,
@@ -100,6 +102,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
     search, scale = search_report(folder), scale_report(folder, metric)
     graduated = graduated_report(folder, compared)
     levels = level_metrics(graduated.variants) if graduated else {}
+    jobs = jobs_report(folder, [each.name for each in judged], compared)
     told = [each for each in judged if each.name not in levels] or judged
     beside = beside_reports(folder, next((each.workload for each in folder.trials), None))
     trials = []
@@ -138,7 +141,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         inventory=_inventory(folder.trials),
         reference=reference_report(reference) if reference else None,
         published=published_reports(
-            folder, variants, {each.name: each.unit for each in metrics}, graduated
+            folder, variants, {each.name: each.unit for each in metrics}, graduated, jobs
         ),
         beside=beside,
         steps=steps,
@@ -148,6 +151,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         power=power_rows(folder),
         density=density_report(folder, metrics, graduated),
         graduated=graduated,
+        jobs=jobs,
         limits=limit_reports(folder),
         search=search,
         scale=scale,
@@ -252,6 +256,7 @@ def _trial_report(trial: RecordedTrial, contents: Contents) -> TrialReport:
         power=power_series(samples, trial.result.power, origin),
         curves=curves(ticks),
         steps=step_reports(frames, origin),
+        gantt=gantt_report(trial.result.jobs, origin),
         limits=trial_limits(trial.result),
         memory=memory_report(ticks, samples, phases, origin),
         stalls=(

@@ -52,22 +52,35 @@ def values_of(trials: Sequence[RecordedTrial], metric: str) -> tuple[list[float]
 class NotComparableError(Exception):
     """Trials have no figures that a ratio can be made of; the message says so to people."""
 
+    advice = "run the experiment again, with more repeats if trials keep failing"
+
+
+class NoRatioError(NotComparableError):
+    """The trials themselves say that no ratio is to be made of their figures."""
+
+    advice = "the figures stand by themselves; change the load, or what makes them no measure"
+
 
 def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> dict[int, float]:
     """Block: the metric's value in it, for a comparison by ratio.
 
     Args:
-        trials: Those that count.
+        trials: Those that count. One of whose figures no ratio may be made (a load that was not
+            reached) is left out.
         metric: What is compared.
         of: Whose trials they are, for the message.
 
     Raises:
         NotComparableError: If there is no value, or one that is not above 0.
     """
-    values, names = values_of(trials, metric.name)
-    blocks = {trial.result.trial: trial.result.block for trial in trials}
     if not trials:
         raise NotComparableError(f"{of} has no valid trial")
+    refused = [trial.result.no_ratio for trial in trials if trial.result.no_ratio]
+    if len(refused) == len(trials):
+        raise NoRatioError(f"{of}: {refused[0]}")
+    trials = [trial for trial in trials if not trial.result.no_ratio]
+    values, names = values_of(trials, metric.name)
+    blocks = {trial.result.trial: trial.result.block for trial in trials}
     if not values:
         raise NotComparableError(f"no valid trial of {of} has a figure of {metric.label}")
     for value, name in zip(values, names, strict=True):
@@ -112,7 +125,8 @@ def _means(
     variants: Sequence[VariantReport], comparisons: Sequence[ComparisonReport], metric: str
 ) -> dict[str, float]:
     logs: dict[str, float] = {}  # their sum is never beyond all numbers
-    for variant in variants:
+    held = {each.candidate for each in comparisons}
+    for variant in sorted(variants, key=lambda each: each.name in held):  # references first
         own = next((each for each in comparisons if each.candidate == variant.name), None)
         figure = next((each for each in variant.figures if each.metric == metric), None)
         if own is not None and own.baseline in logs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loadstone.report.figures import own_means
 from loadstone.report.model.comparisons import ComparisonReport
@@ -45,7 +45,8 @@ def headline(
     compared = [v for v in measured if v.name in to_baseline]
     if not compared:
         return "Nothing could be compared: a level has no valid trial. The notices say why."
-    sentences = [_best(compared, measured[0], metric, to_baseline, _NOUNS[design])]
+    known = {variant.name: variant for variant in variants}
+    sentences = [_best(compared, known, metric, to_baseline, _NOUNS[design])]
     steps = [c for c in comparisons if c.role == ("previous" if design == "ladder" else c.role)]
     of_headline = [each for each in steps if each.metric == metric.name]
     if any(comparison.verdict != "too few repeats" for comparison in of_headline):
@@ -101,28 +102,29 @@ def _single(variant: VariantReport, metric: MetricInfo) -> str:
 
 def _best(
     judged: Sequence[VariantReport],
-    baseline: VariantReport,
+    known: Mapping[str, VariantReport],
     metric: MetricInfo,
     to_baseline: dict[str, ComparisonReport],
     noun: str,
 ) -> str:
     up = metric.higher_is_better is not False
+    baselines = {to_baseline[each.name].baseline for each in judged}
+    against = _quoted(*baselines) if len(baselines) == 1 else "its reference"
     winners = [v for v in judged if to_baseline[v.name].verdict == "better"]
     short = [c for c in to_baseline.values() if c.verdict == "too few repeats"]
     if not winners and short:
         needed = max(c.repeats_needed or 0 for c in short)
         return (
-            f"So few trials can show no difference from {_quoted(baseline.name)}, however large: "
+            f"So few trials can show no difference from {against}, however large: "
             f"{needed} of each are needed."
         )
     if not winners:
         open_yet = any(c.verdict == "not decided yet" for c in to_baseline.values())
         yet = ", as far as it was run" if open_yet else ""
-        return (
-            f"No {noun} is shown to be better than {_quoted(baseline.name)} in {metric.label}{yet}."
-        )
+        return f"No {noun} is shown to be better than {against} in {metric.label}{yet}."
     best = _largest(winners, to_baseline, up)
-    text = _ratio_sentence(best, baseline, metric, to_baseline[best.name])
+    comparison = to_baseline[best.name]
+    text = _ratio_sentence(best, known[comparison.baseline], metric, comparison)
     safe = [variant for variant in winners if not variant.unsafe]
     if best.unsafe and safe:
         runner = _largest(safe, to_baseline, up)

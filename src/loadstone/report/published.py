@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from loadstone.report.headline import figure_of
 from loadstone.report.model.graduated import GraduatedReport, GraduatedVariant
+from loadstone.report.model.jobs import JobsReport
 from loadstone.report.model.published import PublishedReport, PublishedRow, PublishedTable
 from loadstone.report.model.variants import Figure, VariantReport
+from loadstone.report.published_jobs import job_rows
 from loadstone.report.reading import RecordedExperiment
 from loadstone.report.text import number
 from loadstone.report.thinking import think_time_s
@@ -39,6 +41,7 @@ def published_reports(
     variants: Sequence[VariantReport],
     units: Mapping[str, str],
     graduated: GraduatedReport | None = None,
+    jobs: JobsReport | None = None,
 ) -> list[PublishedReport]:
     """The published tables of that kind of work. Ladders stand beside a ladder that names them.
 
@@ -47,10 +50,11 @@ def published_reports(
         variants: Its configurations, whose figures are put into columns of the same meaning.
         units: Of our metrics, by name.
         graduated: Its levels, if its load went through levels.
+        jobs: Its jobs, if its load were some.
     """
     known = [load_reference(name) for name in list_references()]
     return [
-        _report(reference, _alike(reference, folder, variants), units, graduated)
+        _report(reference, _alike(reference, folder, variants), units, graduated, jobs)
         for reference in known
         if reference.kind == "table"
         and folder.experiment.workload.name in reference.workloads
@@ -93,6 +97,7 @@ def _report(
     ours: Ours,
     units: Mapping[str, str],
     graduated: GraduatedReport | None,
+    jobs: JobsReport | None,
 ) -> PublishedReport:
     levels = graduated.variants if graduated and reference.power_scope else []
     return PublishedReport(
@@ -106,6 +111,7 @@ def _report(
                 [
                     *_own_rows(table.columns, ours, units),
                     *_level_rows(table.columns, levels, reference.power_scope),
+                    *job_rows(table.columns, jobs),
                 ],
             )
             for table in reference.tables
@@ -123,8 +129,9 @@ def _table(table: ReferenceTable, own: Sequence[PublishedRow]) -> PublishedTable
         )
         for row in table.rows
     ]
+    relative = f"; 1.00: {table.relative_to}" if table.relative_to else ""
     return PublishedTable(
-        title=table.title,
+        title=f"{table.title}{relative}",
         columns=[_heading(column) for column in table.columns],
         rows=[*published, *own],
     )

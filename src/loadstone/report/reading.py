@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from loadstone.errors import WrongInputError
 from loadstone.results.frames import FRAMES_FILE
+from loadstone.results.metrics import all_metrics
 from loadstone.results.record import (
     DurabilityRecord,
     LevelBound,
@@ -52,6 +53,8 @@ class PairRecord(BaseModel):
     role: Literal["previous", "baseline", "pair"]
     decided_among: int | None = None
     first_block: int = 1
+    metric: str | None = None
+    """The only one by which they are compared; None: every one that no pair names."""
 
 
 class DesignRecord(BaseModel):
@@ -140,6 +143,23 @@ class RecordedExperiment:
     def valid_trials_of(self, variant: str) -> list[RecordedTrial]:
         """The trials of a variant whose figures count."""
         return [trial for trial in self.trials_of(variant) if trial.counts]
+
+    def pairs_by(self, metric: str) -> list[PairRecord]:
+        """The pairs that are compared by a metric: those that name it, else those that name none.
+
+        One that names it is left out where its candidate has no such figure at all: an application
+        that runs in some cells only has one in these.
+        """
+        named = [pair for pair in self.design.pairs if pair.metric == metric]
+        if not named:
+            return [pair for pair in self.design.pairs if pair.metric is None]
+        return [pair for pair in named if self._may_have(pair.candidate, metric)]
+
+    def _may_have(self, variant: str, metric: str) -> bool:
+        """Whether a variant has the figure, or no valid trial that could tell."""
+        trials = self.valid_trials_of(variant)
+        names = {each.name for trial in trials for each in all_metrics(trial.result)}
+        return not trials or metric in names
 
     def blocks_made(self, pair: PairRecord) -> int:
         """Blocks of the stage of a pair in which each trial came to an end, valid or not."""

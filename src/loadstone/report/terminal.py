@@ -14,6 +14,7 @@ from loadstone.report.terminal_beside import beside_tables
 from loadstone.report.terminal_crashes import crash_tables, durability_list
 from loadstone.report.terminal_graduated import graduated_tables
 from loadstone.report.terminal_held import held_tables
+from loadstone.report.terminal_jobs import jobs_tables
 from loadstone.report.terminal_limits import limits_of_variants
 from loadstone.report.terminal_matrix import matrix_tables
 from loadstone.report.terminal_parts import part_tables
@@ -64,6 +65,8 @@ def report_parts(
         parts.append(Text("\n" + "\n".join(document.steps.moved)))
     if document.graduated is not None:
         parts += graduated_tables(document.graduated)
+    if document.jobs is not None:
+        parts += jobs_tables(document.jobs)
     if document.held is not None:
         parts += held_tables(document.held)
     parts += power_tables(document.power)

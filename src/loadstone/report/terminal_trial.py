@@ -11,6 +11,7 @@ from rich.text import Text
 from loadstone.report.headline import figure_of
 from loadstone.report.model.document import ReportDocument
 from loadstone.report.model.trials import MemoryReport
+from loadstone.report.terminal_jobs import job_tables
 from loadstone.report.terminal_limits import limits_of_trial
 from loadstone.report.terminal_parts import part_table
 from loadstone.report.terminal_requests import phase_table, request_table
@@ -41,6 +42,7 @@ def trial_tables(document: ReportDocument, *, in_full: bool) -> list[RenderableT
     shown = next((r for r in reversed(results) if r.status is Status.VALID), results[-1])
     report = next(trial for trial in document.trials if trial.result is shown)
     parts += step_table(document, report)
+    parts += job_tables(shown.trial, report.gantt)
     has_tests = document.steps is not None and document.steps.has_columns
     if shown.measured and not has_tests and document.graduated is None:
         parts += [Text(""), _phases(shown, document.metric)]

@@ -110,7 +110,8 @@ def _change(change: ChangeText) -> str:
 
 def _figure(variant: VariantReport, figure: Figure | None, *, compared: bool) -> Text:
     if figure is None:
-        return Text("no valid trial", style="red")
+        said = "has none" if variant.figures else "no valid trial"
+        return Text(said, style="dim" if variant.figures else "red")
     if compared:
         text = Text(number(mean_of(figure)))
         text.append(f"\nmedian {number(figure.median)}", style="dim")
@@ -150,6 +151,8 @@ def _total(comparison: ComparisonReport | None, figures: Mapping[str, Figure | N
         return Text("")
     text = Text(ratio(comparison.ratio, comparison.low, comparison.high))
     text.append(f"\n{ratio_interval(comparison.low, comparison.high)}", style="dim")
+    if comparison.baseline != next(iter(figures)):
+        text.append(f"\nof {comparison.baseline}", style="dim")
     return text.append(_means(comparison, figures), style="dim")
 
 

@@ -90,6 +90,13 @@ class SweepDesign(Spec):
     kind: Literal["sweep"] = "sweep"
     matrix: Literal["full", "one-at-a-time"] = "full"
     factors: dict[str, Annotated[list[Level], Field(min_length=1)]] = Field(min_length=1)
+    relative_to: dict[str, Annotated[dict[str, Level], Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="Figure: the cell that it is held against, which is in every block like the "
+        "others: `{throughput_per_job: {workload.jobs: 1, workload.placement: compact}}`. A factor "
+        "that is left out has the level of the cell that is compared. A figure is a metric, or of "
+        "jobs the name of an application. Default: the first cell.",
+    )
 
 
 Failure = Literal["kill", "power-loss"]

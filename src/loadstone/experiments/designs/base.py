@@ -48,6 +48,8 @@ class Pair:
     """Of comparisons that are decided one by one, or at looks: how many there are."""
     first_block: int = 1
     """Where the stage begins in which they are interleaved."""
+    metric: str | None = None
+    """The only one by which they are compared; None: every one that no pair names."""
 
 
 class Stages(ABC):
@@ -223,10 +225,15 @@ class Design(ABC):
         return AllAtOnce(variants, self.pairs(experiment), plans, self.skipped(experiment))
 
     def families(self, experiment: Experiment) -> dict[str, int]:
-        """How many comparisons are judged together: the pairs of a role, each by every metric."""
-        roles = [pair.role for pair in self.pairs(experiment)]
-        metrics = len(judged_metrics(experiment))
-        return {role: roles.count(role) * metrics for role in roles}
+        """How many comparisons are judged together: the pairs of a role, each by its metrics."""
+        pairs = self.pairs(experiment)
+        named = {pair.metric for pair in pairs}
+        others = sum(name not in named for name in judged_metrics(experiment))
+        found: dict[str, int] = {}
+        for pair in pairs:
+            own = others if pair.metric is None else 1
+            found[pair.role] = found.get(pair.role, 0) + own
+        return found
 
     def levels_per_block(self, experiment: Experiment) -> int:
         """Variants that are made, and compared, within a block."""

@@ -61,7 +61,9 @@ def _figures(
     name = judged_metrics(experiment)[0]
     found: dict[str, dict[int, MetricValue]] = {}
     for result in results:
-        if result.status is Status.VALID and result.block >= first_block:
+        if result.status is not Status.VALID or result.no_ratio:
+            continue
+        if result.block >= first_block:
             for figure in all_metrics(result):
                 if figure.name == name:
                     block = result.block - first_block + 1

@@ -20,6 +20,7 @@ from loadstone.experiments.designs.search_state import (
     SearchState,
     records_of,
 )
+from loadstone.experiments.relative import is_of_level, reference_of
 from loadstone.load.objective import parse_objective, parse_term
 from loadstone.results.record import LevelBound, TrialResult
 from loadstone.spec.design import LoadedBy, SearchDesign
@@ -27,6 +28,7 @@ from loadstone.spec.model import Experiment
 from loadstone.spec.plans import Change, LevelPlan, TrialPlan, Variant
 from loadstone.spec.problems import Path, Problem, near
 from loadstone.workloads.base import AnyWorkload
+from loadstone.workloads.judging import judged_metrics
 from loadstone.workloads.search import SearchIncrements
 
 MOST_RAISED = 5000.0
@@ -107,8 +109,9 @@ class Search(Design):
     def trials_planned(self, experiment: Experiment) -> int:
         """At most, until a limit is found that does not move from one confirmation to the next."""
         rules = rules_of(experiment)
-        ascent = rules.failures * levels_at_most(rules.ascent)
-        return ascent + _soaks_at_most(rules) + rules.confirm * len(SHARES)
+        own = rules.failures * levels_at_most(rules.ascent) + _soaks_at_most(rules)
+        of_first = own + 1 if rules.is_relative else 0
+        return own + of_first + rules.confirm * len(SHARES)
 
     def load_s(self, experiment: Experiment) -> float:
         """Of so many trials, each with the warm-up, ramp and drain of the profile."""
@@ -118,7 +121,8 @@ class Search(Design):
         ascent_s = samples * (before_s + (rules.shortest_s + rules.longest_s) / 2)
         soak_s = _soaks_at_most(rules) * (before_s + rules.soak_s)
         confirm_s = rules.confirm * len(SHARES) * (before_s + rules.longest_s)
-        return ascent_s + soak_s + confirm_s
+        of_first_s = (ascent_s + soak_s + before_s + rules.longest_s) if rules.is_relative else 0.0
+        return ascent_s + soak_s + confirm_s + of_first_s
 
 
 class SearchStages(Stages):
@@ -130,6 +134,7 @@ class SearchStages(Stages):
         self._allow_unsafe = allow_unsafe
         self._variants: dict[str, Variant] = {}
         self._blocks = count(1)
+        self._reference: float | None = None
 
     @property
     def variants(self) -> list[Variant]:
@@ -152,15 +157,38 @@ class SearchStages(Stages):
         return self
 
     def next(self, results: Sequence[TrialResult]) -> list[TrialPlan]:
-        """What the state of the search asks for."""
+        """What the state of the search asks for.
+
+        Where a term is relative, the first level is measured again before each stage.
+        """
         planned = SearchState.of(self._rules, records_of(results)).next()
         if not planned:
             return []
+        first = self._first_level(planned, results)
+        if first is not None:
+            return self._block([first], len(results) + 1)
+        self._reference = self._reference_in(results)
         size = len({each.level for each in planned})
         plans: list[TrialPlan] = []
         for start in range(0, len(planned), size):
             plans += self._block(planned[start : start + size], len(results) + len(plans) + 1)
         return plans
+
+    def _first_level(
+        self, planned: Sequence[PlannedLevel], results: Sequence[TrialResult]
+    ) -> PlannedLevel | None:
+        """The first level once more, before what is held against it; None: it was just measured."""
+        level = self._rules.ascent.increments.first
+        already = {each.level for each in planned} == {level} or not results
+        if not self._rules.is_relative or already or is_of_level(results[-1], level):
+            return None
+        return PlannedLevel(level, "ascent", planned[0].measure_s)
+
+    def _reference_in(self, results: Sequence[TrialResult]) -> float | None:
+        if not self._rules.is_relative:
+            return None
+        metric = judged_metrics(self._experiment)[0]
+        return reference_of(results, self._rules.ascent.increments.first, metric)
 
     def makes_again(self, result: TrialResult) -> bool:
         """A level that held while the machine was slower than usual need not hold again."""
@@ -195,7 +223,7 @@ class SearchStages(Stages):
             update={
                 "trial": trial_id(plan.block, place, name),
                 "profile": profile,
-                "level": _level_plan(self._rules, planned),
+                "level": _level_plan(self._rules, planned, self._reference),
             }
         )
 
@@ -215,7 +243,7 @@ def rules_of(experiment: Experiment, bound: LevelBound | None = None) -> Rules:
     workload = _workload(experiment)
     return Rules(
         over=over,
-        unit="users" if over == "users" else workload.search.rate_unit,
+        unit=workload.search.unit_of_users if over == "users" else workload.search.rate_unit,
         ascent=replace(
             _ascent(experiment, workload, over), bound=None if bound is None else bound.level
         ),
@@ -294,7 +322,7 @@ def _variant(
 ) -> Variant:
     """The configuration of a level; its step is from the first one."""
     changes = _changes(experiment, rules, level)
-    name = f"{rules.over}={_text(level)}"
+    name = f"{rules.unit if rules.over == 'users' else rules.over}={_text(level)}"
     first = before[0].name if before else None
     if first in (None, name):
         return Variant(name=name, changes=changes, step=[])
@@ -309,7 +337,8 @@ def _changes(experiment: Experiment, rules: Rules, level: float) -> list[Change]
     return workload.search.at_rate(experiment.profile, level)
 
 
-def _level_plan(rules: Rules, planned: PlannedLevel) -> LevelPlan:
+def _level_plan(rules: Rules, planned: PlannedLevel, reference: float | None) -> LevelPlan:
+    of_first = planned.level == rules.ascent.increments.first
     return LevelPlan(
         over=rules.over,
         unit=rules.unit,
@@ -319,6 +348,7 @@ def _level_plan(rules: Rules, planned: PlannedLevel) -> LevelPlan:
         raised=list(planned.raised),
         objective=list(rules.objective),
         window_s=rules.window_s,
+        reference=None if of_first else reference,
     )
 
 
@@ -350,7 +380,10 @@ def _range_problems(experiment: Experiment) -> list[Problem]:
         rules = rules_of(experiment)
     except LoadstoneError as error:
         return [Problem(("design",), error.message)]
-    increments, problems = rules.ascent.increments, []
+    increments, problems = rules.ascent.increments, list[Problem]()
+    if rules.is_relative and rules.raises:
+        message = "throughput of reference is a figure of whole trials: write approach: fresh"
+        problems.append(Problem(("design", "approach"), message))
     if rules.ascent.whole:
         asked = {"from": design.first, "coarse": design.coarse, "fine": design.fine}
         problems += [

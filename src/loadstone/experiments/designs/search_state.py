@@ -21,6 +21,7 @@ from loadstone.experiments.designs.ascent import (
     next_level,
     share_of,
 )
+from loadstone.load.objective import parse_objective
 from loadstone.results.record import LevelBound, LevelRecord, Status, TrialResult
 from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import LevelKind
@@ -58,6 +59,11 @@ class Rules:
     """Of this machine."""
     sessions: int | None = None
     """That serve the arrivals of every level; None if a level is their number."""
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether a level is held against the first one."""
+        return any(term.is_relative for term in parse_objective(self.objective))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from loadstone.report.model.baselines import BaselineReport
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.graduated import GraduatedReport
 from loadstone.report.model.held import HeldReport
+from loadstone.report.model.jobs import JobsReport
 from loadstone.report.model.limits import LimitReport
 from loadstone.report.model.parts import PartRow
 from loadstone.report.model.power import DensityReport, PowerRow
@@ -80,6 +81,7 @@ class ReportDocument(Record):
     graduated: GraduatedReport | None = Field(
         default=None, description="None: the load did not go through levels."
     )
+    jobs: JobsReport | None = Field(default=None, description="None: the load were no jobs.")
     limits: list[LimitReport] = Field(
         default=[],
         description="What limited the system in the trials of each variant; none of a search, "

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from loadstone.report.model.jobs import GanttReport
 from loadstone.report.model.limits import LimitReport
 from loadstone.results.base import Record
 from loadstone.results.record import TrialResult
@@ -184,6 +185,9 @@ class TrialReport(Record):
     )
     curves: list[Curve]
     steps: list[StepReport] = []
+    gantt: GanttReport | None = Field(
+        default=None, description="Jobs over nodes; None: the load were none, or none ran."
+    )
     stalls: StallReport | None = Field(
         default=None, description="None: too short, or nothing was measured."
     )
