@@ -69,6 +69,7 @@ class BusinessIntelligence(Workload[BiServer]):
     usual_engine = "sql-dashboards"
     usual_profile: ClassVar[Mapping[str, Any]] = {
         "users": 50,
+        "think_time": "specified",
         "ramp": "25/s",
         "warm_up": "2s",
         "measure": "20s",
