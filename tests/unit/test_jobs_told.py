@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from sample_jobs import event, planned, put, rank, record, sampled
 from loadstone.protocol.frames import Event
 from loadstone.results.jobs import JobsRecord, most_at_once, time_at_depth
 from loadstone.results.record import CheckResult
+from loadstone.schedulers.base import Accounted
 from loadstone.workloads.jobs.checks import (
     check_at_once,
     check_ended,
     check_once,
     check_placed,
+    check_times,
 )
 from loadstone.workloads.jobs.kept import JobsLoad, PlannedJobs, records_of
 from loadstone.workloads.jobs.metrics import metric_values
@@ -162,6 +165,20 @@ def test_no_job_at_all_is_no_success(tmp_path: Path) -> None:
     assert not check_once(found, load, ()).passed
     assert not check_placed(found, load, {}).passed
     assert not check_at_once(found).passed
+
+
+def test_a_scheduler_that_gives_a_job_less_time_than_it_ran_is_told(tmp_path: Path) -> None:
+    found, _ = trial(tmp_path, FOUR, planned(count=4))
+    first = found.jobs[0]
+    assert first.run_s is not None
+    assert list(check_times(found, {})) == []
+    near = Accounted("1", first.name, "ended", began_s=100.0, ended_s=101.0 + first.run_s)
+    (check,) = check_times(found, {first.name: near})
+    assert check.passed, check.detail
+    short = replace(near, ended_s=97.0 + first.run_s)
+    (check,) = check_times(found, {first.name: short})
+    assert not check.passed
+    assert f"{first.name} ran" in check.detail
 
 
 def planted(desk: Path, load: JobsLoad, what: str) -> CheckResult:

@@ -13,6 +13,7 @@ from loadstone.job.main import AGAIN_FILE
 from loadstone.job.record import OUTPUT_FOLDER, JobRecord
 from loadstone.results.jobs import JobEntry, JobsRecord
 from loadstone.results.record import CheckResult
+from loadstone.schedulers.base import Accounted
 from loadstone.workloads.checked import CheckSpec
 from loadstone.workloads.jobs.inputs import Inputs
 from loadstone.workloads.jobs.kept import JobsLoad
@@ -22,6 +23,8 @@ from loadstone.workloads.jobs.told import NO_REASON, is_spare, well
 SUBMISSIONS_FILE = "submissions.jsonl"
 """On the desk: a line for each submission, written before it."""
 _MOST_SAID = 4
+_WHOLE_SECONDS_S = 2.0
+"""Begin and end are each rounded to a second by the accounting."""
 
 ENDED = CheckSpec(
     "every job ended well",
@@ -44,12 +47,17 @@ PLACED = CheckSpec(
     "on as many nodes as asked and in one world, no node has more ranks than slots, and no bound "
     "processor has more than one rank",
 )
+TIMES = CheckSpec(
+    "the scheduler's times agree",
+    "where the scheduler keeps accounts: it gives no job less time than its application ran by its "
+    "node's own clock, within 2 s, as it counts whole seconds",
+)
 OF_APPLICATIONS = tuple(
     CheckSpec(name, claim)
     for application in APPLICATIONS.values()
     for name, claim in application.claims.items()
 )
-CHECKS = (ENDED, ONCE, AT_ONCE, PLACED, *OF_APPLICATIONS)
+CHECKS = (ENDED, ONCE, AT_ONCE, PLACED, TIMES, *OF_APPLICATIONS)
 
 
 def check_ended(record: JobsRecord, load: JobsLoad) -> CheckResult:
@@ -116,6 +124,29 @@ def check_placed(
     return PLACED.of(
         passed=not wrong, detail=_said(wrong) or f"{len(places)} jobs as asked: {layouts}"
     )
+
+
+def check_times(record: JobsRecord, accounted: Mapping[str, Accounted]) -> Iterator[CheckResult]:
+    """The jobs' own times beside the scheduler's; nothing where it has none of them.
+
+    Only lengths are compared: the clocks of nodes and scheduler need not agree.
+
+    Args:
+        record: Of the trial.
+        accounted: What the scheduler's accounting has, by name.
+    """
+    wrong, compared = [], 0
+    for job in record.jobs:
+        own = accounted.get(job.name)
+        if job.run_s is None or own is None or own.began_s is None or own.ended_s is None:
+            continue
+        compared += 1
+        taken_s = own.ended_s - own.began_s
+        if taken_s < job.run_s - _WHOLE_SECONDS_S:
+            wrong.append(f"{job.name} ran {job.run_s:.4g} s, and the scheduler has {taken_s:.4g} s")
+    if compared:
+        detail = f"{compared} jobs took no less by the scheduler's accounting"
+        yield TIMES.of(passed=not wrong, detail=_said(wrong) or detail)
 
 
 def check_results(

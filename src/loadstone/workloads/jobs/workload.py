@@ -17,6 +17,7 @@ from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.jobs import JobsRecord
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
 from loadstone.results.trial_files import read_plan
+from loadstone.schedulers.base import Accounted
 from loadstone.spec.design import LoadedBy
 from loadstone.spec.plans import Change
 from loadstone.spec.problems import Path as Way
@@ -35,6 +36,7 @@ from loadstone.workloads.jobs.checks import (
     check_once,
     check_placed,
     check_results,
+    check_times,
 )
 from loadstone.workloads.jobs.inputs import Inputs, provide, put_away, sums_of_users_files
 from loadstone.workloads.jobs.kept import read_load, records_of, write_load
@@ -233,11 +235,13 @@ class Jobs(Workload[Cluster]):
         target.forget(load.prefix)
         put_away(Path(load.desk))
         record, records = jobs_record(measured.events, load), records_of(load)
+        accounted = _accounted(target, load.prefix)
         found = [
             check_ended(record, load),
-            check_once(record, load, _accounted(target, load.prefix)),
+            check_once(record, load, accounted.keys()),
             check_at_once(record),
             check_placed(record, load, records),
+            *check_times(record, accounted),
         ]
         inputs = self._inputs(read_plan(measured.folder).data_seed)
         for application in self.applications:
@@ -257,12 +261,12 @@ class Jobs(Workload[Cluster]):
         return Charts(judged=tuple(self.parameters.counts))
 
 
-def _accounted(target: Cluster, prefix: str) -> frozenset[str]:
-    """Names that the scheduler's accounting has; none where it does not answer."""
+def _accounted(target: Cluster, prefix: str) -> Mapping[str, Accounted]:
+    """What the scheduler's accounting has of the jobs; nothing where it does not answer."""
     try:
-        return frozenset(target.scheduler().accounting(prefix))
+        return target.scheduler().accounting(prefix)
     except LoadstoneError:
-        return frozenset()
+        return {}
 
 
 def _ways(parameters: Mapping[str, Any]) -> Iterator[Way]:
