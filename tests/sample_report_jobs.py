@@ -96,6 +96,7 @@ def record(
             "overlap_s": run_s,
             "placement_proved": True,
             "storage": "local",
+            "asked_of": dict(counts),
             "jobs_label": ", ".join(f"{count} {name}" for name, count in counts.items()),
             "load_share": 2 * len(jobs) / (NODES * SLOTS),
             "jobs": jobs,

@@ -133,6 +133,7 @@ def test_with_replacement_all_that_ran_to_their_end_count(tmp_path: Path) -> Non
     (notice,) = notices_of(found, load)
     assert notice.severity == "info"
     assert notice.message.startswith("2 jobs replaced others that had ended")
+    assert sum(found.asked_of.values()) == found.asked < len(found.jobs)
     assert "1 of them were cancelled then. The load was whole for 92% of that time" in (
         notice.message
     )

@@ -87,11 +87,8 @@ class _Known:
 
     def of_each(self) -> dict[str, int]:
         """Application: its jobs at once; those that replaced others are not counted again."""
-        gated = [job for job in self.first.jobs if job.gate_open_s is not None]
-        counted = Counter(job.application for job in gated or self.first.jobs)
-        if len(counted) == 1 and self.first.asked:
-            return dict.fromkeys(counted, self.first.asked)
-        return dict(counted)
+        counted = Counter(job.application for job in self.first.jobs)
+        return self.first.asked_of or dict(counted)
 
 
 def _with_jobs(trials: Sequence[RecordedTrial]) -> list[RecordedTrial]:

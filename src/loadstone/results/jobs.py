@@ -90,6 +90,9 @@ class JobsRecord(Record):
         description="Hosts, processors and MPI worlds of all ranks are as asked."
     )
     storage: str = Field(default="", description="Where the working folders were.")
+    asked_of: dict[str, int] = Field(
+        default={}, description="Application: its jobs at once, without those that replaced others."
+    )
     jobs_label: str = Field(default="", description="The load in words: `2 flow, 1 pstm`.")
     load_share: float = Field(default=0.0, description="Of the cluster's slots, 0 to 1.")
     jobs: list[JobEntry] = []

@@ -41,14 +41,19 @@ def references_of(experiment: Experiment) -> dict[str, dict[str, Level]]:
 
 
 def headline_of(experiment: Experiment) -> str | None:
-    """The metric that all trials are judged by; None: what the workload of each says."""
+    """The metric that all trials are judged by; None: what the workload of each says.
+
+    Where several metrics have a reference each, no one of them is in all trials: a cell of one
+    application has no figure of another.
+    """
     if experiment.named_metrics:
         return experiment.named_metrics[0]
     if of_levels := _of_levels(experiment):
         return of_levels[0]
     if experiment.design.kind == "scale":
         return workload_of(experiment.workload).search.curve_metric
-    if held := references_of(experiment):
+    held = references_of(experiment)
+    if len(held) == 1:
         return next(iter(held))
     compares = experiment.design.kind in COMPARING
     return RESPONSE_P95 if compares and answers_to_rate(experiment) else None

@@ -61,6 +61,7 @@ def jobs_record(events: Sequence[Event], load: JobsLoad) -> JobsRecord:
         placement_proved=bool(places := places_of(jobs, records))
         and not wrong_places(places, load),
         storage=load.storage,
+        asked_of={each.application: each.count for each in load.jobs} if load.asked else {},
         jobs_label=", ".join(f"{each.count} {each.application}" for each in load.jobs),
         load_share=wanted / slots if slots and load.asked else 0.0,
         jobs=jobs,
