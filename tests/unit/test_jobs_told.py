@@ -12,6 +12,7 @@ import pytest
 import sample_jobs
 from sample_jobs import event, planned, put, rank, record, sampled
 
+from loadstone.job.record import BROKEN_OFF
 from loadstone.protocol.frames import Event
 from loadstone.results.jobs import JobsRecord, most_at_once, time_at_depth
 from loadstone.results.record import CheckResult
@@ -158,6 +159,19 @@ def test_a_job_that_failed_is_named_with_its_reason(tmp_path: Path) -> None:
     assert not check.passed
     assert check.detail == f"{load.prefix}3-command timed-out (TimeLimit)"
     assert figures(found, load)["run_s"] == pytest.approx(11)
+
+
+def test_a_job_that_was_under_way_at_the_end_of_an_open_load_is_told_and_fails_nothing(
+    tmp_path: Path,
+) -> None:
+    late = event("4-command", 5, 4, state="cancelled", reason=BROKEN_OFF)
+    found, load = trial(tmp_path, [*FOUR[:3], late], planned(count=4), asked=0)
+    assert check_ended(found, load).passed
+    (notice,) = (each for each in notices_of(found, load) if each.code == "jobs-under-way")
+    assert notice.message.startswith("1 jobs that had arrived were under way")
+    by_others = event("4-command", 5, 4, state="cancelled", reason="CANCELLED by 0")
+    found, load = trial(tmp_path, [*FOUR[:3], by_others], planned(count=4), asked=0)
+    assert not check_ended(found, load).passed
 
 
 def test_no_job_at_all_is_no_success(tmp_path: Path) -> None:

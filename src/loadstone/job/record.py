@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+BROKEN_OFF = "broken off: the run is to end"
+"""Reason of a job that the lab cancelled, as its load was over."""
 RECORD_FILE = "record.json"
 ARRIVED_FILE = "arrived.json"
 """Written as soon as the job has begun: where, and when by both clocks."""

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 
 from loadstone.errors import LoadstoneError
 from loadstone.job.main import AGAIN_FILE, READY_FILE
-from loadstone.job.record import ARRIVED_FILE, RECORD_FILE, JobRecord, read_object, read_record
+from loadstone.job.record import (
+    ARRIVED_FILE,
+    BROKEN_OFF,
+    RECORD_FILE,
+    JobRecord,
+    read_object,
+    read_record,
+)
 from loadstone.runner.clock import Clock, to_s
 from loadstone.runner.jobs.gate import GateKeeper
 from loadstone.runner.jobs.parameters import Parameters
@@ -29,7 +36,6 @@ HELD, REQUEUED, WAITING = "held", "requeued", "waiting"
 """States of jobs, and classes of those that did not end well."""
 LOAD_OVER = "the load was over"
 """Reason of a replacement that was cancelled because nobody needed it any more."""
-BROKEN_OFF = "broken off: the run is to end"
 
 _LOOK_S = 0.1
 _LOOK_S_OF_JOB = 0.004

@@ -29,7 +29,8 @@ _WHOLE_SECONDS_S = 2.0
 ENDED = CheckSpec(
     "every job ended well",
     "every job that was asked for ended, as the scheduler and the job itself say, and its "
-    "application's exit code was 0; replacements that nobody needed any more are left out",
+    "application's exit code was 0; replacements that nobody needed any more, and jobs of an open "
+    "arrival that were under way at its end, are left out",
 )
 ONCE = CheckSpec(
     "every job ran once",

@@ -22,6 +22,15 @@ def notices_of(record: JobsRecord, load: JobsLoad) -> Iterator[Notice]:
             message=f"no accounting: {load.unaccounted}",
             advice="the figures are the jobs' own; nothing of the scheduler stands beside them",
         )
+    if not load.asked and (cut_off := sum(is_spare(job, load) for job in record.jobs)):
+        yield Notice(
+            code="jobs-under-way",
+            severity="warning",
+            message=f"{cut_off} jobs that had arrived were under way at the end of the load and "
+            "were cancelled: their response is not among the figures",
+            advice="let the load last longer than many jobs, or let fewer arrive; a queue that "
+            "grows ends so",
+        )
     if load.asked and len(load.jobs) > 1:
         yield _replaced(record, load) if load.replaced else _overlapping(record, load)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from loadstone.job.record import JobRecord
+from loadstone.job.record import BROKEN_OFF, JobRecord
 from loadstone.protocol.frames import Event
 from loadstone.results.jobs import JobEntry, JobsRecord, most_at_once, time_at_depth
 from loadstone.workloads.jobs.file_io import io_phases
@@ -77,8 +77,15 @@ def why_fewer(jobs: Sequence[JobEntry]) -> str:
 
 
 def is_spare(job: JobEntry, load: JobsLoad) -> bool:
-    """Whether it replaced another, and was cancelled because nobody needed it any more."""
-    return load.replaced and job.state == CANCELLED and job.name not in load.first
+    """Whether nobody needed it any more: the lab cancelled it, as the load was over.
+
+    It replaced another, or it arrived and was still under way at the end of an open load.
+    """
+    if job.state != CANCELLED:
+        return False
+    if not load.asked:
+        return job.reason == BROKEN_OFF
+    return load.replaced and job.name not in load.first
 
 
 def well(job: JobEntry) -> bool:
