@@ -1,11 +1,23 @@
 import type { Line } from "../charts/time";
-import type { GanttReport, IoPhase, JobsRow, JobsTable, RelativeFigure, Series } from "./document";
+import type { GanttBar, GanttReport, IoPhase, JobTimes, JobsRow, JobsTable, RelativeFigure, Series } from "./document";
 import { number, ratio } from "./format";
 
 /** How the columns of a node's link begin, seen from the network. */
 const TO = "to_bytes_per_s:";
 const FROM = "from_bytes_per_s:";
 const MEGABYTE = 1 / 1024 ** 2;
+
+/** What a job took: how each column is called, and its figure, which the tables of trials and of jobs have. */
+export const TOOK = [
+  { label: "waited", of: "waiting_s", digits: 3 },
+  { label: "launch", of: "launch_s", digits: 3 },
+  { label: "staging", of: "stage_s", digits: 3 },
+  { label: "run", of: "run_s", digits: 4 },
+  { label: "seen late", of: "late_s", digits: 3 },
+  { label: "CPU", of: "cpu_s", digits: 4 },
+  { label: "MiB read", of: "read_mib", digits: 3 },
+  { label: "MiB written", of: "written_mib", digits: 3 },
+] as const satisfies readonly { label: string; of: keyof JobTimes & keyof GanttBar; digits: number }[];
 
 /** A line of relative throughput by load: one column of the table, without the loads that have no figure. */
 export interface RelativeLine {
