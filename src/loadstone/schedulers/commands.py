@@ -11,10 +11,10 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.schedulers.base import SchedulerError, SchedulerSpec
+from loadstone.schedulers.base import Request, SchedulerError, SchedulerSpec, SubmissionError
 
 _STEERING = (
     "SLURM_",
@@ -156,6 +156,35 @@ class Commands:
         if said.code != 0:
             raise SchedulerError(f"{words[0]} failed: {said.words()}")
         return said.out
+
+    def submit(
+        self,
+        request: Request,
+        words: Sequence[str],
+        id_of: Callable[[str], str | None],
+        refusal: Callable[[Request, Said], SubmissionError],
+    ) -> str:
+        """Submits a job.
+
+        Args:
+            request: The job.
+            words: The command that does it.
+            id_of: Finds the id in what it wrote to its standard output.
+            refusal: Of one that told no id, or failed: why, and whether it is in doubt.
+
+        Raises:
+            SubmissionError: If the job was not taken, or nobody knows.
+        """
+        try:
+            said = self.run(words)
+        except NoAnswerError as error:
+            raise SubmissionError(
+                f"job {request.name}: {error.message}; it may have been taken", doubtful=True
+            ) from error
+        found = id_of(said.out)
+        if said.code == 0 and found is not None:
+            return found
+        raise refusal(request, said)
 
     def _start(self, words: Sequence[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
         program = self.find(words[0])

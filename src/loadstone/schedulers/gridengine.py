@@ -21,7 +21,7 @@ from loadstone.schedulers.base import (
     SubmissionError,
     mpirun,
 )
-from loadstone.schedulers.commands import Commands, NoAnswerError, Said
+from loadstone.schedulers.commands import Commands, Said
 from loadstone.schedulers.gridengine_output import Ended, Listed
 
 COMMANDS = ("qsub", "qstat", "qdel", "qacct", "qconf")
@@ -101,16 +101,7 @@ class GridEngine(Scheduler):
     def submit(self, request: Request) -> str:
         """Submits a job that is not rerun, whatever the queue's default is."""
         words = ["qsub", *self._options(request), str(request.script)]
-        try:
-            said = self._commands.run(words)
-        except NoAnswerError as error:
-            raise SubmissionError(
-                f"job {request.name}: {error.message}; it may have been taken", doubtful=True
-            ) from error
-        found = gridengine_output.submitted(said.out)
-        if said.code == 0 and found is not None:
-            return found
-        raise _refusal(request, said)
+        return self._commands.submit(request, words, gridengine_output.submitted, _refusal)
 
     def jobs(self, prefix: str) -> Mapping[str, JobState]:
         """By qstat; what has left its list, by qacct, which learns of it some seconds later."""

@@ -19,7 +19,7 @@ from loadstone.schedulers.base import (
     SubmissionError,
     mpirun,
 )
-from loadstone.schedulers.commands import Commands, NoAnswerError, Said
+from loadstone.schedulers.commands import Commands, Said
 
 COMMANDS = ("sbatch", "squeue", "scancel", "sinfo")
 """Without these there is no Slurm here."""
@@ -67,16 +67,7 @@ class Slurm(Scheduler):
     def submit(self, request: Request) -> str:
         """Submits a job that is not requeued, whatever the site's default is."""
         words = ["sbatch", *self._options(request), str(request.script)]
-        try:
-            said = self._commands.run(words)
-        except NoAnswerError as error:
-            raise SubmissionError(
-                f"job {request.name}: {error.message}; it may have been taken", doubtful=True
-            ) from error
-        found = slurm_output.submitted(said.out)
-        if said.code == 0 and found is not None:
-            return found
-        raise _refusal(request, said)
+        return self._commands.submit(request, words, slurm_output.submitted, _refusal)
 
     def jobs(self, prefix: str) -> Mapping[str, JobState]:
         """Those that ended stay known for the controller's MinJobAge, five minutes by default."""
