@@ -9,20 +9,17 @@ from pathlib import Path
 from typing import ClassVar
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.journal import Entry
-from loadstone.placements import tree
-from loadstone.placements.account import own_account
 from loadstone.schedulers.base import SchedulerSpec
 from loadstone.schedulers.registry import scheduler_of
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
-from loadstone.targets.base import TargetContext
-from loadstone.targets.cluster import Cluster, ClusterSetting, Scratch
+from loadstone.targets.cluster import ClusterSetting, Scratch
+from loadstone.targets.cluster_folder import ClusterWithFolder
 
 TIME_LIMIT_S = 3600
 """Of a job that names none."""
 
 
-class ClusterAtAddress(Cluster):
+class ClusterAtAddress(ClusterWithFolder):
     """Nothing of it is changed, only jobs are submitted.
 
     There is no host in its address: the commands that are installed here know their cluster.
@@ -48,10 +45,6 @@ class ClusterAtAddress(Cluster):
             "time that a command of the scheduler may take", 30, unit="s", least=1, most=600
         ),
     }
-
-    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
-        super().__init__(spec, context)
-        self._made: tuple[Path, Entry] | None = None
 
     # -- what a subclass says ------------------------------------------------------------------
     @classmethod
@@ -113,18 +106,9 @@ class ClusterAtAddress(Cluster):
             )
 
     # -- life ----------------------------------------------------------------------------------
-    def open(self) -> None:
-        """Makes the folder of the working folders, where none is named."""
-        if self._made is None:
-            parent = Path(self.spec.data).resolve() if self.spec.data else Path.cwd()
-            self._made = tree.make(self.context.journal, parent, own_account(), self.context.owner)
-
-    def close(self) -> None:
-        """Ends what is left of all jobs, and removes the folder."""
-        super().close()
-        if self._made is not None:
-            self.context.journal.undo(self._made[1])
-            self._made = None
+    def parent(self) -> Path:
+        """For the working folders, where none is named."""
+        return Path(self.spec.data).resolve() if self.spec.data else Path.cwd()
 
     # -- use -----------------------------------------------------------------------------------
     def plain_spec(self) -> SchedulerSpec:
@@ -145,9 +129,7 @@ class ClusterAtAddress(Cluster):
         shared = self.level("scratch_seen") == "shared"
         if named := str(self.level("scratch")):
             return Scratch("folder", named, shared=shared, network=False)
-        if self._made is None:
-            raise TargetError("the target is not open")
-        return Scratch("folder", str(self._made[0]), shared=True, network=False)
+        return Scratch("folder", str(self.folder), shared=True, network=False)
 
     def python(self) -> str:
         """The lab's own, unless another is named."""

@@ -39,6 +39,16 @@ class StorageKind(ClusterSetting):
         storage_class(str(level))
 
 
+NODE_TIMEOUT = "node_timeout_s"
+"""Of a cluster whose scheduler watches its nodes."""
+NODE_TIMEOUT_SETTING = ClusterSetting(
+    "after which a node that does not answer is lost, and its jobs have failed",
+    30,
+    unit="s",
+    least=5,
+    most=3600,
+    whole=True,
+)
 NODE_SETTINGS: Mapping[str, ClusterSetting] = {
     "nodes": ClusterSetting("nodes that jobs run on", 2, least=1, most=MOST_NODES, whole=True),
     "slots": ClusterSetting("ranks that a node holds", 2, least=1, most=8, whole=True),

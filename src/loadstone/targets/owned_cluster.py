@@ -27,7 +27,7 @@ from loadstone.schedulers.base import NodeInfo
 from loadstone.spec.base import Level
 from loadstone.spec.model import OutageKind
 from loadstone.spec.profile import ProfileSpec
-from loadstone.spec.target import TargetSpec
+from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.cluster import Cluster, Scratch, cancel_announced
 from loadstone.targets.cluster_settings import NODE_SETTINGS, optional_number, read_back
@@ -52,6 +52,8 @@ class OwnedCluster(Cluster, ABC):
 
     serves = True
     declared = NODE_SETTINGS
+    address: ClassVar[str]
+    """How a cluster of the kind that exists is named instead: `slurm://PARTITION`."""
     start_s: ClassVar[float] = 60.0
     """So long the scheduler may take until all nodes can take jobs."""
 
@@ -83,6 +85,15 @@ class OwnedCluster(Cluster, ABC):
     def ready(self) -> bool:
         """Whether the scheduler says that all nodes can take jobs; False if it does not answer."""
 
+    @classmethod
+    def missing(cls, spec: TargetSpec) -> str | None:
+        """What must be installed before it can be made; None: nothing.
+
+        Raises:
+            TargetError: Likewise, of what another target looks for.
+        """
+        return None
+
     # -- what it has ---------------------------------------------------------------------------
     @property
     def nodes(self) -> Nodes:
@@ -111,8 +122,27 @@ class OwnedCluster(Cluster, ABC):
 
         Raises:
             WrongInputError: If it cannot be made here, with what is missing.
+            TargetError: As `missing`.
         """
-        spec = spec.with_only(cls._sound(spec))
+        if spec.server != default_server(spec.engine):
+            raise WrongInputError(
+                f"target {cls.engine} has no such server",
+                advice=f"leave server out, or write an address: {cls.address}",
+            )
+        if spec.process != ProcessSpec() or spec.storage != StorageSpec():
+            raise WrongInputError(
+                f"target {cls.engine} has nodes of its own", advice="leave process and storage out"
+            )
+        found = cls._described(spec.with_only(cls._sound(spec)))
+        if reason := cls.missing(spec):
+            raise WrongInputError(
+                f"target {cls.engine} is not available: {reason}",
+                advice="install it, or use the target local",
+            )
+        return found
+
+    @classmethod
+    def _described(cls, spec: TargetSpec) -> dict[str, str]:
         plans = plans_of(spec)
         slow = [each for each in _RATES if optional_number(spec, each) is not None]
         kind = support.storage_class(scratch_of(spec))

@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadstone.cluster.node import Node
-from loadstone.errors import TargetError, WrongInputError
+from loadstone.errors import TargetError
 from loadstone.host.locality import at_address
 from loadstone.results.record import FactorReading
 from loadstone.schedulers.base import SchedulerError, SchedulerSpec
-from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.cluster import ClusterSetting
-from loadstone.targets.cluster_settings import NODE_SETTINGS
+from loadstone.targets.cluster_settings import NODE_SETTINGS, NODE_TIMEOUT, NODE_TIMEOUT_SETTING
 from loadstone.targets.gridengine.cell import PROGRAMS, QUEUE, Cell
 from loadstone.targets.gridengine.daemons import Daemons, missing
 from loadstone.targets.gridengine.remote import GridEngineAtAddress
 from loadstone.targets.owned_cluster import OwnedCluster
 
-_NODE_TIMEOUT = "node_timeout_s"
 _IN_ERROR = "E"
 
 
@@ -30,16 +29,10 @@ class GridEngine(OwnedCluster):
     """qmaster on the head, an execd on each node; all of its state is in the cluster's folder."""
 
     engine = "gridengine"
+    address = "gridengine://QUEUE"
     declared: ClassVar[Mapping[str, ClusterSetting]] = {
         **NODE_SETTINGS,
-        _NODE_TIMEOUT: ClusterSetting(
-            "after which a node that does not answer is lost, and its jobs have failed",
-            30,
-            unit="s",
-            least=5,
-            most=3600,
-            whole=True,
-        ),
+        NODE_TIMEOUT: NODE_TIMEOUT_SETTING,
     }
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -54,28 +47,9 @@ class GridEngine(OwnedCluster):
         return GridEngineAtAddress if at_address(spec) else cls
 
     @classmethod
-    def describe(cls, spec: TargetSpec) -> dict[str, str]:
-        """The cluster that would be made.
-
-        Raises:
-            WrongInputError: If it cannot be made here, with what is missing.
-        """
-        if spec.server != default_server(spec.engine):
-            raise WrongInputError(
-                "target gridengine has no such server",
-                advice="leave server out, or write an address: gridengine://QUEUE",
-            )
-        if spec.process != ProcessSpec() or spec.storage != StorageSpec():
-            raise WrongInputError(
-                "target gridengine has nodes of its own", advice="leave process and storage out"
-            )
-        found = super().describe(spec)
-        if reason := missing():
-            raise WrongInputError(
-                f"target gridengine is not available: {reason}",
-                advice="install it, or use the target local",
-            )
-        return found
+    def missing(cls, spec: TargetSpec) -> str | None:
+        """Programs of Grid Engine."""
+        return missing()
 
     # -- its daemons ---------------------------------------------------------------------------
     def start_daemons(self, nodes: Sequence[Node]) -> None:
@@ -86,7 +60,7 @@ class GridEngine(OwnedCluster):
                 head=self.nodes.head.name,
                 nodes={node.name: node.plan.slots for node in self.nodes.compute},
                 user=pwd.getpwuid(os.geteuid()).pw_name,
-                silent_s=int(self.number(_NODE_TIMEOUT)),
+                silent_s=int(self.number(NODE_TIMEOUT)),
             )
             self._daemons = Daemons(self.nodes.head, self._cell)
             self._daemons.start()
@@ -139,14 +113,14 @@ class GridEngine(OwnedCluster):
         if all(node.runs for node in self.nodes.every):
             self.wait_ready()
         found = super().restore(key, spec)
-        if _NODE_TIMEOUT not in spec.settings or self._daemons is None:
+        if NODE_TIMEOUT not in spec.settings or self._daemons is None:
             return found
-        asked = spec.settings[_NODE_TIMEOUT]
+        asked = spec.settings[NODE_TIMEOUT]
         has = self._daemons.silent_s()
         if float(asked) != has:
-            raise TargetError(f"target.{_NODE_TIMEOUT} reads back {has} after {asked}")
+            raise TargetError(f"target.{NODE_TIMEOUT} reads back {has} after {asked}")
         reading = FactorReading(
-            factor=f"target.{_NODE_TIMEOUT}", requested=asked, read_back=has, how="restart"
+            factor=f"target.{NODE_TIMEOUT}", requested=asked, read_back=has, how="restart"
         )
         return [*found, reading]
 

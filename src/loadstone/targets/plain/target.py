@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from loadstone.errors import TargetError, WrongInputError
-from loadstone.journal import Entry
+from loadstone.errors import WrongInputError
 from loadstone.placements import tree
-from loadstone.placements.account import own_account
 from loadstone.results.record import Notice
 from loadstone.schedulers.base import NodeInfo, SchedulerSpec
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
-from loadstone.targets.base import TargetContext
-from loadstone.targets.cluster import Cluster, ClusterSetting, Scratch
+from loadstone.targets.cluster import ClusterSetting, Scratch
+from loadstone.targets.cluster_folder import ClusterWithFolder
 
 SLOTS, SCRATCH = "slots", "scratch"
 _EMBEDDED = ("embedded", "local")
@@ -30,7 +28,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class Local(Cluster):
+class Local(ClusterWithFolder):
     """One node, with a slot for each processor unless more or fewer are asked for."""
 
     engine = "local"
@@ -46,10 +44,6 @@ class Local(Cluster):
             "folder in which each job has a working folder; empty: beside the results", ""
         ),
     }
-
-    def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
-        super().__init__(spec, context)
-        self._made: tuple[Path, Entry] | None = None
 
     # -- before anything runs ------------------------------------------------------------------
     @classmethod
@@ -101,25 +95,16 @@ class Local(Cluster):
         return [NodeInfo(socket.gethostname(), _slots(spec), "up")]
 
     # -- life ----------------------------------------------------------------------------------
-    def open(self) -> None:
-        """Makes the folder of the queue."""
-        if self._made is None:
-            parent = Path(self.spec.data) if self.spec.data else tree.DEFAULT_PARENT
-            self._made = tree.make(self.context.journal, parent, own_account(), self.context.owner)
-
-    def close(self) -> None:
-        """Ends what is left of all jobs, and removes the folder."""
-        super().close()
-        if self._made is not None:
-            self.context.journal.undo(self._made[1])
-            self._made = None
+    def parent(self) -> Path:
+        """For the queue: in data, or where folders of Loadstone's are."""
+        return Path(self.spec.data) if self.spec.data else tree.DEFAULT_PARENT
 
     # -- use -----------------------------------------------------------------------------------
     def scheduler_spec(self) -> SchedulerSpec:
         """Plain processes, with their queue in the folder."""
         return SchedulerSpec(
             kind="plain",
-            state=str(self._folder),
+            state=str(self.folder),
             slots=int(self.number(SLOTS)),
             yield_when_idle=bool(_crowded(self.spec)),
         )
@@ -145,12 +130,6 @@ class Local(Cluster):
     def inventory(self) -> dict[str, Any]:
         """As of any cluster, with the processors that jobs can use."""
         return {**super().inventory(), "processors": processors()}
-
-    @property
-    def _folder(self) -> Path:
-        if self._made is None:
-            raise TargetError("the target is not open")
-        return self._made[0]
 
 
 def _crowded(spec: TargetSpec) -> str:

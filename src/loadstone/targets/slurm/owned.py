@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import psutil
 
 from loadstone.cluster.node import Node
-from loadstone.errors import TargetError, WrongInputError
+from loadstone.errors import TargetError
 from loadstone.host.locality import at_address
 from loadstone.results.record import FactorReading
 from loadstone.schedulers.base import SchedulerError, SchedulerSpec
 from loadstone.spec.base import Level
-from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
+from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target, TargetContext
 from loadstone.targets.cluster import ClusterSetting
-from loadstone.targets.cluster_settings import NODE_SETTINGS
+from loadstone.targets.cluster_settings import NODE_SETTINGS, NODE_TIMEOUT, NODE_TIMEOUT_SETTING
 from loadstone.targets.mariadb import binaries
 from loadstone.targets.owned_cluster import OwnedCluster
 from loadstone.targets.slurm import daemons
@@ -28,9 +28,9 @@ from loadstone.targets.slurm.configuration import PARTITION, Configuration, Conf
 from loadstone.targets.slurm.daemons import Daemons
 from loadstone.targets.slurm.remote import SlurmAtAddress
 
-_ACCOUNTING, _NODE_TIMEOUT = "accounting", "node_timeout_s"
+_ACCOUNTING = "accounting"
 _SLURMDBD = "slurmdbd"
-_SHOWN = {_ACCOUNTING: "AccountingStorageType", _NODE_TIMEOUT: "SlurmdTimeout"}
+_SHOWN = {_ACCOUNTING: "AccountingStorageType", NODE_TIMEOUT: "SlurmdTimeout"}
 """Setting: what `scontrol show config` calls it."""
 _OF_JOBS = {
     "TMPDIR": "/tmp",  # noqa: S108 - a node has one of its own
@@ -44,19 +44,13 @@ class Slurm(OwnedCluster):
     """Slurm, with accounting by slurmdbd on a MariaDB of Loadstone's, or without any."""
 
     engine = "slurm"
+    address = "slurm://PARTITION"
     declared: ClassVar[Mapping[str, ClusterSetting]] = {
         **NODE_SETTINGS,
         _ACCOUNTING: ClusterSetting(
             "who keeps accounts of jobs", "none", levels=("none", _SLURMDBD)
         ),
-        _NODE_TIMEOUT: ClusterSetting(
-            "after which a node that does not answer is down, and its jobs have failed",
-            30,
-            unit="s",
-            least=5,
-            most=3600,
-            whole=True,
-        ),
+        NODE_TIMEOUT: NODE_TIMEOUT_SETTING,
     }
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -70,32 +64,13 @@ class Slurm(OwnedCluster):
         return SlurmAtAddress if at_address(spec) else cls
 
     @classmethod
-    def describe(cls, spec: TargetSpec) -> dict[str, str]:
-        """The cluster that would be made.
-
-        Raises:
-            WrongInputError: If it cannot be made here, with what is missing.
-            TargetError: If slurmdbd is to keep accounts, and there is no MariaDB.
-        """
-        if spec.server != default_server(spec.engine):
-            raise WrongInputError(
-                "target slurm has no such server",
-                advice="leave server out, or write an address: slurm://PARTITION",
-            )
-        if spec.process != ProcessSpec() or spec.storage != StorageSpec():
-            raise WrongInputError(
-                "target slurm has nodes of its own", advice="leave process and storage out"
-            )
-        found = super().describe(spec)
+    def missing(cls, spec: TargetSpec) -> str | None:
+        """Programs of Slurm; where slurmdbd is to keep accounts, MariaDB's too."""
         accounting = spec.settings.get(_ACCOUNTING) == _SLURMDBD
-        if reason := daemons.missing(accounting=accounting):
-            raise WrongInputError(
-                f"target slurm is not available: {reason}",
-                advice="install it, or use the target local",
-            )
-        if accounting:
+        reason = daemons.missing(accounting=accounting)
+        if accounting and not reason:
             binaries.find("local")
-        return found
+        return reason
 
     # -- what it starts ------------------------------------------------------------------------
     def start_daemons(self, nodes: Sequence[Node]) -> None:
@@ -184,7 +159,7 @@ class Slurm(OwnedCluster):
                 for each in nodes
             ],
             user=pwd.getpwuid(os.geteuid()).pw_name,
-            node_timeout_s=int(self.number(_NODE_TIMEOUT)),
+            node_timeout_s=int(self.number(NODE_TIMEOUT)),
             accounting=self.level(_ACCOUNTING) == _SLURMDBD,
         )
 
