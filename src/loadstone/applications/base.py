@@ -24,8 +24,6 @@ P = TypeVar("P", bound=Spec)
 Launch = Literal["mpi", "plain"]
 """`mpi`: the ranks are one MPI world; `plain`: each rank is a process that knows no other."""
 
-_PIECE_BYTES = 1 << 20
-
 
 @dataclass(frozen=True)
 class InputFile:
@@ -209,8 +207,5 @@ def sha256_of(path: Path) -> str:
     Raises:
         OSError: If it cannot be read.
     """
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

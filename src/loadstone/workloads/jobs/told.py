@@ -36,9 +36,17 @@ def entries_of(
     return sorted(found, key=lambda job: (job.submitted_s is None, job.submitted_s, job.name))
 
 
-def jobs_record(events: Sequence[Event], load: JobsLoad) -> JobsRecord:
-    """What a trial says of its jobs."""
-    records = records_of(load)
+def jobs_record(
+    events: Sequence[Event], load: JobsLoad, records: Mapping[str, JobRecord] | None = None
+) -> JobsRecord:
+    """What a trial says of its jobs.
+
+    Args:
+        events: That the runner told.
+        load: What was asked for.
+        records: What the jobs told of themselves, where it has been read.
+    """
+    records = records_of(load) if records is None else records
     jobs = entries_of(events, load, records)
     spans = [job.span for job in jobs if job.span is not None]
     at_once = most_at_once(spans)

@@ -234,7 +234,8 @@ class Jobs(Workload[Cluster]):
             return []
         target.forget(load.prefix)
         put_away(Path(load.desk))
-        record, records = jobs_record(measured.events, load), records_of(load)
+        records = records_of(load)
+        record = jobs_record(measured.events, load, records)
         accounted = _accounted(target, load.prefix)
         found = [
             check_ended(record, load),
