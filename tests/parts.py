@@ -27,7 +27,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "integration/test_launch.py",
         "integration/test_measured_phases.py",
     ),
-    "web": ("e2e/test_report_page.py",),
+    "web": ("e2e/test_report_page*.py",),
     "oltp": ("integration/test_oltp_*.py",),
     "archive": (
         "integration/test_archive_*.py",

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
+from report_page import ARGUMENTS
 from session import Session
 
 
@@ -34,3 +36,12 @@ def chromium() -> str:
             pytest.fail("chromium is missing")
         pytest.skip("chromium is missing: apt-get install chromium")
     return found
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """The system's Chromium, for pages of reports."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
