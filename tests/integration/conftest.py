@@ -66,11 +66,11 @@ def spark() -> None:
 
 
 @pytest.fixture(scope="session")
-def few_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataSet]:
+def few_rows(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
     """The eight tables of decision support at scale 0.01."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOADSTONE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield provide(0.01, "parquet", pairs=1, seed=1)
+        return provide(0.01, "parquet", pairs=1, seed=1)
 
 
 def recover_all() -> None:

@@ -189,6 +189,26 @@ def test_a_process_that_skipped_a_tick_keeps_its_levels_and_its_counts() -> None
     assert {each.users for each in ticks_of(out) if not each.late} == {8}
 
 
+def test_what_the_warm_up_told_late_is_not_measured() -> None:
+    def late_in_the_first_tick(number: int) -> Frames:
+        frames = stream(number)
+        first = next(frame for frame in frames if frame.get("phase") == "measure" and is_tick(frame))
+        late = at(number, first["from_s"], first["to_s"], name="warm-up") | {"late": True}
+        frames.insert(frames.index(first) + 1, late)
+        return frames
+
+    streams = [late_in_the_first_tick(0), late_in_the_first_tick(1)]
+    counts = Counter[tuple[str, bool]]()
+    for each in ticks_of(merged(streams, [0] * 20 + [1] * 20)):
+        counts[each.phase, each.late] += each.operations["new-order"].count
+    assert counts["warm-up", True] == 2 * 3
+    assert counts["measure", False] == 2 * 4 * 3
+
+
+def is_tick(frame: dict[str, Any]) -> bool:
+    return bool(frame["frame"] == "tick")
+
+
 def with_requests(number: int) -> Frames:
     """A stream whose processes make a request of a new order each, the others one more of it."""
     frames = stream(number)

@@ -55,9 +55,12 @@ class _ProcessFrames:
         return self.waiting[0] if self.waiting else None
 
     def slot(self) -> int | None:
-        """Which tick of the phase comes next, from 1; None if none does."""
+        """Which tick of the phase comes next, from 1; None if none does.
+
+        A late tick is none of it: it follows the tick of the same time, and is of an earlier phase.
+        """
         frame = self.next
-        if frame is None or frame["frame"] != "tick":
+        if frame is None or frame["frame"] != "tick" or _is_late(frame):
             return None
         return int((frame["to_s"] - self.begun_s) / self._tick_s + _EPSILON)
 
@@ -185,7 +188,7 @@ class Merger:
     @staticmethod
     def _stands_alone(frame: Frame) -> bool:
         if frame["frame"] == "tick":
-            return bool(frame.get("late"))
+            return _is_late(frame)
         return frame["frame"] == "event" and not _is_border(frame)
 
     def _next_seq(self) -> dict[str, int]:
@@ -249,6 +252,10 @@ def _moved(frame: Frame, offset_s: float) -> Frame:
 
 def _kind(frame: Frame | None) -> str:
     return str(frame.get("kind", "")) if frame is not None else ""
+
+
+def _is_late(tick: Frame) -> bool:
+    return bool(tick.get("late"))
 
 
 def _is_border(frame: Frame) -> bool:

@@ -284,9 +284,10 @@ class StreamSession(Session):
 
     def _attempt(self, step: Step, result: _StepResult, since_ns: int | None = None) -> None:
         """Makes a step within its time; it began now, or where an attempt before it did."""
+        # Before the limit, so that what the limit breaks off has taken at least that long.
+        result.since_ns = self._common.clock.now_ns() if since_ns is None else since_ns
+        result.failure = None
         with self._limit() as is_late:
-            result.since_ns = self._common.clock.now_ns() if since_ns is None else since_ns
-            result.failure = None
             try:
                 rows = self._run(step, result, is_late)
             except FailureError as error:
