@@ -25,8 +25,10 @@ from loadstone.cluster.plan import (
     hosts_text,
 )
 from loadstone.errors import WrongInputError
+from loadstone.host.cgroup import CpuGroup
 from loadstone.results.sample import Sample
 from loadstone.targets.link_probe import LinkProbe
+from loadstone.targets.share_probe import ShareProbe
 
 NET_DEV = """\
 Inter-|   Receive                                                |  Transmit
@@ -82,6 +84,7 @@ def test_ratios_mean_nothing_where_slots_share_a_processor() -> None:
     # A rank that is alone on its node has the same time at any load.
     assert functional_only(compute_plans(2, 1, processors=2), 2) == ""
     assert functional_only(compute_plans(2, 2, processors=8), 8) == ""
+    assert functional_only(compute_plans(2, 2, processors=2, by_slot=True), 2) == ""
     unbounded = [NodePlan("n1", 2), NodePlan("n2", 2)]
     assert functional_only(unbounded, 2) == "4 slots share the 2 processors of this machine"
     assert functional_only(unbounded, 4) == ""
@@ -147,6 +150,50 @@ def test_the_probe_leaves_out_a_node_whose_counters_began_anew() -> None:
     assert (to.metric, sent.metric) == ("to_bytes_per_s:n1", "from_bytes_per_s:n1")
     assert to.value > 0
     assert sent == Sample(2.0, "links", "from_bytes_per_s:n1", 0.0)
+    probe.stop()
+
+
+def test_the_probe_tells_how_long_a_slow_link_needed_for_what_it_carried() -> None:
+    readings = iter(
+        [
+            {"n1": LinkCounters(0, 0), "n2": LinkCounters(0, 0)},
+            {"n1": LinkCounters(250_000, 5), "n2": LinkCounters(5, 5)},
+            {"n1": LinkCounters(300_000, 500_000), "n2": LinkCounters(9, 9)},
+        ]
+    )
+    probe = LinkProbe(lambda: next(readings), {"n1": 2.0})
+    probe.start()
+    probe.sample(1.0)
+    probe.sample(2.0)
+    (both,) = probe.uses(0.0, 4.0)
+    assert (both.resource, both.part, both.used, both.full) == ("link", "n1", 0.5, True)
+    assert both.evidence == "0.477 MiB left it at 2 Mbit/s, which takes 2 of 4 s"
+    (second,) = probe.uses(1.0, 2.0)
+    assert second.evidence.startswith("0.477 MiB left it")
+    (first,) = probe.uses(0.0, 1.0)
+    assert first.evidence == "0.238 MiB reached it at 2 Mbit/s, which takes 1 of 1 s"
+
+
+def test_the_probe_tells_how_often_the_share_of_a_node_was_used_up(tmp_path: Path) -> None:
+    def tell(node: str, periods: int, used_up: int) -> CpuGroup:
+        (tmp_path / node).mkdir(exist_ok=True)
+        (tmp_path / node / "cpu.stat").write_text(f"nr_periods {periods}\nnr_throttled {used_up}\n")
+        return CpuGroup(tmp_path / node, 0.25)
+
+    groups = {"n1": [tell("n1", 10, 10)], "n2": [tell("n2", 10, 10), tell("n2b", 0, 0)]}
+    probe = ShareProbe(lambda: groups)
+    probe.start()
+    assert probe.sample(1.0) == []
+    tell("n1", 110, 40)
+    tell("n2b", 50, 40)
+    shares = {each.metric: each.value for each in probe.sample(2.0)}
+    assert shares == {"used_up_percent:n1": 30.0, "used_up_percent:n2": 80.0}
+    (use,) = probe.uses(1.0, 2.0)
+    assert (use.resource, use.part, use.used, use.full) == ("part processors", "n2", 0.8, True)
+    assert use.evidence == (
+        "each of its slots has 0.25 processors, used up in 80 % of the periods in which it worked"
+    )
+    assert probe.uses(1.5, 2.0) == []
     probe.stop()
 
 

@@ -25,6 +25,7 @@ from loadstone.job.record import (
     write_record,
 )
 from loadstone.job.sampling import Samples
+from loadstone.job.slots import take_slot
 from loadstone.job.system import io_counts, io_of_tree
 from loadstone.job.task import JOB_FILE, JobTask, Staged, task_object, task_of
 from loadstone.job.working import MARK, WorkingError, bring_back, prepare, remove
@@ -215,3 +216,27 @@ def test_an_application_that_cannot_be_started_is_told(tmp_path: Path) -> None:
     assert run_rank_apart(desk) == 127
     (rank,) = read_ranks(desk)
     assert "no-such-program-here cannot be started" in rank.problem
+
+
+def test_a_rank_takes_a_slot_that_nobody_has(tmp_path: Path) -> None:
+    groups = [str(tmp_path / name) for name in ("first", "second")]
+    for each in groups:
+        Path(each).touch()
+    one, two = take_slot(groups), take_slot(groups)
+    assert (one.number, two.number) == (1, 2)
+    assert [Path(each).read_text() for each in groups] == ["0", "0"], "this process joined both"
+    with pytest.raises(OSError, match="all 2 slots of this node are taken"):
+        take_slot(groups, wait_s=0.0)
+    del one
+    assert take_slot(groups, wait_s=0.0).number == 1, "its rank has ended"
+
+
+def test_a_rank_that_gets_no_slot_says_so(tmp_path: Path) -> None:
+    task = a_task(slots={"another-node": ["/nowhere"]})
+    desk = a_desk(tmp_path, task)
+    done = subprocess.run(
+        [sys.executable, "-m", "loadstone.job.rank", str(desk)], check=False, cwd=tmp_path
+    )
+    assert done.returncode == 127
+    (rank,) = read_ranks(desk)
+    assert rank.problem == "it has no slot: all 0 slots of this node are taken"

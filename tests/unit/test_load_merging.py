@@ -192,7 +192,9 @@ def test_a_process_that_skipped_a_tick_keeps_its_levels_and_its_counts() -> None
 def test_what_the_warm_up_told_late_is_not_measured() -> None:
     def late_in_the_first_tick(number: int) -> Frames:
         frames = stream(number)
-        first = next(frame for frame in frames if frame.get("phase") == "measure" and is_tick(frame))
+        first = next(
+            frame for frame in frames if frame.get("phase") == "measure" and is_tick(frame)
+        )
         late = at(number, first["from_s"], first["to_s"], name="warm-up") | {"late": True}
         frames.insert(frames.index(first) + 1, late)
         return frames

@@ -15,8 +15,8 @@ from loadstone.cluster.holder import Holder
 from loadstone.cluster.network import Shape, shape_of
 from loadstone.cluster.plan import NodePlan
 from loadstone.errors import TargetError
-from loadstone.host.cgroup import quota_in
-from loadstone.host.cpu_group import QuotaGroup
+from loadstone.host.cgroup import CpuGroup, quota_in
+from loadstone.host.cpu_group import SHORT_US, QuotaGroup
 from loadstone.host.processes import signal_all, wait_ended
 from loadstone.journal import Journal
 
@@ -71,6 +71,9 @@ class Node:
         self.holder = Holder(journal, folder, f"the node {plan.name}")
         self._group = QuotaGroup(journal)
         self._members: Path | None = None
+        self._slots = [QuotaGroup(journal) for _ in range(plan.slots if plan.by_slot else 0)]
+        self.slot_groups: tuple[str, ...] = ()
+        """Of each slot the file by which a rank joins its group; empty where slots have none."""
 
     # -- life ----------------------------------------------------------------------------------
     def start(self, hosts: Path, seen: Sequence[Path], *, bound: bool) -> None:
@@ -87,6 +90,7 @@ class Node:
         share = self.plan.share if bound else None
         if share is not None:
             self._members = self._group.bound(share)
+            self.slot_groups = tuple(self._bound_slot(each, share) for each in self._slots)
         new_tmp = self.folder / "tmp"
         new_tmp.mkdir(exist_ok=True)
         arguments = [self.name, str(hosts), str(new_tmp), *map(str, seen)]
@@ -110,8 +114,9 @@ class Node:
     def close(self) -> None:
         """Kills all that runs in it, and removes its control group. Works after any failure."""
         self.holder.close()
-        self._group.remove()
-        self._members = None
+        for group in (*self._slots, self._group):
+            group.remove()
+        self._members, self.slot_groups = None, ()
 
     # -- use -----------------------------------------------------------------------------------
     def enter(self) -> list[str]:
@@ -201,9 +206,27 @@ class Node:
         held = None if self._members is None else quota_in(self._members.parent)
         return None if held is None else held.cpus
 
+    def groups(self) -> list[CpuGroup]:
+        """Those that hold its ranks to what they may have: of its slots, or its own; or none."""
+        if self._members is None:
+            return []
+        folders = [Path(each).parent for each in self.slot_groups] or [self._members.parent]
+        return [held for each in folders if (held := quota_in(each)) is not None]
+
+    def held_slots(self) -> list[float]:
+        """The part of each slot, in processors, as the kernel has it; empty where none has one."""
+        return [each.cpus for each in self.groups()] if self.slot_groups else []
+
     def shape(self) -> Shape:
         """What makes the packets that it sends slow or late, as the kernel has it."""
         return shape_of(self.holder)
+
+    # -- inside --------------------------------------------------------------------------------
+    def _bound_slot(self, group: QuotaGroup, share: float) -> str:
+        """Gives a slot its part of the node's share; jobs of any user may join it."""
+        members = group.bound(share / self.plan.slots, SHORT_US)
+        members.chmod(0o666)
+        return str(members)
 
 
 def variables(chosen: Mapping[str, str] | None) -> dict[str, str]:

@@ -35,6 +35,8 @@ class NodePlan:
     """Million bits a second, each way, of its link; None: as fast as the machine is."""
     link_delay_ms: float | None = None
     """By which each packet that it sends is late."""
+    by_slot: bool = False
+    """Each slot has an equal part of the share to itself."""
 
     def __post_init__(self) -> None:
         """Refuses what cannot be made.
@@ -61,6 +63,7 @@ def compute_plans(
     share: float | None = None,
     link_mbit: float | None = None,
     link_delay_ms: float | None = None,
+    by_slot: bool = False,
 ) -> list[NodePlan]:
     """Equal nodes `n1`, `n2` and so on.
 
@@ -71,6 +74,7 @@ def compute_plans(
         share: Processors of each node; None: what is left over for all after the daemons' part.
         link_mbit: Of each link.
         link_delay_ms: Of each link.
+        by_slot: Each slot has an equal part of the share to itself.
 
     Raises:
         WrongInputError: If the shares are more than the machine has.
@@ -86,7 +90,7 @@ def compute_plans(
         )
     of_each = share if share is not None else (processors - FOR_DAEMONS) / nodes
     return [
-        NodePlan(f"n{number}", slots, round(of_each, 3), link_mbit, link_delay_ms)
+        NodePlan(f"n{number}", slots, round(of_each, 3), link_mbit, link_delay_ms, by_slot)
         for number in range(1, nodes + 1)
     ]
 
@@ -94,15 +98,16 @@ def compute_plans(
 def functional_only(plans: Sequence[NodePlan], processors: int) -> str:
     """Why ratios of times mean nothing on such nodes; empty where they do.
 
-    A node with one slot gives each rank the same time at any load. One with several gives a rank
-    less the more of them run, unless its share has a processor for each.
+    A node with one slot gives each rank the same time at any load, and so does one whose slots have
+    a part each. Another with several gives a rank less the more of them run, unless its share has a
+    processor for each.
 
     Args:
         plans: Those with slots count.
         processors: Of this machine.
     """
     for each in plans:
-        if each.share is not None and each.share < each.slots > 1:
+        if each.share is not None and not each.by_slot and each.share < each.slots > 1:
             return f"{each.slots} slots of {each.name} share {each.share:g} processors"
     unbounded = sum(each.slots for each in plans if each.share is None)
     if unbounded > processors:

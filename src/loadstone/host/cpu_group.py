@@ -21,6 +21,8 @@ from loadstone.journal import Entry, Journal
 _PERIOD_US = 10_000
 _LEAST_QUOTA_US = 1_000
 """The kernel takes no shorter quota."""
+SHORT_US = 2_000
+"""A period for who waits for others that have quotas too: each wait may last for one."""
 _CPU = Controller("cpu", "cpu.cfs_quota_us", "bounds the processor time")
 
 
@@ -29,13 +31,14 @@ def place(machine: Machine = THIS_MACHINE) -> Path | Absent | Denied:
     return own_group.place(_CPU, machine)
 
 
-def period_us(quota: float) -> int:
+def period_us(quota: float, least: int = _PERIOD_US) -> int:
     """The length of a period in which a quota is long enough for the kernel.
 
     Args:
         quota: In processors.
+        least: It is no shorter, in microseconds.
     """
-    return max(_PERIOD_US, math.ceil(_LEAST_QUOTA_US / quota))
+    return max(least, math.ceil(_LEAST_QUOTA_US / quota))
 
 
 class QuotaGroup:
@@ -50,11 +53,12 @@ class QuotaGroup:
         self._journal = journal
         self._group: tuple[Path, Entry] | None = None
 
-    def bound(self, quota: float) -> Path:
+    def bound(self, quota: float, least_period_us: int = _PERIOD_US) -> Path:
         """Makes the group if it is not there, gives it the quota and reads it back.
 
         Args:
             quota: In processors.
+            least_period_us: Its period is no shorter.
 
         Returns:
             The file that a process writes its number into to be in the group.
@@ -63,7 +67,7 @@ class QuotaGroup:
             TargetError: If the kernel refuses, or makes another quota of it.
         """
         folder = self._folder()
-        period = period_us(quota)
+        period = period_us(quota, least_period_us)
         quota_us = round(quota * period)
         try:
             if (folder / _CPU.limit_of_v1).exists():

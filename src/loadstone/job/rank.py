@@ -23,6 +23,7 @@ from types import FrameType
 
 from loadstone.job.record import OUTPUT_FOLDER, RANKS_FOLDER, RankRecord, write_record
 from loadstone.job.sampling import Sampler, Samples
+from loadstone.job.slots import Slot, take_slot
 from loadstone.job.system import allowed_cpus, boot_id, io_counts, io_of_tree
 from loadstone.job.task import JOB_FILE, JobTask, read_task, work_folder
 
@@ -86,16 +87,21 @@ class _Run:
         """Runs it to its end."""
         for number in _FORWARDED:
             signal.signal(number, self._forward)
-        began_epoch_s, began_s = time.time(), time.monotonic()
-        problem, used = "", resource.getrusage(resource.RUSAGE_CHILDREN)
-        samples = Samples(self._task.sample_s)
+        problem, slot = "", None
+        run_s, code = 0.0, _CANNOT_START
+        samples, used = Samples(self._task.sample_s), resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            process = self._start()
+            slot = self._slot()
         except OSError as error:
-            problem = f"{self._task.command[0]} cannot be started: {error.strerror or error}"
-            run_s, code = 0.0, _CANNOT_START
-        else:
-            run_s, code, used = self._await(process, samples, began_s)
+            problem = f"it has no slot: {error.strerror or error}"
+        began_epoch_s, began_s = time.time(), time.monotonic()
+        if not problem:
+            try:
+                process = self._start()
+            except OSError as error:
+                problem = f"{self._task.command[0]} cannot be started: {error.strerror or error}"
+            else:
+                run_s, code, used = self._await(process, samples, began_s)
         return RankRecord(
             rank=self._rank,
             host=socket.gethostname(),
@@ -110,8 +116,19 @@ class _Run:
             max_rss_kib=used.ru_maxrss,
             exit_code=code,
             problem=problem,
+            slot=0 if slot is None else slot.number,
             io=samples.all(),
         )
+
+    def _slot(self) -> Slot | None:
+        """One of this node; None where slots have no part of the processors of their own.
+
+        Raises:
+            OSError: If it gets none.
+        """
+        if not self._task.slots:
+            return None
+        return take_slot(self._task.slots.get(socket.gethostname(), []))
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(

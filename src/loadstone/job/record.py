@@ -67,6 +67,8 @@ class RankRecord:
     """Of its application; -9 if SIGKILL ended it."""
     problem: str = ""
     """Why its application could not be started; empty if it was."""
+    slot: int = 0
+    """Of its node, from 1, with a part of the processors of its own; 0 where slots have none."""
     io: list[IoSample] = field(default_factory=list)
 
 

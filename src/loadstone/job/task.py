@@ -58,6 +58,8 @@ class JobTask:
     """The file I/O of the ranks is sampled so often."""
     environment: dict[str, str] = field(default_factory=dict)
     """Of the application, beside what the scheduler gives."""
+    slots: dict[str, list[str]] = field(default_factory=dict)
+    """By host the groups of its slots (`job.slots`); a rank takes one. Empty: none has a group."""
 
 
 def task_object(task: JobTask) -> dict[str, Any]:

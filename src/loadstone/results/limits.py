@@ -32,13 +32,14 @@ RATE_LIMIT, SESSIONS = "rate limit", "sessions"
 PART_PROCESSORS, HOST_PROCESSORS, GROUP_QUOTA = "part processors", "host processors", "group quota"
 MEMORY, DISK, DISK_WAITS = "memory", "disk", "disk waits"
 POOL, LOCKS, LATCHES = "pool", "locks", "latches"
-CONNECTIONS, THREADS = "connections", "threads"
+CONNECTIONS, THREADS, LINK = "connections", "threads", "link"
 
 RESOURCES: Mapping[str, Resource] = {
     GENERATOR: Resource("the load generator", 0.9, 0),
     RATE_LIMIT: Resource("the rate limiter", 0.01, 1),
     SESSIONS: Resource("the limit of sessions", 0.01, 1),
     CONNECTIONS: Resource("the limit of connections", 0.5, 1),
+    LINK: Resource("the link of", 0.25, 1),
     PART_PROCESSORS: Resource("the processors of", 0.9, 2),
     GROUP_QUOTA: Resource("the quota of the surrounding control group", 0.5, 2),
     HOST_PROCESSORS: Resource("the processors of this machine", 0.9, 3),

@@ -153,6 +153,10 @@ class Cluster(Target, ABC):
         """Bytes that crossed the links of the nodes so far; nothing where they are not counted."""
         return {}
 
+    def slot_groups(self) -> Mapping[str, Sequence[str]]:
+        """By node the control groups of its slots (`job.slots`), where it holds ranks to them."""
+        return {}
+
     def functional_only(self) -> str:
         """Why run times are no measure here (more ranks than processors); empty: they are."""
         return ""

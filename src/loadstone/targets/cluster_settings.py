@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loadstone.cluster.node import Node
 from loadstone.cluster.nodes import Nodes
 from loadstone.cluster.plan import MOST_NODES, STORAGE
 from loadstone.cluster.storage import WorkingStorage
@@ -49,6 +50,7 @@ NODE_TIMEOUT_SETTING = ClusterSetting(
     most=3600,
     whole=True,
 )
+SHARE_PER, NODE, SLOT = "share_per", "node", "slot"
 NODE_SETTINGS: Mapping[str, ClusterSetting] = {
     "nodes": ClusterSetting("nodes that jobs run on", 2, least=1, most=MOST_NODES, whole=True),
     "slots": ClusterSetting("ranks that a node holds", 2, least=1, most=8, whole=True),
@@ -58,6 +60,12 @@ NODE_SETTINGS: Mapping[str, ClusterSetting] = {
         "equal",
         unit="processors",
         least=0.05,
+    ),
+    SHARE_PER: ClusterSetting(
+        "`node`: the ranks on a node share what it has; `slot`: each slot has an equal part to "
+        "itself, so a rank gets the same processor time at any load",
+        NODE,
+        levels=(NODE, SLOT),
     ),
     "link_mbit": OptionalNumber(
         "speed of each node's link, each way", "unlimited", unit="Mbit/s", least=0.1
@@ -119,11 +127,17 @@ def _in_force(
         return storage.kind if seen == storage.file_system else seen
     if asked == NODE_SETTINGS[name].default:
         return asked  # nothing was set
-    if name == "share":
-        return first.held_share() or 0.0
+    if name in (SHARE_PER, "share"):
+        return _share(name, first)
     node = nodes[STORAGE] if name == "storage_link_mbit" else first
     shape = node.shape()
     return (shape.delay_ms if name == "link_delay_ms" else shape.mbit) or 0.0
+
+
+def _share(name: str, node: Node) -> Level:
+    if name == SHARE_PER:
+        return SLOT if len(node.held_slots()) == node.plan.slots else NODE
+    return node.held_share() or 0.0
 
 
 def _same(asked: Level, has: Level) -> bool:

@@ -30,9 +30,16 @@ from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec, default_server
 from loadstone.targets.base import SettingInfo, TargetContext
 from loadstone.targets.cluster import Cluster, Scratch, cancel_announced
-from loadstone.targets.cluster_settings import NODE_SETTINGS, optional_number, read_back
+from loadstone.targets.cluster_settings import (
+    NODE_SETTINGS,
+    SHARE_PER,
+    SLOT,
+    optional_number,
+    read_back,
+)
 from loadstone.targets.link_probe import LinkProbe
 from loadstone.targets.local.pause import paused
+from loadstone.targets.share_probe import ShareProbe
 
 _POLL_S = 0.05
 _CANCEL_CALL_S = 10.0
@@ -323,8 +330,13 @@ class OwnedCluster(Cluster, ABC):
         made = self._made_storage
         return Scratch(made.kind, str(made.path), made.shared, made.network)
 
+    def slot_groups(self) -> Mapping[str, Sequence[str]]:
+        """Of all nodes whose slots have a part of the share each."""
+        groups = {each.name: each.slot_groups for each in self.nodes.compute}
+        return {name: found for name, found in groups.items() if found}
+
     def functional_only(self) -> str:
-        """Slots that share less than a processor each."""
+        """Slots without a part of the processors of their own."""
         plans = plans_of(self.spec)
         if self.nodes.unbounded:
             plans = [NodePlan(each.name, each.slots) for each in plans]
@@ -336,8 +348,13 @@ class OwnedCluster(Cluster, ABC):
         return {name: float(each.both) for name, each in self.nodes.link_counters().items()}
 
     def probes(self) -> list[Probe]:
-        """Of the links."""
-        return [LinkProbe(self.nodes.link_counters)]
+        """Of the links, and of the nodes' shares."""
+        nodes = self.nodes
+        rates = {each.name: each.plan.link_mbit for each in nodes.every if each.plan.link_mbit}
+        return [
+            LinkProbe(nodes.link_counters, rates),
+            ShareProbe(lambda: {each.name: each.groups() for each in nodes.compute}),
+        ]
 
     def inventory(self) -> dict[str, Any]:
         """As of any cluster, and how the nodes were made."""
@@ -347,6 +364,7 @@ class OwnedCluster(Cluster, ABC):
             "folder": str(self.folder),
             "storage": self._made_storage.facts(),
             "shares": self.nodes.unbounded or shares,
+            "shares_of_slots": {each.name: each.held_slots() for each in self.nodes.compute},
         }
 
     def data_folder(self) -> Path | None:
@@ -410,6 +428,7 @@ def plans_of(spec: TargetSpec) -> list[NodePlan]:
         share=optional_number(spec, "share"),
         link_mbit=optional_number(spec, "link_mbit"),
         link_delay_ms=optional_number(spec, "link_delay_ms"),
+        by_slot=spec.settings.get(SHARE_PER) == SLOT,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -42,7 +42,14 @@ class PlannedJob(Strict):
     sample_s: float = Field(default=1.0, gt=0.0)
     memory_mib: int | None = Field(default=None, ge=1)
 
-    def task(self, name: str, number: int, launcher: Sequence[str], gate: Gate) -> JobTask:
+    def task(
+        self,
+        name: str,
+        number: int,
+        launcher: Sequence[str],
+        gate: Gate,
+        slots: Mapping[str, Sequence[str]],
+    ) -> JobTask:
         """What the job's first node is told.
 
         Args:
@@ -50,6 +57,7 @@ class PlannedJob(Strict):
             number: Within the load.
             launcher: Words that start its ranks.
             gate: That it waits at.
+            slots: By host the groups of its slots.
         """
         return JobTask(
             name=name,
@@ -68,6 +76,7 @@ class PlannedJob(Strict):
             gate_timeout_s=gate.timeout_s,
             sample_s=self.sample_s,
             environment=dict(self.environment),
+            slots={host: list(groups) for host, groups in slots.items()},
         )
 
 
@@ -96,6 +105,8 @@ class Parameters(Strict):
     """A job that ends is replaced, until the first one of each user has ended."""
     python: str = "python3"
     """The interpreter on the nodes."""
+    slots: dict[str, list[str]] = {}
+    """By host the control groups of its slots, where each has a part of the processors."""
     wait_timeout_s: float = Field(default=3600.0, gt=0.0, le=FAR_S)
     """A job that has not begun by then is cancelled."""
     patience_s: float = Field(default=90.0, ge=0.0, le=FAR_S)

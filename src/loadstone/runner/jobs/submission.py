@@ -102,7 +102,7 @@ class Submitter:
         """The job's folder, which no job has used before."""
         request.folder.mkdir()
         launcher = self._scheduler.launcher(request, planned.launch)
-        task = planned.task(request.name, number, launcher, gate)
+        task = planned.task(request.name, number, launcher, gate, self._parameters.slots)
         write_json(request.folder / JOB_FILE, task_object(task))
         request.script.write_text(self._script(request), encoding="utf-8")
         request.script.chmod(0o755)

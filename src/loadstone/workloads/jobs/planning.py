@@ -129,6 +129,7 @@ def told(
         "poll_s": parameters.poll,
         "replace": parameters.replace and bool(load.asked),
         "python": target.python(),
+        "slots": {host: list(groups) for host, groups in target.slot_groups().items()},
     }
 
 
