@@ -70,6 +70,8 @@ class Journal:
         make_folder_of_pointers()
         self.path = path
         self._open: dict[int, Entry] = {}
+        self._left: dict[int, Exception] = {}
+        """By number: why a change that is open is left to `recover`."""
         self._next = 1
         self._file = path.open("a", encoding="utf-8")
         self._copies: list[RawIOBase] = []
@@ -125,6 +127,17 @@ class Journal:
             _UNDO[entry.kind](entry.data)
             self.undone(entry)
 
+    def leave(self, entry: Entry, why: Exception) -> None:
+        """Leaves a change to `recover` that could not be undone: `close` does not try it again.
+
+        Whoever made it may still undo it before.
+
+        Args:
+            entry: The change.
+            why: It could not be undone; `close` tells it.
+        """
+        self._left[entry.number] = why
+
     def note(self, text: str) -> None:
         """Writes a line for the reader of the journal."""
         self._write({"event": "note", "text": text})
@@ -150,10 +163,14 @@ class Journal:
             return
         failures = []
         for entry in sorted(self._open.values(), key=lambda each: -each.number):
+            why = self._left.get(entry.number)
             try:
-                self.undo(entry)
+                if why is None:
+                    self.undo(entry)
             except Exception as error:  # one failure must not stop the rest
-                failures.append(TargetError(f"{entry.what}: could not be undone: {error}"))
+                why = error
+            if why is not None:
+                failures.append(TargetError(f"{entry.what}: could not be undone: {why}"))
         if not failures:
             self._write_if_possible({"event": "close"})
             self._pointer.unlink(missing_ok=True)

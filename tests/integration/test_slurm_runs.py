@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 from command_line import Done, loadstone
 from lengths import LONG
+from meeting import met
 from packages import do_without
 from session import Session, until
+from sleepers import asleep, nap
 from slurm_by_hand import PARTITION, SlurmByHand, slurm_by_hand
 from slurm_by_hand import missing as slurm_by_hand_missing
 
@@ -80,7 +82,7 @@ def test_jobs_run_at_once_and_the_variables_of_a_job_around_steer_nothing(
     }
     for name, value in mine.items():
         monkeypatch.setenv(name, value)
-    done = _run("--param", "command=sleep 1", "--param", "jobs=4")
+    done = _run("--param", f"command={met(tmp_path / 'met', 4)}", "--param", "jobs=4")
     told = _result(done)["jobs"]
     assert (told["asked"], told["at_once"], told["reached"]) == (4, 4, True), done.stderr
     assert told["placement_proved"]
@@ -91,10 +93,11 @@ def test_jobs_run_at_once_and_the_variables_of_a_job_around_steer_nothing(
     assert all(name in inventory for name in mine)
 
 
-def test_a_load_that_was_not_reached_is_said_with_the_reason_of_slurm() -> None:
+def test_a_load_that_was_not_reached_is_said_with_the_reason_of_slurm(tmp_path: Path) -> None:
     """Case 2: a job of one rank gets a whole node."""
     done = _run(
-        *("--param", "command=sleep 1", "--param", "jobs=3", "--param", "gate_timeout=4s"),
+        *("--param", f"command={met(tmp_path / 'met', 2)}"),
+        *("--param", "jobs=3", "--param", "gate_timeout=4s"),
         partition=WHOLE,
     )
     result = _result(done)
@@ -122,7 +125,10 @@ def test_an_address_of_nothing_is_one_line_before_anything_is_begun(
 
 @LONG
 def test_an_ordinary_user_gets_the_table() -> None:
-    """Daemons, lab and jobs are of one account, and none of it is root's."""
+    """Daemons, lab and jobs are of one account, and none of it is root's.
+
+    Case 9: from within a job of his own all is as from a clean shell.
+    """
     if reason := slurm_by_hand_missing():
         do_without(reason)
     account = server_account("nobody")
@@ -146,10 +152,23 @@ def test_an_ordinary_user_gets_the_table() -> None:
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
     assert told["uid"] == account.uid != 0
-    assert told["states"] == [f"{account.uid} COMPLETED"] * 4
-    (trial,) = json.loads(told["out"])["trials"]
-    jobs = trial["result"]["jobs"]
-    assert (jobs["reached"], len(jobs["jobs"]), jobs["placement_proved"]) == (True, 4, True)
+    jobs = [line for line in told["states"] if line.split()[1].startswith("ls")]
+    assert {(line.split()[0], line.split()[2]) for line in jobs} == {
+        (str(account.uid), "COMPLETED")
+    }
+    assert len(jobs) == 4
+    found = {}
+    for shell, run in told["runs"].items():
+        assert run["out"], run["err"]
+        (trial,) = json.loads(run["out"])["trials"]
+        result = trial["result"]
+        at_once = result["jobs"]["at_once"], result["jobs"]["placement_proved"]
+        found[shell] = result["status"], at_once, run["masks"]
+        (removed,) = run["removed"]
+        assert ("SLURM_JOB_ID" in removed) == (shell == "salloc")
+        assert "SLURM_CONF" not in removed
+    assert found["clean"] == found["salloc"]
+    assert found["clean"][1:] == ((2, True), [1, 1])
 
 
 def _python_for(account: Account) -> str:
@@ -171,7 +190,7 @@ def _python_for(account: Account) -> str:
 
 @LONG
 def test_jobs_that_were_taken_although_sbatch_failed_run_once(
-    slurm: SlurmByHand, monkeypatch: pytest.MonkeyPatch
+    slurm: SlurmByHand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Case 8: the second sbatch says that it timed out, the third never comes back."""
     said = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
@@ -185,7 +204,8 @@ def test_jobs_that_were_taken_although_sbatch_failed_run_once(
         "esac\n",
     )
     monkeypatch.setenv("PATH", os.pathsep.join([at, os.environ["PATH"]]))
-    options = ("--param", "command=sleep 1", "--param", "jobs=4", "--set", "call_timeout_s=5")
+    command = f"command={met(tmp_path / 'met', 4)}"
+    options = ("--param", command, "--param", "jobs=4", "--set", "call_timeout_s=5")
     told = _result(_run(*options))["jobs"]
     assert [job["state"] for job in told["jobs"]] == ["ended"] * 4
     assert told["reached"]
@@ -204,8 +224,8 @@ def test_a_node_that_dies_under_load_fails_its_jobs_and_no_others(tmp_path: Path
     folder = tmp_path / "user"
     folder.mkdir()
     with Session(folder) as user:
-        process = user.start(*words, "--param", "command=sleep 15.25", "--json")
-        until("two ranks", lambda: len(matching(lambda line: line == ["sleep", "15.25"])) == 2)
+        process = user.start(*words, "--param", f"command=sleep {nap(15)}", "--json")
+        until("two ranks", lambda: len(asleep(nap(15))) == 2)
         text = next(folder.glob("results/*/journal.jsonl")).read_text()
         entries = [json.loads(line) for line in text.splitlines()]
         (mark,) = {each["data"]["mark"] for each in entries if "the node n2" in str(each)}

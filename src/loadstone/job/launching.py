@@ -92,7 +92,7 @@ def problem_of(task: JobTask, ranks: Sequence[RankRecord], code: int) -> str:
             how = f"ended by {signal_name(-failed.exit_code)}"
         return f"rank {failed.rank} on {failed.host}: {how}"
     if code:
-        return f"the launcher ended with exit code {code}: see err.txt"
+        return f"the launcher ended with exit code {code}: see err.txt and out.txt"
     if len(ranks) != task.ranks:
         return f"{len(ranks)} of {task.ranks} ranks told how they ended"
     return ""

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -30,12 +31,15 @@ from loadstone.job.task import JOB_FILE, JobTask, read_task, work_folder
 RANK, RANKS, OUTPUT = "LOADSTONE_RANK", "LOADSTONE_RANKS", "LOADSTONE_OUTPUT"
 """The application finds them in its environment: number, how many, and its folder on the desk."""
 
+_TASK = "SLURM_PROCID"
+_SERVED_BY_SRUN = "PMIX_RANK"
+"""PMIx of srun's tells no size."""
 _TOLD_BY = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMIX_RANK", "PMIX_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
     (RANK, RANKS),
-    ("SLURM_PROCID", "SLURM_NTASKS"),
+    (_TASK, "SLURM_NTASKS"),
 )
 """Of launchers, the innermost first: number of a rank, and how many there are."""
 _CANNOT_START = 127
@@ -43,12 +47,29 @@ _PR_SET_PDEATHSIG = 1
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def place(environment: Mapping[str, str]) -> tuple[int, int]:
-    """The number of this rank and the size of its world, as the launcher says; 0 of 1 without."""
+@dataclass(frozen=True)
+class Told:
+    """What the launcher tells a rank of its place."""
+
+    rank: int = 0
+    ranks: int = 1
+    """That it started."""
+    world: int = 1
+    """Ranks that find each other by MPI."""
+
+
+def place(environment: Mapping[str, str]) -> Told:
+    """The place of this rank; alone without a launcher.
+
+    srun numbers its tasks whether or not it serves a protocol by which an MPI library would find
+    the others: without one (`--mpi=none`) each is a world of its own.
+    """
     for rank, size in _TOLD_BY:
         if environment.get(rank, "").isdigit() and environment.get(size, "").isdigit():
-            return int(environment[rank]), int(environment[size])
-    return 0, 1
+            ranks = int(environment[size])
+            alone = rank == _TASK and _SERVED_BY_SRUN not in environment
+            return Told(int(environment[rank]), ranks, 1 if alone else ranks)
+    return Told()
 
 
 def run_rank(desk: Path) -> int:
@@ -61,24 +82,23 @@ def run_rank(desk: Path) -> int:
         The exit code of the application; 128 and the signal that ended it; 127: it did not start.
     """
     task = read_task(desk / JOB_FILE)
-    rank, world = place(os.environ)
-    run = _Run(task, desk, rank, world)
+    told = place(os.environ)
+    run = _Run(task, desk, told)
     record = run.record()
     folder = desk / RANKS_FOLDER
     folder.mkdir(exist_ok=True)
     # Ranks that all take themselves for the first one must not write over each other.
-    write_record(folder / f"{rank}-{record.host}-{record.pid}.json", record)
+    write_record(folder / f"{told.rank}-{record.host}-{record.pid}.json", record)
     return record.exit_code if record.exit_code >= 0 else 128 - record.exit_code
 
 
 class _Run:
     """One application, from its start to its end."""
 
-    def __init__(self, task: JobTask, desk: Path, rank: int, world: int) -> None:
+    def __init__(self, task: JobTask, desk: Path, told: Told) -> None:
         self._task = task
         self._desk = desk
-        self._rank = rank
-        self._world = world
+        self._told = told
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._child: int | None = None
         self._signalled: int | None = None
@@ -103,10 +123,10 @@ class _Run:
             else:
                 run_s, code, used = self._await(process, samples, began_s)
         return RankRecord(
-            rank=self._rank,
+            rank=self._told.rank,
             host=socket.gethostname(),
             cpus=allowed_cpus(),
-            world=self._world,
+            world=self._told.world,
             pid=os.getpid(),
             boot_id=boot_id(),
             began_epoch_s=began_epoch_s,
@@ -160,8 +180,8 @@ class _Run:
 
     def _environment(self) -> dict[str, str]:
         told = {
-            RANK: str(self._rank),
-            RANKS: str(self._world),
+            RANK: str(self._told.rank),
+            RANKS: str(self._told.ranks),
             OUTPUT: str(self._desk / OUTPUT_FOLDER),
         }
         return {**os.environ, **self._task.environment, **told}

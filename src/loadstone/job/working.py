@@ -47,7 +47,7 @@ def prepare(task: JobTask, desk: Path) -> bool:
     work, token = work_folder(task, desk), token_of(desk)
     beside = work.with_name(f".{task.name}.{socket.gethostname()}.{os.getpid()}")
     try:
-        beside.mkdir(parents=True)
+        beside.mkdir()  # the scratch of a run that is over is not made again
         (beside / MARK).write_text(token, encoding="utf-8")
         try:
             # It fails where there is a folder with files, and that has a mark at least.

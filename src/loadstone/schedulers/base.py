@@ -39,6 +39,11 @@ OVER: frozenset[State] = frozenset({"ended", "failed", "cancelled", "timed-out",
 Launch = Literal["mpi", "plain"]
 """How the ranks of a job are started: as one MPI world, or as processes without each other."""
 
+MPIRUN = "mpirun"
+LAUNCHERS = r"^(mpirun|srun(:[A-Za-z0-9_]+)?)$"
+"""What may start the ranks of an MPI world under Slurm."""
+YIELD_WHEN_IDLE = "mpi_yield_when_idle"
+"""Open MPI's parameter by which ranks that wait give way."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,99}")
 
 
@@ -83,6 +88,12 @@ class SchedulerSpec(Spec):
     )
     time_limit_s: int = Field(
         default=3600, ge=1, description="Seconds that a job may run, unless its request says so."
+    )
+    launcher: str = Field(
+        default=MPIRUN,
+        pattern=LAUNCHERS,
+        description="Of `slurm`: what starts the ranks of an MPI world: `mpirun`, `srun` (with the "
+        "site's type of MPI), or `srun:TYPE`.",
     )
     state: str = Field(default="", description="Of `plain`: the folder that holds its queue.")
     slots: int = Field(default=1, ge=1, description="Of `plain`: ranks that run at a time.")
@@ -285,8 +296,8 @@ def mpirun(request: Request, spec: SchedulerSpec, *, root: bool) -> list[str]:
         spec: Says whether ranks that wait give way.
         root: The job runs as root, which mpirun refuses unless told.
     """
-    words = ["mpirun", "-np", str(request.ranks), "--map-by", f"ppr:{request.per_node}:node"]
+    words = [MPIRUN, "-np", str(request.ranks), "--map-by", f"ppr:{request.per_node}:node"]
     words += ["--bind-to", "none", "--oversubscribe"]
     if spec.yield_when_idle:
-        words += ["--mca", "mpi_yield_when_idle", "1"]
+        words += ["--mca", YIELD_WHEN_IDLE, "1"]
     return [*words, "--allow-run-as-root"] if root else words

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pwd import getpwuid
 
+from loadstone.counting import how_many
 from loadstone.schedulers import gridengine_output
 from loadstone.schedulers.base import (
     Accounted,
@@ -180,6 +181,20 @@ class GridEngine(Scheduler):
         """Commands of Grid Engine that are not here."""
         return [each for each in COMMANDS if self._commands.find(each) is None]
 
+    def check_known(self) -> None:
+        """Asks for the project and the parallel environments that the spec names.
+
+        Raises:
+            SchedulerError: If Grid Engine does not answer, or knows one of them not.
+        """
+        spec = self.spec
+        if spec.account:
+            form = "gridengine://QUEUE?project=NAME"
+            self._look_up("project", "-sprj", spec.account, f"qconf -sprjl shows all: {form}")
+        for placement, name in spec.parallel_environments.items():
+            form = f"gridengine://QUEUE?{placement}=NAME"
+            self._look_up("parallel environment", "-sp", name, f"qconf -spl shows all: {form}")
+
     def environments(self) -> dict[str, str]:
         """Parallel environments that place a whole number of ranks on each node.
 
@@ -207,6 +222,12 @@ class GridEngine(Scheduler):
         return found
 
     # -- inside --------------------------------------------------------------------------------
+    def _look_up(self, what: str, option: str, name: str, advice: str) -> None:
+        """Raises a SchedulerError with what qconf says if it does not know it."""
+        said = self._commands.run(["qconf", option, name])
+        if said.code != 0:
+            raise SchedulerError(f"{what} {name}: qconf says: {said.words()}", advice=advice)
+
     def _options(self, request: Request) -> list[str]:
         """Whatever a person's own `.sge_request` may say otherwise is given."""
         spec, folder = self.spec, request.folder
@@ -232,7 +253,8 @@ class GridEngine(Scheduler):
         if found is None:
             raise SubmissionError(
                 f"job {request.name}: no parallel environment is known that places "
-                f"{request.per_node} ranks on each of {request.nodes} nodes",
+                f"{how_many(request.per_node, 'rank')} on each of "
+                f"{how_many(request.nodes, 'node')}",
                 doubtful=False,
                 advice=f"name one: gridengine://QUEUE?{request.placement}=NAME",
             )

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from loadstone.counting import how_many
 from loadstone.errors import WrongInputError
 from loadstone.job.record import read_object, write_json
 from loadstone.job.system import end_session, is_alive, session_members
@@ -120,13 +121,17 @@ class Plain(Scheduler):
             return mpirun(request, self.spec, root=os.geteuid() == 0)
         return [sys.executable, "-m", "loadstone.job.spawn", str(request.ranks)]
 
+    def accounting_missing(self) -> str:
+        """Nobody keeps accounts of processes."""
+        return f"{self.title} have none"
+
     def removed(self) -> list[str]:
         """Names of variables that a job does not get: it may be started within another job."""
         return self._commands.removed
 
     def version(self) -> str:
         """What it is."""
-        return f"{self.title}, {self.spec.slots} slots"
+        return f"{self.title}, {how_many(self.spec.slots, 'slot')}"
 
     # -- inside --------------------------------------------------------------------------------
     def _folder(self, name: str) -> Path:
@@ -141,7 +146,7 @@ class Plain(Scheduler):
             )
         if request.ranks > self.spec.slots:
             raise SubmissionError(
-                f"job {request.name} asks for {request.ranks} slots, and there are "
+                f"job {request.name} asks for {how_many(request.ranks, 'slot')}, and there are "
                 f"{self.spec.slots}",
                 doubtful=False,
                 advice="give fewer ranks, or more slots: target.slots",

@@ -6,8 +6,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
+from loadstone.errors import WrongInputError
 from loadstone.schedulers import slurm_output
 from loadstone.schedulers.base import (
+    MPIRUN,
+    YIELD_WHEN_IDLE,
     Accounted,
     JobState,
     Launch,
@@ -30,6 +33,9 @@ PACKAGE = "slurm-client"
 _REMEMBERED = "now-2days"
 """Jobs that began earlier are not looked for in the accounting: no trial takes so long."""
 
+_SRUN = "srun"
+_NO_MPI = "none"
+_NO_ACCOUNTING = re.compile("accounting storage is disabled", re.IGNORECASE)
 _REFUSED = re.compile(r"Batch job submission failed: (.*)")
 _UNSURE = re.compile(
     r"timed out|timeout|unable to contact|connect|communication|zero bytes|unexpected message"
@@ -37,6 +43,7 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 """In what sbatch says of its failure: the controller may have taken the job all the same."""
+_FULL = re.compile("temporarily unable to accept job, sleeping and retrying", re.IGNORECASE)
 _GONE = re.compile(r"already complet|invalid job id", re.IGNORECASE)
 """What scancel says of a job that is over."""
 
@@ -67,7 +74,17 @@ class Slurm(Scheduler):
     def submit(self, request: Request) -> str:
         """Submits a job that is not requeued, whatever the site's default is."""
         words = ["sbatch", *self._options(request), str(request.script)]
-        return self._commands.submit(request, words, slurm_output.submitted, _refusal)
+        try:
+            return self._commands.submit(request, words, slurm_output.submitted, _refusal)
+        except SubmissionError as error:
+            if _FULL.search(error.message):  # sbatch was refused, and would have tried again
+                raise SubmissionError(
+                    f"Slurm refused job {request.name}: its queue was full for "
+                    f"{self.spec.call_timeout_s:g} s (Slurm temporarily unable to accept job)",
+                    doubtful=False,
+                    advice="ask for fewer jobs, or wait until there is room",
+                ) from error
+            raise
 
     def jobs(self, prefix: str) -> Mapping[str, JobState]:
         """Those that ended stay known for the controller's MinJobAge, five minutes by default."""
@@ -94,12 +111,14 @@ class Slurm(Scheduler):
 
     def accounting(self, prefix: str) -> Mapping[str, Accounted]:
         """What slurmdbd has of the last two days, by sacct."""
-        if self.accounting_missing():
+        if self._commands.find("sacct") is None:
             return {}
-        text = self._sacct(",".join(slurm_output.ACCOUNT_FIELDS), _REMEMBERED)
-        if text.code != 0:
-            raise SchedulerError(f"sacct failed: {text.words()}")
-        found = slurm_output.accounts(text.out)
+        said = self._sacct(",".join(slurm_output.ACCOUNT_FIELDS), _REMEMBERED)
+        if said.code != 0 and _NO_ACCOUNTING.search(said.err):
+            return {}
+        if said.code != 0:
+            raise SchedulerError(f"sacct failed: {said.words()}")
+        found = slurm_output.accounts(said.out)
         return {name: job for name, job in found.items() if name.startswith(prefix)}
 
     def accounting_missing(self) -> str:
@@ -110,14 +129,39 @@ class Slurm(Scheduler):
         return "" if said.code == 0 else f"sacct says: {said.words()}"
 
     def launcher(self, request: Request, how: Launch) -> list[str]:
-        """Open MPI's mpirun, which follows the allocation; srun for ranks that are no MPI."""
-        if how == "mpi":
+        """Open MPI's mpirun, which follows the allocation, or srun with a type of MPI.
+
+        Ranks that are no MPI are started by srun, each by itself.
+        """
+        if how == "mpi" and self.spec.launcher == MPIRUN:
             return mpirun(request, self.spec, root=os.geteuid() == 0)
-        if request.ranks == 1:
-            return []
-        words = ["srun", f"--nodes={request.nodes}", f"--ntasks={request.ranks}"]
-        words += [f"--ntasks-per-node={request.per_node}", "--cpus-per-task=1", "--overlap"]
-        return [*words, "--mpi=none", "--cpu-bind=none", "--wait=0", "--kill-on-bad-exit=0"]
+        if how == "mpi":
+            # The ranks of a world wait for one that has failed.
+            words = _srun(request, _type_of_mpi(self.spec), kill_on_bad_exit=True)
+            idle = [f"OMPI_MCA_{YIELD_WHEN_IDLE}=1"] if self.spec.yield_when_idle else []
+            return [*words, *(["env", *idle] if idle else [])]
+        return [] if request.ranks == 1 else _srun(request, _NO_MPI, kill_on_bad_exit=False)
+
+    def check_launcher(self) -> None:
+        """Looks whether srun knows the type of MPI that the spec names; no controller is asked.
+
+        Raises:
+            WrongInputError: If it does not.
+            SchedulerError: If there is no srun here, or it does not answer.
+        """
+        wanted = _type_of_mpi(self.spec)
+        if self.spec.launcher == MPIRUN or not wanted:
+            return
+        said = self._commands.run([_SRUN, "--mpi=list"])
+        known = slurm_output.types_of_mpi(said.out + said.err)
+        if not known:
+            raise SchedulerError(f"srun --mpi=list tells no type of MPI: {said.words()}")
+        if wanted not in known:
+            raise WrongInputError(
+                f"target.launcher is {self.spec.launcher}, and this Slurm has no {wanted}",
+                advice="write one that it has: mpirun, "
+                + ", ".join(f"{_SRUN}:{each}" for each in known),
+            )
 
     def removed(self) -> list[str]:
         """Names of variables such as SLURM_CPU_BIND, SBATCH_TIMELIMIT, SQUEUE_FORMAT."""
@@ -149,6 +193,18 @@ class Slurm(Scheduler):
         words = ["sacct", "--noheader", "--parsable2", f"--user={os.getuid()}"]
         words += [f"--starttime={since}", "--endtime=now", f"--format={fields}"]
         return self._commands.run(words, TZ="UTC")
+
+
+def _type_of_mpi(spec: SchedulerSpec) -> str:
+    """Empty: the site's default."""
+    return spec.launcher.partition(":")[2]
+
+
+def _srun(request: Request, mpi: str, *, kill_on_bad_exit: bool) -> list[str]:
+    words = [_SRUN, f"--nodes={request.nodes}", f"--ntasks={request.ranks}"]
+    words += [f"--ntasks-per-node={request.per_node}", "--cpus-per-task=1", "--overlap"]
+    words += [f"--mpi={mpi}"] if mpi else []
+    return [*words, "--cpu-bind=none", "--wait=0", f"--kill-on-bad-exit={int(kill_on_bad_exit)}"]
 
 
 def _refusal(request: Request, said: Said) -> SubmissionError:

@@ -68,6 +68,7 @@ _UNDER_WAY: frozenset[State] = frozenset({"waiting", "running"})
 _UP = frozenset({"idle", "mixed", "allocated", "completing", "planned"})
 _LETTERS = re.compile(r"[a-z]+")
 _SUBMITTED = re.compile(r"(?:Submitted batch job )?(\d+)(?:;\S+| on cluster \S+)?")
+_TYPE_OF_MPI = re.compile(r"[a-z][a-z0-9_]*")
 _MEMORY_MIB = {"": 1 / 2**20, "K": 1 / 2**10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
@@ -180,6 +181,14 @@ def _is_up(state: str) -> bool:
     """`idle*` does not answer, `idle~` is switched off, `idle-` is promised to another job."""
     word = _LETTERS.match(state)
     return word is not None and word[0] in _UP and "*" not in state
+
+
+def types_of_mpi(text: str) -> list[str]:
+    """The types that `srun --mpi=list` tells, sorted; some versions put `srun: ` before each."""
+    lines = [line.strip().removeprefix("srun: ") for line in text.splitlines()]
+    versions = [line.partition(":")[2].split(",") for line in lines if "versions available" in line]
+    words = [*lines, *(word.strip() for line in versions for word in line)]
+    return sorted({word for word in words if _TYPE_OF_MPI.fullmatch(word)})
 
 
 def hosts(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from loadstone.counting import how_many
 from loadstone.errors import LoadstoneError, TargetError, WrongInputError
 from loadstone.journal import Entry, undoes
 from loadstone.placements import tree
@@ -27,6 +28,8 @@ from loadstone.targets.capabilities import JOBS
 _UNDO = "cluster-jobs"
 _GONE_S = 60.0
 """So long cancelled jobs may take to be gone."""
+_AGAIN_CALL_S = 10.0
+"""So long a scheduler may take that has not answered before, when jobs were to be cancelled."""
 _ENDING_S = 2.0
 """So long jobs that run may take to end by themselves: they have told their results before."""
 _LOOK_S = 0.2
@@ -99,6 +102,8 @@ class Cluster(Target, ABC):
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
         super().__init__(spec, context)
         self._announced: dict[str, Entry] = {}
+        self._unended: set[str] = set()
+        """Prefixes of jobs that could not be ended at the first try."""
         self._desks: dict[Path, tuple[Path, Entry]] = {}
         """Folder of a trial: its desk, where that is elsewhere."""
         self.data_key = ""
@@ -107,8 +112,13 @@ class Cluster(Target, ABC):
     # -- what a subclass says ------------------------------------------------------------------
     @classmethod
     def planned_nodes(cls, spec: TargetSpec) -> Sequence[NodeInfo] | None:
-        """The nodes that it will have; None where that is not known before it is open."""
+        """The nodes that it will have; None where Loadstone does not make them."""
         return None
+
+    @classmethod
+    def present_nodes(cls, spec: TargetSpec) -> Sequence[NodeInfo] | None:
+        """The nodes that can take a job, before it is open; None where nobody tells."""
+        return cls.planned_nodes(spec)
 
     @abstractmethod
     def scheduler_spec(self) -> SchedulerSpec:
@@ -191,7 +201,13 @@ class Cluster(Target, ABC):
         entry = self._announced.get(prefix)
         if entry is None:
             return
-        self.context.journal.undo(entry)
+        try:
+            _cancel_all(_scheduler_told(entry.data, again=prefix in self._unended), prefix)
+        except LoadstoneError as error:
+            self._unended.add(prefix)
+            self.context.journal.leave(entry, error)
+            raise
+        self.context.journal.undone(entry)
         del self._announced[prefix]
 
     def forget_all(self) -> None:
@@ -266,8 +282,11 @@ class Cluster(Target, ABC):
         ]
 
     def close(self) -> None:
-        """Ends what is left of all jobs."""
-        self.forget_all()
+        """Ends what is left of all jobs; what they have told is kept in any case."""
+        try:
+            self.forget_all()
+        finally:
+            self._clear_desks()
 
     def check_ready(self) -> None:
         """Asks the scheduler for its nodes.
@@ -302,39 +321,55 @@ def cancel_announced(data: Mapping[str, Any]) -> None:
         data: Of the journal's entry: the scheduler's spec, and the prefix.
 
     Raises:
-        TargetError: If they do not end in time, or the scheduler does not answer.
+        TargetError: If they do not end in time, or the scheduler does not answer for as long as a
+            call may take.
     """
-    scheduler = scheduler_of(SchedulerSpec.model_validate(data["scheduler"]))
-    prefix = str(data["prefix"])
-    _let_end(scheduler, prefix)
-    deadline = time.monotonic() + _GONE_S
+    _cancel_all(_scheduler_told(data), str(data["prefix"]))
+
+
+def _scheduler_told(data: Mapping[str, Any], *, again: bool = False) -> Scheduler:
+    """The scheduler of a journal's entry; one that did not answer before is given less time."""
+    spec = SchedulerSpec.model_validate(data["scheduler"])
+    if again:
+        call_s = min(spec.call_timeout_s, _AGAIN_CALL_S)
+        spec = spec.model_copy(update={"call_timeout_s": call_s})
+    return scheduler_of(spec)
+
+
+def _cancel_all(scheduler: Scheduler, prefix: str) -> None:
+    """As `cancel_announced`."""
+    began_s = heard_s = time.monotonic()
     while True:
         try:
-            left = scheduler.cancel_all(prefix)
-            if not left:
-                return
-            problem = f"{len(left)} jobs {prefix}* do not end within {_GONE_S:g} s"
+            left = _cancel_left(scheduler, prefix, began_s)
         except LoadstoneError as error:
             problem = f"jobs {prefix}* could not be cancelled: {error.message}"
-        if time.monotonic() > deadline:
+            is_late = time.monotonic() - heard_s >= scheduler.spec.call_timeout_s
+        else:
+            if not left:
+                return
+            heard_s = time.monotonic()
+            problem = f"{how_many(left, 'job')} {prefix}* did not end within {_GONE_S:g} s"
+            is_late = heard_s - began_s > _GONE_S
+        if is_late:
             raise TargetError(
                 problem,
-                advice="cancel them by hand, or bring the scheduler back: loadstone recover",
+                advice="once the scheduler answers: loadstone recover; or cancel them by hand",
             )
         time.sleep(_LOOK_S)
 
 
-def _let_end(scheduler: Scheduler, prefix: str) -> None:
-    """Waits a moment for jobs that are about to exit: a cancelled one looks as if it had failed."""
-    until_s = time.monotonic() + _ENDING_S
-    while time.monotonic() < until_s:
-        try:
-            left = [job for job in scheduler.jobs(prefix).values() if not job.over]
-        except LoadstoneError:  # cancelling tells it
-            return
-        if not left or any(job.state != "running" for job in left):
-            return
-        time.sleep(_LOOK_S)
+def _cancel_left(scheduler: Scheduler, prefix: str, began_s: float) -> int:
+    """Cancels jobs once; returns how many were left.
+
+    At first those that run are given a moment: they are about to exit, and a cancelled job looks as
+    if it had failed.
+    """
+    if time.monotonic() - began_s < _ENDING_S:
+        left = [job for job in scheduler.jobs(prefix).values() if not job.over]
+        if left and all(job.state == "running" for job in left):
+            return len(left)
+    return len(scheduler.cancel_all(prefix))
 
 
 def _number(level: Level) -> float | None:

@@ -263,11 +263,9 @@ class Course:
         return BROKEN_OFF if self._common.stopping.is_set() else LOAD_OVER
 
     def _blame(self, otherwise: str) -> str:
-        """The scheduler's own word and reason."""
-        state, reason = self._known.state, self._known.reason
-        if not reason or reason.lower() == "none":
-            return f"{state}: {otherwise}"
-        return f"{state}: {reason}"
+        """The scheduler's own reason; wherever it is told, the state stands beside it."""
+        reason = self._known.reason
+        return otherwise if not reason or reason.lower() == "none" else reason
 
     def _cancel(self) -> None:
         """Asks for it once; if nobody answers, the lab cancels by the prefix."""

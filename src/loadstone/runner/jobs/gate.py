@@ -16,7 +16,14 @@ _SPARE_S = 60.0
 class GateKeeper:
     """Opens the gate once, for good. Its methods may be called by any thread."""
 
-    def __init__(self, desk: Path, jobs: int, timeout_s: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        desk: Path,
+        jobs: int,
+        timeout_s: float,
+        clock: Callable[[], float],
+        submission_s: float = 0.0,
+    ) -> None:
         """The gate is shut.
 
         Args:
@@ -24,11 +31,13 @@ class GateKeeper:
             jobs: That are waited for.
             timeout_s: After the last submission; then it opens for those that are there.
             clock: Seconds.
+            submission_s: Seconds that each submission may take.
         """
         self._file = desk / GATE_FILE
         self._awaited = set(range(jobs))
         self._unsubmitted = set(range(jobs))
         self._timeout_s = timeout_s
+        self._submissions_s = jobs * submission_s
         self._clock = clock
         self._lock = threading.Lock()
         self._last_s: float | None = None
@@ -37,7 +46,8 @@ class GateKeeper:
     @property
     def told(self) -> Gate:
         """What jobs are told of it."""
-        return Gate(file=str(self._file), timeout_s=2 * self._timeout_s + _SPARE_S)
+        longest_s = self._submissions_s + 2 * self._timeout_s + _SPARE_S
+        return Gate(file=str(self._file), timeout_s=longest_s)
 
     @property
     def opened_s(self) -> float | None:

@@ -53,7 +53,8 @@ class Load:
             return to_s(clock.now_ns())
 
         watch = Watch(scheduler, parameters.prefix, parameters.poll_s, now_s)
-        keeper = GateKeeper(parameters.folder, users, parameters.gate_timeout_s, now_s)
+        call_s = parameters.scheduler.call_timeout_s
+        keeper = GateKeeper(parameters.folder, users, parameters.gate_timeout_s, now_s, call_s)
         self.common = Common(parameters, scheduler, watch, clock, keeper if gated else None)
         self.submitter = Submitter(scheduler, parameters, watch)
         self._time = TrialTime(clock, boot_id())

@@ -68,6 +68,7 @@ class Submitter:
         """
         with self._turn:
             name, _, folder = self._named(planned, suffix)
+            self._refuse_unheard(name)
             number, self._submitted = self._submitted, self._submitted + 1
             try:
                 request = self._request(planned, name, folder)
@@ -82,6 +83,16 @@ class Submitter:
         return Submitted(*self._named(planned, suffix), "")
 
     # -- inside --------------------------------------------------------------------------------
+    def _refuse_unheard(self, name: str) -> None:
+        """Each job would take the time of a call that nobody answers."""
+        if self._watch.silent_s() > self._parameters.patience_s:
+            why = self._watch.view.problem or "it does not answer"
+            raise FailureError(
+                SUBMISSION,
+                f"job {name} was not sent: the scheduler has not answered for "
+                f"{self._parameters.patience_s:g} s: {why}",
+            )
+
     def _named(self, planned: PlannedJob, suffix: str) -> tuple[str, PlannedJob, Path]:
         name = f"{self._parameters.prefix}{suffix}"
         return name, planned, self._parameters.folder / name
@@ -146,14 +157,15 @@ class Submitter:
     def _found(self, request: Request) -> str | None:
         """The id of a job that may have been taken; empty where only the job itself tells."""
         self._watch.start()
-        until_s = time.monotonic() + self._parameters.patience_s
+        patience_s = self._parameters.patience_s
+        until_s = time.monotonic() + patience_s
         view = self._watch.view
         while True:
             if (job := view.jobs.get(request.name)) is not None:
                 return job.id
             if (request.folder / ARRIVED_FILE).exists():
                 return ""
-            left_s = until_s - time.monotonic()
+            left_s = min(until_s - time.monotonic(), patience_s - self._watch.silent_s())
             if left_s <= 0:
                 return None
             view = self._watch.await_look(view.number, min(left_s, 1.0))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from loadstone.errors import LoadstoneError
 from loadstone.runner.clock import Clock
-from loadstone.runner.jobs.course import LOAD_OVER
+from loadstone.runner.jobs.course import CANCELLED, LOAD_OVER
 from loadstone.runner.jobs.load import Load, Ran
 from loadstone.runner.jobs.parameters import PlannedJob, read_parameters
 from loadstone.runner.plan import Open, Plan, RefusalError
@@ -74,12 +74,14 @@ class Jobs(Workload):
         self._takes_arrivals = isinstance(self._plan.phases[phase].load, Open)
 
     def gauges(self) -> Mapping[str, float]:
-        """Jobs that are under way, and of these, those that run as the scheduler says."""
+        """Jobs that are under way, and of these, those that run as the scheduler says, and not."""
         jobs = self._load.common.watch.view.jobs.values()
-        running = [job for job in jobs if job.state == "running"]
+        running = sum(job.state == "running" for job in jobs)
+        in_flight = self._load.in_flight
         return {
-            "jobs_in_flight": float(self._load.in_flight),
-            "jobs_running": float(len(running)),
+            "jobs_in_flight": float(in_flight),
+            "jobs_running": float(running),
+            "jobs_waiting": float(max(0, in_flight - running)),
         }
 
     def facts(self) -> Mapping[str, float]:
@@ -195,5 +197,9 @@ class ArrivalSession(_Telling):
             return EXHAUSTED
         planned, suffix = self._next
         self._next = self._load.next_arrival()
-        ran = self._told(self._load.run_arrival(planned, suffix, self._user))
+        ran = self._load.run_arrival(planned, suffix, self._user)
+        if ran.end.state == CANCELLED and self._load.common.stopping.is_set():
+            self._events.append(ran.event)
+            return IDLE  # it was under way at the end of the load
+        self._told(ran)
         return Outcome(Ending.DONE, until_ns=None if ran.span_ns is None else ran.span_ns[1])

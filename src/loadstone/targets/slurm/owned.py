@@ -26,6 +26,12 @@ from loadstone.targets.slurm import daemons
 from loadstone.targets.slurm.accounting import AccountingDatabase
 from loadstone.targets.slurm.configuration import PARTITION, Configuration, ConfiguredNode
 from loadstone.targets.slurm.daemons import Daemons
+from loadstone.targets.slurm.launcher import (
+    LAUNCHER,
+    LAUNCHER_SETTING,
+    check_launcher_here,
+    launcher_of,
+)
 from loadstone.targets.slurm.remote import SlurmAtAddress
 
 _ACCOUNTING = "accounting"
@@ -51,6 +57,14 @@ class Slurm(OwnedCluster):
             "who keeps accounts of jobs", "none", levels=("none", _SLURMDBD)
         ),
         NODE_TIMEOUT: NODE_TIMEOUT_SETTING,
+        LAUNCHER: LAUNCHER_SETTING,
+    }
+    explained_facts: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **OwnedCluster.explained_facts,
+        **{
+            name: (*OwnedCluster.explained_facts.get(name, ()), "slurm_conf")
+            for name in ("nodes", "slots", _ACCOUNTING, NODE_TIMEOUT)
+        },
     }
 
     def __init__(self, spec: TargetSpec, context: TargetContext) -> None:
@@ -62,6 +76,13 @@ class Slurm(OwnedCluster):
     def for_spec(cls, spec: TargetSpec) -> type[Target]:
         """Another at an address."""
         return SlurmAtAddress if at_address(spec) else cls
+
+    @classmethod
+    def describe(cls, spec: TargetSpec) -> dict[str, str]:
+        """As of any cluster made here; srun must know the type of MPI that is asked for."""
+        found = super().describe(spec)
+        check_launcher_here(launcher_of(spec.with_only(cls._sound(spec))))
+        return found
 
     @classmethod
     def missing(cls, spec: TargetSpec) -> str | None:
@@ -114,6 +135,7 @@ class Slurm(OwnedCluster):
             environment={"SLURM_CONF": str(self._configuration().file), **_OF_JOBS},
             wrap=self.nodes.head.enter(),
             partition=PARTITION,
+            launcher=launcher_of(self.spec),
             yield_when_idle=bool(self.functional_only()),
         )
 
@@ -126,7 +148,11 @@ class Slurm(OwnedCluster):
         """
         found = super().restore(key, spec)
         asked = {name: level for name, level in spec.settings.items() if name in _SHOWN}
-        return found + [_same(name, level, self._in_force(name)) for name, level in asked.items()]
+        found += [_same(name, level, self._in_force(name)) for name, level in asked.items()]
+        if LAUNCHER in spec.settings:
+            level = spec.settings[LAUNCHER]
+            found.append(_same(LAUNCHER, level, self.scheduler_spec().launcher))
+        return found
 
     def inventory(self) -> dict[str, Any]:
         """Its configuration, too."""
