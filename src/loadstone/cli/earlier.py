@@ -16,12 +16,12 @@ _LOAD = "load"
 _ONCE = frozenset({_LOAD, "load the data"})
 """What is no cost of each trial beside its load."""
 _MOST = 50
-"""Of the latest experiments so many are looked at."""
+"""Of the latest experiments, and of the trials of one, so many are looked at."""
 
 
 @dataclass(frozen=True)
 class Around:
-    """What a trial took beside its load, and where that was read."""
+    """What a trial took beside its load, on average, and where that was read."""
 
     experiment: str
     steps: list[StepTime]
@@ -35,7 +35,7 @@ class Around:
 
 
 def around_earlier(experiment: Experiment, results: Path) -> Around | None:
-    """The latest trial of the same workload on the same data and server; None if there is none.
+    """Of the latest trials of the same workload on the same data and server; None without any.
 
     Args:
         experiment: That is planned.
@@ -64,9 +64,16 @@ def _data(experiment: Experiment) -> tuple[object, ...]:
 
 
 def _took(folder: Path) -> list[StepTime]:
-    """Of the last trial that ran to its end."""
-    for path in sorted(folder.glob(f"*/{RESULT_FILE}"), reverse=True):
+    """Of the trials that ran to their end, each step on average: some have steps that others lack.
+
+    A cluster is made anew only where a trial has other settings than the one before it.
+    """
+    found = []
+    for path in sorted(folder.glob(f"*/{RESULT_FILE}"), reverse=True)[:_MOST]:
         result = read_result(path.parent)
         if result.took and result.status in (Status.VALID, Status.DISTURBED, Status.INVALID):
-            return result.took
-    return []
+            found.append(result.took)
+    sums: dict[str, float] = {}
+    for step in (step for took in reversed(found) for step in took):
+        sums[step.name] = sums.get(step.name, 0.0) + step.seconds
+    return [StepTime(name=name, seconds=sum_s / len(found)) for name, sum_s in sums.items()]

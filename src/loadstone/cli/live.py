@@ -20,6 +20,9 @@ class LoadState:
 
     def __init__(self, workload: AnyWorkload | None = None) -> None:
         self._flow = workload.charts().flow if workload else None
+        self._words = workload.charts().live if workload else {}
+        self._gauges: Mapping[str, float] = {}
+        self.ended = 0
         self.unit = workload.search.rate_unit if workload and self._flow else "operations/s"
         self.backlog = 0.0
         self.lost = 0
@@ -58,6 +61,7 @@ class LoadState:
         self.errors += sum(sum(each.get("errors", {}).values()) for each in operations)
         self.retries += sum(sum(each.get("retries", {}).values()) for each in operations)
         self.dropped += tick.get("dropped", 0)
+        self.ended += sum(each.get("count", 0) for each in operations)
         if self._flow is not None:
             self.lost += counters.get(self._flow.lost, 0)
         length_s = tick["to_s"] - tick["from_s"]
@@ -69,6 +73,7 @@ class LoadState:
             done = counters.get(self._flow.stored, 0)
             self.backlog = tick.get("gauges", {}).get(self._flow.backlog, 0.0)
         self.rate_per_s = done / length_s
+        self._gauges = tick.get("gauges", {})
         self.users, self.queued = tick.get("users", 0), tick.get("queued", 0)
         self.p95_ms = _p95_ms([each["response"] for each in operations if each.get("response")])
 
@@ -118,6 +123,12 @@ class LoadState:
             ("dropped", self.dropped),
             ("users", self.users),
         )
+        if self._words:
+            shown = [
+                f"{word} {self._gauges.get(name, 0):,.0f}" for name, word in self._words.items()
+            ]
+            more = [f"{name} {value:,.0f}" for name, value in counted[3:5] if value]
+            return [*shown, f"ended {self.ended:,}", f"errors {self.errors}", *more]
         return [
             f"{self.rate_per_s:,.0f} {self.unit}",
             *([] if self.p95_ms is None else [f"p95 {_latency(self.p95_ms)}"]),

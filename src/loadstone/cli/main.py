@@ -20,7 +20,7 @@ from traceback import format_exception
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from loadstone import __version__
 from loadstone.cli.console import UnwritableError, say_error, writing
@@ -221,10 +221,24 @@ class WrongOptionError(LoadstoneError):
     def __init__(self, error: CycloptsError, arguments: Sequence[str]) -> None:
         chain = " ".join(error.command_chain or ())
         command = f"loadstone {chain}".strip()
-        text = _without_words(" ".join(str(error).split()), arguments)
-        super().__init__(
-            text[:1].lower() + text[1:], advice=f"{command} --help shows what it takes"
-        )
+        advice = f"{command} --help shows what it takes"
+        if isinstance(error, UnusedCliTokensError):
+            text = _left_over(command, error.unused_tokens or (), arguments)
+            advice = f"put a value that has blanks in quotes, and commas between levels; {advice}"
+        else:
+            text = _without_words(" ".join(str(error).split()), arguments)
+        super().__init__(text[:1].lower() + text[1:], advice=advice)
+
+
+def _left_over(command: str, tokens: Sequence[str], arguments: Sequence[str]) -> str:
+    """That words are left over, by their places where these are sure: none of them is quoted."""
+    places = [number for number, word in enumerate(arguments, start=1) if word in tokens]
+    found = ", ".join(map(str, places)) if len(places) == len(tokens) else ""
+    if len(tokens) == 1:
+        which = f"word {found} is left over" if found else "a word is left over"
+    else:
+        which = f"words {found} are left over" if found else f"{len(tokens)} words are left over"
+    return f"{which}: {command} takes fewer words"
 
 
 def _internal(error: Exception) -> LoadstoneError:

@@ -180,7 +180,9 @@ def level_lines(result: TrialResult) -> str:
     said = []
     for each in result.levels:
         first = first_reason(each)
-        verdict = "holds" if first is None else f"does not hold: {reason_text(first)}"
+        several = each.level != 1 and "/" not in each.unit
+        holds, fails = ("hold", "do not hold") if several else ("holds", "does not hold")
+        verdict = holds if first is None else f"{fails}: {reason_text(first)}"
         said.append(f"{amount(each.level, each.unit)} {verdict}")
     return f"{result.trial}  {'; '.join(said)}"
 

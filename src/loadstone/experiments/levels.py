@@ -101,6 +101,7 @@ def judge_of(outcome: TrialOutcome) -> Judge:
         judged=charts.judged,
         flow=charts.flow,
         is_open=plan.profile.load == "open" and charts.flow is None,
+        queue=charts.queue,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from loadstone.errors import LoadstoneError
@@ -257,8 +258,15 @@ class TrialOutcome:
             after=self.counters_after,
             loaded=self.start.fingerprint if self.start else found.loaded,
             folder=self.folder,
+            kept=self._kept,
             data=self.restored.data if self.restored else {},
         )
+
+    @cached_property
+    def _kept(self) -> object:
+        """What the load left, which is read once."""
+        told = [event for event in self.load.log.events if event.kind == "workload"]
+        return self.workload.recall(self.folder, told)
 
     def measured_phases(self, whole: Measured | None) -> list[Measured]:
         """What each measured phase gave, in order.

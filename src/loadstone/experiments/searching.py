@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal
 
 from loadstone.experiments.designs.search_state import (
@@ -24,6 +25,8 @@ from loadstone.units import format_duration
 _TICK_S = 1.0
 """The driver tells once a second what was done."""
 
+_FEW_ARRIVALS = 400
+"""Fewer in a sample vary by more than 5 % by chance alone (the deviation of a Poisson count)."""
 _ALL_AT_WORK = 0.9
 """Of the sessions' time. Arrivals come unevenly, so few are free before all are at work."""
 
@@ -214,7 +217,14 @@ def _untested(records: Sequence[LevelRecord], rules: Rules) -> list[str]:
     if not rules.soak_s:
         lasted = format_duration(round(lasted_s, 1))
         remarks.append(f"not soaked: soak is 0, and {level} held for {lasted} at most")
-    if lasted_s < FEWEST_TICKS * _TICK_S:
+    offered = (longest.offered_per_s or 0.0) * lasted_s
+    if rules.by_chance and 0 < offered < _FEW_ARRIVALS:
+        remarks.append(
+            f"{offered:.0f} arrivals in the longest sample at {level}: chance moves such a number "
+            f"by {1 / sqrt(offered):.0%}, and no limit is known better than that; let samples last "
+            "longer (--measure), or let arrivals come evenly (--arrival uniform)"
+        )
+    if rules.looks_for_rise and lasted_s < FEWEST_TICKS * _TICK_S:
         remarks.append(
             f"whether anything rises at {level} was not tested: that takes samples of "
             f"{format_duration(FEWEST_TICKS * _TICK_S)} or more"
@@ -246,7 +256,7 @@ def _all_at_work(failed: TrialResult | None, rules: Rules) -> list[str]:
     return [
         f"all {rules.sessions} sessions of the load were at work at "
         f"{amount(record.level, rules.unit)}: that may be the limit, and not the system's; search "
-        "again with more (--sessions)"
+        f"again with more ({rules.sessions_option})"
     ]
 
 
@@ -272,7 +282,7 @@ def _text(
         return f"No level is sustained{_not_sustained(state, unit)}."
     assert level is not None  # noqa: S101 - the other states have none
     if status == "no limit found":
-        return f"At least {_sustained(rules, level)}: no limit was found. {_why_no_higher(rules)}"
+        return _no_limit(rules, level)
     between = (
         f" (between {level_text(low)} and {level_text(high)})"
         if low is not None and high is not None
@@ -285,6 +295,13 @@ def _text(
 def _sustained(rules: Rules, level: float) -> str:
     verb = "are" if rules.over == "users" and level != 1 else "is"
     return f"{amount(level, rules.unit)} {verb} sustained"
+
+
+def _no_limit(rules: Rules, level: float) -> str:
+    bound = rules.bound
+    if bound is not None and bound.filled and bound.level <= rules.ascent.top:
+        return f"{_sustained(rules, level)}: {bound.filled}, and the objective holds there."
+    return f"At least {_sustained(rules, level)}: no limit was found. {_why_no_higher(rules)}"
 
 
 def _why_no_higher(rules: Rules) -> str:

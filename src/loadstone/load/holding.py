@@ -13,6 +13,7 @@ from math import inf, sqrt
 from loadstone.load.health import ACHIEVED_SHARE
 from loadstone.load.objective import Term, parse_objective, tightest_limit_s
 from loadstone.load.windows import LoadInterval, Window, judged_response, median_s, windows_of
+from loadstone.protocol.frames import Tick
 from loadstone.results.record import LevelReason, LevelRecord, WorstFigure
 from loadstone.results.statistics.hold import rise_of
 from loadstone.spec.plans import LevelPlan
@@ -45,6 +46,8 @@ class Judge:
     """Where the workload counts what is offered itself."""
     is_open: bool = False
     """Operations become due by a clock."""
+    queue: str | None = None
+    """Gauge: operations that the system itself keeps waiting."""
 
     def verdict(
         self,
@@ -112,7 +115,7 @@ class Judge:
         return [LevelReason(cause="generator", text=text)]
 
     def _not_achieved(self, windows: Sequence[Window], share: float) -> list[LevelReason]:
-        if not self._offers or share >= ACHIEVED_SHARE:
+        if not self._offers or self.queue or share >= ACHIEVED_SHARE:
             return []
         short = [
             w for w in windows if w.achieved(self.flow) < ACHIEVED_SHARE * w.offered(self.flow)
@@ -168,7 +171,7 @@ class Judge:
             return []
         least = max(LEAST_BACKLOG, LEAST_BACKLOG_S * offered / interval.duration_s)
         waiting = [
-            tick.gauges.get(self.flow.backlog, 0.0) if self.flow else float(tick.queued)
+            tick.gauges.get(self.flow.backlog, 0.0) if self.flow else self._waiting(tick)
             for tick in ticks
         ]
         found = rise_of(waiting, least)
@@ -177,6 +180,10 @@ class Judge:
         at_s = ticks[found.from_index].from_s - interval.from_s
         text = f"the backlog rises by {found.rise * 60 / interval.duration_s:,.0f} a minute"
         return [LevelReason(cause="backlog", at_s=at_s, text=text)]
+
+    def _waiting(self, tick: Tick) -> float:
+        """Operations that are due and are not served yet: for a session, or by the system."""
+        return tick.queued + (tick.gauges.get(self.queue, 0.0) if self.queue else 0.0)
 
     def _response(self, interval: LoadInterval, terms: Sequence[Term]) -> list[LevelReason]:
         ticks = [(tick, median_s(tick, self.judged)) for tick in interval.timed]

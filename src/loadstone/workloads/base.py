@@ -290,6 +290,10 @@ class Workload(ABC, Generic[T]):
         """
         return {}
 
+    def idle_parameters(self) -> Mapping[str, str]:
+        """Parameters whose values do nothing as it is set, and why: no design may vary them."""
+        return {}
+
     def plan(self, context: LoadContext[T]) -> dict[str, Any]:
         """What its generator is told: the plan's `workload` object."""
         return {
@@ -359,6 +363,17 @@ class Workload(ABC, Generic[T]):
     def observe(self, target: T) -> dict[str, float]:
         """Reads the data's own counters, if it has any; cheap enough to run under load."""
         return {}
+
+    def recall(self, folder: Path, events: Sequence[Event]) -> object:
+        """What figures, notices and checks all need of files that the load left.
+
+        It is called once, when the load has ended; `Measured.kept` is what it returns.
+
+        Args:
+            folder: Of the trial.
+            events: What the workload told in the driver, over all phases, in order.
+        """
+        return None
 
     @abstractmethod
     def measure(self, measured: Measured) -> list[MetricValue]:

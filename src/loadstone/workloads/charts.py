@@ -28,6 +28,13 @@ class Charts:
     """Operations that a term of an objective without a name is about; none: all."""
     flow: Flow | None = None
     """Counters of what is offered, where they say more than the arrivals of an open load."""
+    queue: str | None = None
+    """Gauge: operations of an open load that were begun, and that the system itself keeps waiting.
+    They belong to the backlog. What is under way when the arrivals end is then nothing that a level
+    lacks: operations are long, and their number follows from that."""
+    live: Mapping[str, str] = field(default_factory=dict)
+    """Gauges that a terminal shows while the load runs, with their words, in the place of the rate:
+    operations are so long that none ends in most seconds."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Groups of clients and their operations, whose times are drawn as a line each."""
     slow_after_s: float | None = None

@@ -85,6 +85,8 @@ class Measured:
     """What the driver said at its end, over all phases."""
     folder: Path | None = None
     """Of the trial, with what the load kept there."""
+    kept: object = None
+    """What the workload's `recall` made of it, once for the trial."""
     data: Mapping[str, float] = field(default_factory=dict)
     """What `build` told of the data."""
     phase: str | None = None

@@ -33,6 +33,8 @@ class LoadSearch:
     """What a level must keep to."""
     unit_of_users: ClassVar[str] = "users"
     """What is raised where it is no rate, as people call it."""
+    sessions_option: ClassVar[str] = "--sessions"
+    """What says how many operations of an open load may be under way at a time."""
     curve_metric: ClassVar[str | None] = None
     """Whose growth with the load a curve tells of; None: the headline. It is named where that is
     of a share of the load, as throughput per job is."""

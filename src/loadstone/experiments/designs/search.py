@@ -257,12 +257,17 @@ def rules_of(experiment: Experiment, bound: LevelBound | None = None) -> Rules:
         raises=design.approach == "raise",
         raised_to=design.at_most or (MOST_RAISED if over == "users" else inf),
         bound=bound,
-        sessions=profile.sessions if _has_sessions(workload, over) else None,
+        sessions=workload.sessions(profile) if _has_sessions(experiment, workload) else None,
+        sessions_option=workload.search.sessions_option,
+        by_chance=_has_sessions(experiment, workload) and profile.arrival == "poisson",
+        looks_for_rise="measure" not in workload.idle(profile),
     )
 
 
-def _has_sessions(workload: AnyWorkload, over: LoadedBy) -> bool:
-    return over == "rate" and workload.charts().flow is None
+def _has_sessions(experiment: Experiment, workload: AnyWorkload) -> bool:
+    """Whether arrivals are served by sessions, whose number is not that of the level."""
+    is_open = experiment.profile.load == "open" and workload.charts().flow is None
+    return _over(experiment) == "rate" and is_open
 
 
 def _soaks_at_most(rules: Rules) -> int:

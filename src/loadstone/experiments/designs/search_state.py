@@ -59,6 +59,12 @@ class Rules:
     """Of this machine."""
     sessions: int | None = None
     """That serve the arrivals of every level; None if a level is their number."""
+    sessions_option: str = "--sessions"
+    """What says how many there are."""
+    by_chance: bool = False
+    """Arrivals come at random: their number in a sample does, too."""
+    looks_for_rise: bool = True
+    """Whether a level could rise: not if its work just runs to its end."""
 
     @property
     def is_relative(self) -> bool:

@@ -5,7 +5,7 @@ The model has checked the types before; this asks the workload, the target and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -73,7 +73,9 @@ def examine_experiment(experiment: Experiment) -> Examined:
     of_design = design_of(experiment).problems(experiment)
     problems = of_design + _target_problems(experiment)
     problems += _profile_problems(experiment)
-    problems += _setting_problems(experiment)
+    of_settings = _setting_problems(experiment)
+    told = {problem.message for problem in of_settings}
+    problems = [each for each in problems if each.message not in told] + of_settings
     problems += spelling_problems(experiment)
     problems += _file_problems(experiment)
     problems += _tool_problems(experiment)
@@ -255,15 +257,37 @@ def changes_of(experiment: Experiment) -> Iterator[tuple[Path, Change]]:
 
 def _variant_problems(experiment: Experiment) -> list[Problem]:
     """Levels that are right alone and wrong together."""
-    problems = []
+    problems: list[Problem] = []
+    of_variants: dict[Problem, list[str]] = {}
     for path, changes in _changed_together(experiment):
         problems += [Problem(path, message) for _, message in sysctl.exclusive(changes)]
     for variant in design_of(experiment).variants(experiment):
-        found = _said(("design",), partial(_refuse_unfit_variant, experiment, variant))
+        path = _levels_path(experiment)
+        found = _said(path, partial(_refuse_unfit_variant, experiment, variant))
         if found and not variant.changes:  # it is wrong whatever the design is
             return [*problems, *(Problem((), each.message) for each in found)]
-        problems += [Problem(each.path, f"{variant.name}: {each.message}") for each in found]
-    return problems
+        for each in found:
+            of_variants.setdefault(each, []).append(variant.name)
+    return [
+        *problems,
+        *(
+            Problem(each.path, f"{_first_of(of)}: {each.message}")
+            for each, of in of_variants.items()
+        ),
+    ]
+
+
+def _first_of(variants: Sequence[str]) -> str:
+    """The first of several that have the same problem."""
+    return variants[0] if len(variants) == 1 else f"{variants[0]} (and {len(variants) - 1} more)"
+
+
+def _levels_path(experiment: Experiment) -> Path:
+    """Where the design says what its variants are, if one field does."""
+    design = experiment.design
+    if isinstance(design, SearchDesign) and design.first is not None:
+        return ("design", "from")
+    return ("design", "levels") if isinstance(design, ScaleDesign) else ("design",)
 
 
 def _archive_problems(experiment: Experiment) -> list[Problem]:
@@ -284,9 +308,14 @@ def _archive_problems(experiment: Experiment) -> list[Problem]:
 
 
 def _refuse_unfit_variant(experiment: Experiment, variant: Variant) -> None:
+    from loadstone.workloads.registry import workload_of
+
     parts = apply_changes(experiment, variant.changes)
+    idle = workload_of(parts.workload).idle_parameters()
     for change in variant.changes:
         prefix, _, name = change.factor.partition(".")
+        if prefix == "workload" and name in idle:
+            raise WrongInputError(f"{change.factor} would have no effect: {idle[name]}")
         if prefix == "profile" and name in parts.profile.idle:
             why = parts.profile.idle[name]
             raise WrongInputError(f"{change.factor} would have no effect: {why}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor, sqrt
 
-from loadstone.errors import LoadstoneError
+from loadstone.errors import BeyondTargetError, LoadstoneError
 from loadstone.experiments.designs import design_of
 from loadstone.experiments.designs.base import Upwards
 from loadstone.experiments.preflight.loads import planned_load
@@ -41,11 +41,9 @@ def reach_problems(experiment: Experiment) -> list[Problem]:
     why, bound = refusal(upwards.top), _highest(upwards, refusal)
     if why is None or bound is None:
         return []
-    highest = amount(bound.level, bound.unit)
-    message = (
-        f"{_said(why)}; this machine can make {highest} at most: write no more, or leave it out, "
-        "and the search ends there"
-    )
+    at_most = f"this machine can make {amount(bound.level, bound.unit)} at most"
+    told = f"{why.message}; {bound.filled}" if bound.filled else f"{_said(why)}; {at_most}"
+    message = f"{told}: write no more, or leave it out, and the search ends there"
     return [Problem(upwards.field, message)]
 
 
@@ -67,7 +65,7 @@ def bound_notices(experiment: Experiment, bound: LevelBound | None) -> list[Noti
             code="search-bounded",
             severity="warning",
             message=f"no level above {amount(bound.level, bound.unit)} is tried, whether a limit "
-            f"is found or not: {bound.reason}",
+            f"is found or not: {bound.filled or bound.reason}",
         )
     ]
 
@@ -86,7 +84,8 @@ def _highest(upwards: Upwards, refusal: Refusal) -> LevelBound | None:
             low = middle
         else:
             high, why = middle, refused
-    return LevelBound(level=low, unit=upwards.unit, reason=_said(why))
+    filled = why.most if isinstance(why, BeyondTargetError) else ""
+    return LevelBound(level=low, unit=upwards.unit, reason=_said(why), filled=filled)
 
 
 def _refusal(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from loadstone.applications.base import AnyApplication, FinishedJob
 from loadstone.applications.registry import APPLICATIONS
+from loadstone.counting import how_many
 from loadstone.job.main import AGAIN_FILE
 from loadstone.job.record import OUTPUT_FOLDER, JobRecord
 from loadstone.results.jobs import JobEntry, JobsRecord
@@ -67,7 +68,9 @@ def check_ended(record: JobsRecord, load: JobsLoad) -> CheckResult:
     bad = [f"{job.name} {job.state}{_why(job)}" for job in asked if not well(job)]
     if not asked:
         bad = ["no job was told of"]
-    return ENDED.of(passed=not bad, detail=_said(bad) or f"{len(asked)} jobs ended well")
+    return ENDED.of(
+        passed=not bad, detail=_said(bad) or f"{how_many(len(asked), 'job')} ended well"
+    )
 
 
 def check_once(record: JobsRecord, load: JobsLoad, known: Collection[str]) -> CheckResult:
@@ -95,9 +98,10 @@ def check_once(record: JobsRecord, load: JobsLoad, known: Collection[str]) -> Ch
     for each in load.jobs if load.asked else ():
         own = sum(job.application == each.application for job in record.jobs)
         if own < each.count or (own > each.count and not load.replaced):
-            wrong.append(f"{each.count} jobs of {each.application} asked, {own} told of")
-    accounted = f", {len(known)} are in the accounting" if known else ""
-    detail = f"{submitted.total()} names were submitted once each{accounted}"
+            asked = how_many(each.count, "job")
+            wrong.append(f"{asked} of {each.application} asked, {own} told of")
+    accounted = f"; the accounting has {how_many(len(known), 'job')}" if known else ""
+    detail = f"{how_many(submitted.total(), 'name')} submitted, each once{accounted}"
     return ONCE.of(passed=not wrong, detail=_said(wrong) or detail)
 
 
@@ -123,7 +127,8 @@ def check_placed(
         f"{each.application} {each.nodes}x{each.per_node} {each.placement}" for each in load.jobs
     )
     return PLACED.of(
-        passed=not wrong, detail=_said(wrong) or f"{len(places)} jobs as asked: {layouts}"
+        passed=not wrong,
+        detail=_said(wrong) or f"{how_many(len(places), 'job')} as asked: {layouts}",
     )
 
 
@@ -146,7 +151,7 @@ def check_times(record: JobsRecord, accounted: Mapping[str, Accounted]) -> Itera
         if taken_s < job.run_s - _WHOLE_SECONDS_S:
             wrong.append(f"{job.name} ran {job.run_s:.4g} s, and the scheduler has {taken_s:.4g} s")
     if compared:
-        detail = f"{compared} jobs took no less by the scheduler's accounting"
+        detail = f"{how_many(compared, 'job')} took no less by the scheduler's accounting"
         yield TIMES.of(passed=not wrong, detail=_said(wrong) or detail)
 
 

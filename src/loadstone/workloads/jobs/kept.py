@@ -25,6 +25,7 @@ class PlannedJobs(Record):
     per_node: int
     placement: str
     one_world: bool = Field(description="Its ranks are to be one MPI world.")
+    physics: str = Field(default="", description="What it computes, in a few words.")
 
     @property
     def names(self) -> list[str]:
@@ -66,14 +67,14 @@ def write_load(folder: Path, load: JobsLoad) -> None:
     write_model(folder / LOAD_FILE, load)
 
 
-def read_load(folder: Path | None) -> JobsLoad | None:
+def read_load(folder: Path) -> JobsLoad | None:
     """The load of a trial; None if it did not come so far.
 
     Raises:
         WrongInputError: If the file is damaged.
     """
-    path = None if folder is None else folder / LOAD_FILE
-    return read_model(path, JobsLoad) if path is not None and path.is_file() else None
+    path = folder / LOAD_FILE
+    return read_model(path, JobsLoad) if path.is_file() else None
 
 
 def records_of(load: JobsLoad) -> Mapping[str, JobRecord]:

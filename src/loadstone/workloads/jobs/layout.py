@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.errors import WrongInputError
+from loadstone.counting import how_many
+from loadstone.errors import BeyondTargetError, WrongInputError
 from loadstone.schedulers.base import NodeInfo
 
 COMPACT, DISTRIBUTED = "compact", "distributed"
@@ -60,7 +61,8 @@ def layout_of(ranks: int, placement: str, asked: int, cluster: Sequence[NodeInfo
         if ranks % nodes == 0:
             return Layout(nodes, ranks // nodes)
     raise WrongInputError(
-        f"a job of {ranks} ranks does not fit on {len(cluster)} nodes of {room} slots",
+        f"a job of {how_many(ranks, 'rank')} does not fit on {how_many(len(cluster), 'node')} of "
+        f"{how_many(room, 'slot')}",
         advice="give fewer ranks, or a number that the nodes share evenly",
     )
 
@@ -73,12 +75,13 @@ def _shared(ranks: int, nodes: int, room: int, most: int) -> Layout:
         )
     if ranks % nodes:
         raise WrongInputError(
-            f"{ranks} ranks cannot be shared evenly by {nodes} nodes",
+            f"{how_many(ranks, 'rank')} cannot be shared evenly by {nodes} nodes",
             advice=f"give a multiple of {nodes} as ranks, or another number of nodes",
         )
     if ranks // nodes > room:
         raise WrongInputError(
-            f"{ranks // nodes} ranks on each of {nodes} nodes do not fit: a node has {room} slots",
+            f"{ranks // nodes} ranks on each of {how_many(nodes, 'node')} do not fit: a node has "
+            f"{how_many(room, 'slot')}",
             advice="give fewer ranks, or more nodes",
         )
     return Layout(nodes, ranks // nodes)
@@ -87,13 +90,60 @@ def _shared(ranks: int, nodes: int, room: int, most: int) -> Layout:
 def refuse_too_many(layouts: Sequence[Layout], cluster: Sequence[NodeInfo]) -> None:
     """Stops before jobs that can never run at once.
 
+    Where jobs differ, only their slots are counted: how they share nodes is the scheduler's.
+
     Raises:
-        WrongInputError: If they take more slots than there are.
+        WrongInputError: If they take more slots than there are. Of jobs that are alike a
+            BeyondTargetError, also if nodes do not have the slots together.
     """
-    wanted = sum(layout.ranks for layout in layouts)
-    there = sum(node.slots for node in cluster)
-    if wanted > there:
-        raise WrongInputError(
-            f"{len(layouts)} jobs at once take {wanted} slots, and the cluster has {there}",
-            advice="give fewer jobs or ranks, or a larger cluster",
+    wanted, there = sum(layout.ranks for layout in layouts), sum(node.slots for node in cluster)
+    jobs = how_many(len(layouts), "job")
+    takes = "takes" if len(layouts) == 1 else "at once take"
+    message = f"{jobs} {takes} {how_many(wanted, 'slot')}, and the cluster has {there}"
+    if len(set(layouts)) > 1:
+        if wanted > there:
+            advice = "give fewer jobs or ranks, or a larger cluster"
+            raise WrongInputError(message, advice=advice)
+        return
+    most = most_jobs(layouts[0], cluster)
+    if len(layouts) <= most:
+        return
+    if wanted <= there:
+        message = (
+            f"{jobs} of {layouts[0]} ranks do not fit at once on nodes of "
+            f"{', '.join(str(node.slots) for node in cluster)} slots"
         )
+    raise BeyondTargetError(
+        message,
+        most=_filled(most, layouts[0], there),
+        advice=f"give {how_many(most, 'job')} at most, fewer ranks, or a larger cluster",
+    )
+
+
+def most_jobs(layout: Layout, cluster: Sequence[NodeInfo]) -> int:
+    """How many jobs of a layout fit on a cluster at once.
+
+    A job has each of its nodes once. So many jobs fit if the nodes, each with no more than one
+    share of every job, have room for all shares (Gale 1957, Ryser 1957: equal row sums).
+
+    Args:
+        layout: Of each job.
+        cluster: Its nodes.
+    """
+    shares = [node.slots // layout.per_node for node in cluster]
+    jobs = sum(shares) // layout.nodes
+    while jobs and sum(min(jobs, each) for each in shares) < jobs * layout.nodes:
+        jobs -= 1
+    return jobs
+
+
+def _filled(jobs: int, layout: Layout, there: int) -> str:
+    """What so many jobs take of a cluster, as a clause."""
+    taken, one = jobs * layout.ranks, jobs == 1
+    if taken == there:
+        verb = "fills" if one else "fill"
+        return f"{how_many(jobs, 'job')} {verb} the cluster's {how_many(there, 'slot')}"
+    verb = "takes" if one else "take"
+    return (
+        f"{how_many(jobs, 'job')} {verb} {taken} of the cluster's {there} slots, and no other fits"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loadstone.counting import how_many
 from loadstone.results.jobs import JobEntry, JobsRecord
 from loadstone.results.record import Notice
 from loadstone.workloads.jobs.kept import JobsLoad
@@ -23,11 +24,13 @@ def notices_of(record: JobsRecord, load: JobsLoad) -> Iterator[Notice]:
             advice="the figures are the jobs' own; nothing of the scheduler stands beside them",
         )
     if not load.asked and (cut_off := sum(is_spare(job, load) for job in record.jobs)):
+        were = "was" if cut_off == 1 else "were"
         yield Notice(
             code="jobs-under-way",
             severity="warning",
-            message=f"{cut_off} jobs that had arrived were under way at the end of the load and "
-            "were cancelled: their response is not among the figures",
+            message=f"{how_many(cut_off, 'job')} that had arrived {were} under way at the end of "
+            f"the load and {were} cancelled: the figures of responses are without "
+            f"{'it' if cut_off == 1 else 'them'}",
             advice="let the load last longer than many jobs, or let fewer arrive; a queue that "
             "grows ends so",
         )
@@ -46,9 +49,9 @@ def _replaced(record: JobsRecord, load: JobsLoad) -> Notice:
     return Notice(
         code="jobs-replaced",
         severity="info" if share >= _WHOLE_SHARE else "warning",
-        message=f"{more} jobs replaced others that had ended, until the first ones had all ended; "
-        f"{spare} of them were cancelled then. The load was whole for {share:.0%} of that time: a "
-        "job takes a while to begin",
+        message=f"{how_many(more, 'job')} replaced others that had ended, until the first ones had "
+        f"all ended; {spare} of them {'was' if spare == 1 else 'were'} cancelled then. The load "
+        f"was whole for {share:.0%} of that time: a job takes a while to begin",
         advice="" if share >= _WHOLE_SHARE else "let the shorter application do more in each job",
     )
 

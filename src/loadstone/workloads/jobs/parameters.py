@@ -25,6 +25,8 @@ from loadstone.workloads.jobs.layout import PLACEMENTS
 from loadstone.workloads.mix import Mix, check_mix
 
 MOST_JOBS = 256
+MOST_UNDER_WAY = 64
+"""Of an open load that does not say how many: the others wait with the lab."""
 SHORTCUTS = ("command", "deck", "segy", "velocities")
 """Parameters that stand for the one of the same name of the application that has it."""
 
@@ -41,7 +43,8 @@ class JobsParameters(Spec):
         default=2,
         ge=1,
         le=MOST_JOBS,
-        description="Jobs that run at once. Of an open load: the most that are under way.",
+        description="Jobs that run at once. Of an open load: the most that are submitted and not "
+        "over, those that the scheduler keeps waiting too; 64 if it is not said.",
     )
     mix: Mix = Field(
         default_factory=dict,
@@ -182,6 +185,12 @@ class JobsParameters(Spec):
     def at_once(self) -> int:
         """Jobs that run at once."""
         return sum(self.counts.values())
+
+    @property
+    def under_way(self) -> int:
+        """The most jobs of an open load that are submitted and not over, those that wait too."""
+        is_said = "jobs" in self.model_fields_set and not self.mix
+        return self.at_once if is_said else MOST_UNDER_WAY
 
     def ranks_of(self, application: str) -> int:
         """Ranks of a job of an application."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadstone.counting import how_many
 from loadstone.job.record import JobRecord
 from loadstone.results.jobs import JobEntry
 from loadstone.workloads.jobs.kept import JobsLoad, PlannedJobs
@@ -82,17 +83,18 @@ def _ranks(place: Place, planned: PlannedJobs) -> Iterator[str]:
     """Each rank once, as many on each node as were asked for."""
     ranks = place.record.ranks
     if len(ranks) != planned.ranks:
-        yield f"{planned.ranks} ranks asked, {len(ranks)} told of themselves"
+        yield f"{how_many(planned.ranks, 'rank')} asked, {len(ranks)} told of themselves"
         return
     numbers = sorted(rank.rank for rank in ranks)
     if numbers != list(range(planned.ranks)) and not any(_worlds(place, planned)):
-        yield f"{planned.ranks} ranks asked, and their numbers are {', '.join(map(str, numbers))}"
+        told = ", ".join(map(str, numbers))
+        yield f"{how_many(planned.ranks, 'rank')} asked, and their numbers are {told}"
     on = Counter(rank.host for rank in ranks)
     if len(on) != planned.nodes:
-        yield f"{planned.nodes} nodes asked, ranks ran on {len(on)} ({', '.join(on)})"
+        yield f"{how_many(planned.nodes, 'node')} asked, ranks ran on {len(on)} ({', '.join(on)})"
     elif set(on.values()) != {planned.per_node}:
         told = ", ".join(f"{count} on {host}" for host, count in on.items())
-        yield f"{planned.per_node} ranks on each node asked, {told} ran"
+        yield f"{how_many(planned.per_node, 'rank')} on each node asked, {told} ran"
 
 
 def _worlds(place: Place, planned: PlannedJobs) -> Iterator[str]:
@@ -103,8 +105,7 @@ def _worlds(place: Place, planned: PlannedJobs) -> Iterator[str]:
     if set(sizes) == {planned.ranks}:
         return
     told = ", ".join(
-        f"{-(-count // size)} world{'s' if count > size else ''} of {size} "
-        f"rank{'s' if size != 1 else ''}"
+        f"{how_many(-(-count // size), 'world')} of {how_many(size, 'rank')}"
         for size, count in sorted(sizes.items())
         if size > 0
     )
@@ -129,7 +130,8 @@ def _crowded_nodes(places: Sequence[Place], load: JobsLoad) -> Iterator[str]:
                 ]
                 worst[host] = (count, names)
     for host, (count, names) in worst.items():
-        yield f"node {host} has {slots[host]} slots and had {count} ranks ({', '.join(names)})"
+        has = how_many(slots[host], "slot")
+        yield f"node {host} has {has} and had {how_many(count, 'rank')} ({', '.join(names)})"
 
 
 def _at_begin(other: Place, place: Place) -> bool:

@@ -19,6 +19,8 @@ from loadstone.workloads.jobs.parameters import JobsParameters
 
 _PREFIX = "ls"
 """How the names of all jobs begin; a letter first, as every scheduler takes it."""
+_PATIENCE_S = 60.0
+"""So long a scheduler may be silent, at least."""
 
 
 def layouts_of(
@@ -80,6 +82,7 @@ def load_of(
                 per_node=layouts[name].per_node,
                 placement=parameters.placement_of(name),
                 one_world=parameters.made(name).launch == "mpi",
+                physics=parameters.made(name).physics(),
             )
             for name, count in parameters.counts.items()
         ],
@@ -130,6 +133,7 @@ def told(
         "replace": parameters.replace and bool(load.asked),
         "python": target.python(),
         "slots": {host: list(groups) for host, groups in target.slot_groups().items()},
+        "patience_s": max(_PATIENCE_S, 2 * scheduler.call_timeout_s),
     }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from loadstone.job.record import BROKEN_OFF, JobRecord
 from loadstone.protocol.frames import Event
 from loadstone.results.jobs import JobEntry, JobsRecord, most_at_once, time_at_depth
 from loadstone.workloads.jobs.file_io import io_phases
-from loadstone.workloads.jobs.kept import JobsLoad, records_of
+from loadstone.workloads.jobs.kept import JobsLoad, read_load, records_of
 from loadstone.workloads.jobs.places import places_of, wrong_places
 
 JOB = "job"
@@ -24,6 +26,35 @@ _FULL_LOAD_SHARE = 0.9
 """Of its run time a job must have run at the whole load, to tell of that load."""
 
 
+@dataclass(frozen=True)
+class TrialJobs:
+    """The jobs of a trial that has ended: figures, notices and checks are made of it."""
+
+    load: JobsLoad
+    """What was asked for."""
+    records: Mapping[str, JobRecord]
+    """What the jobs told of themselves, by name."""
+    record: JobsRecord
+    """What comes of both."""
+
+
+def recalled(folder: Path, events: Sequence[Event]) -> TrialJobs | None:
+    """The jobs of a trial; None if it did not come so far.
+
+    Args:
+        folder: Of the trial.
+        events: That the runner told.
+
+    Raises:
+        WrongInputError: If the file of the load is damaged.
+    """
+    load = read_load(folder)
+    if load is None:
+        return None
+    records = records_of(load)
+    return TrialJobs(load, records, jobs_record(events, load, records))
+
+
 def entries_of(
     events: Iterable[Event], load: JobsLoad, records: Mapping[str, JobRecord]
 ) -> list[JobEntry]:
@@ -37,16 +68,15 @@ def entries_of(
 
 
 def jobs_record(
-    events: Sequence[Event], load: JobsLoad, records: Mapping[str, JobRecord] | None = None
+    events: Sequence[Event], load: JobsLoad, records: Mapping[str, JobRecord]
 ) -> JobsRecord:
     """What a trial says of its jobs.
 
     Args:
         events: That the runner told.
         load: What was asked for.
-        records: What the jobs told of themselves, where it has been read.
+        records: What the jobs told of themselves, by name.
     """
-    records = records_of(load) if records is None else records
     jobs = entries_of(events, load, records)
     spans = [job.span for job in jobs if job.span is not None]
     at_once = most_at_once(spans)
@@ -70,6 +100,7 @@ def jobs_record(
         and not wrong_places(places, load),
         storage=load.storage,
         asked_of={each.application: each.count for each in load.jobs} if load.asked else {},
+        physics={each.application: each.physics for each in load.jobs if each.physics},
         jobs_label=", ".join(f"{each.count} {each.application}" for each in load.jobs),
         load_share=wanted / slots if slots and load.asked else 0.0,
         jobs=jobs,

@@ -13,6 +13,7 @@ from loadstone.applications.base import AnyApplication
 from loadstone.applications.registry import APPLICATIONS
 from loadstone.applications.world import require_launcher
 from loadstone.errors import LoadstoneError
+from loadstone.protocol.frames import Event
 from loadstone.protocol.programs import RUNNER, Program
 from loadstone.results.jobs import JobsRecord
 from loadstone.results.record import CheckResult, Fingerprint, MetricValue, Notice
@@ -39,7 +40,7 @@ from loadstone.workloads.jobs.checks import (
     check_times,
 )
 from loadstone.workloads.jobs.inputs import Inputs, provide, put_away, sums_of_users_files
-from loadstone.workloads.jobs.kept import read_load, records_of, write_load
+from loadstone.workloads.jobs.kept import write_load
 from loadstone.workloads.jobs.metrics import (
     HEADLINE,
     LINK,
@@ -51,7 +52,7 @@ from loadstone.workloads.jobs.metrics import (
 from loadstone.workloads.jobs.notices import notices_of
 from loadstone.workloads.jobs.parameters import SHORTCUTS, JobsParameters
 from loadstone.workloads.jobs.planning import layouts_of, load_of, told
-from loadstone.workloads.jobs.told import jobs_record
+from loadstone.workloads.jobs.told import TrialJobs, recalled
 from loadstone.workloads.measured import Measured
 from loadstone.workloads.search import LoadSearch, SearchIncrements
 from loadstone.workloads.stepped import LONGEST_S
@@ -63,6 +64,7 @@ class JobsSearch(LoadSearch):
     rate_unit: ClassVar[str] = "jobs/s"
     unit_of_users: ClassVar[str] = "jobs"
     curve_metric: ClassVar[str | None] = "jobs_per_h"
+    sessions_option: ClassVar[str] = "--param jobs"
     objective: ClassVar[tuple[str, ...]] = ("errors = 0",)
 
     def at_users(self, profile: ProfileSpec, users: int) -> list[Change]:
@@ -123,11 +125,12 @@ class Jobs(Workload[Cluster]):
             application.examine()
             application.fits(self.parameters.ranks_of(application.name))
         cluster: type[Cluster] = target_for(target)  # type: ignore[assignment]
-        nodes = cluster.planned_nodes(target)
-        if nodes is not None:
+        if cluster.planned_nodes(target) is not None:
             for application in self.applications:
                 if application.launch == "mpi":
                     require_launcher(application.name, self.parameters.ranks_of(application.name))
+        nodes = cluster.present_nodes(target)
+        if nodes is not None:
             layouts_of(self.parameters, nodes, at_once=profile.load == "closed")
 
     # -- data ----------------------------------------------------------------------------------
@@ -171,7 +174,8 @@ class Jobs(Workload[Cluster]):
 
     def loaded(self, profile: ProfileSpec) -> ProfileSpec:
         """A user for each job; a closed load ends when all jobs have."""
-        jobs = self.parameters.at_once
+        own = self.parameters
+        jobs = own.at_once if profile.load == "closed" else own.under_way
         found: dict[str, Any] = {"users": jobs, "sessions": jobs, "warm_up": 0.0}
         if profile.load == "closed":
             found["measure"] = LONGEST_S
@@ -180,6 +184,12 @@ class Jobs(Workload[Cluster]):
     def idle(self, profile: ProfileSpec) -> Mapping[str, str]:
         """A closed load is as long as its jobs."""
         return {"measure": "jobs run to their end"} if profile.load == "closed" else {}
+
+    def idle_parameters(self) -> Mapping[str, str]:
+        """A mix takes the place of application and jobs."""
+        if not self.parameters.mix:
+            return {}
+        return dict.fromkeys(("application", "jobs"), "the mix says which jobs there are (mix)")
 
     def plan(self, context: LoadContext[Cluster]) -> dict[str, Any]:
         """The jobs. From now on the journal knows how their names begin."""
@@ -206,36 +216,35 @@ class Jobs(Workload[Cluster]):
         """Bytes that crossed the links of the nodes so far, where they are counted."""
         return {f"{LINK} {name}": count for name, count in target.link_bytes().items()}
 
+    def recall(self, folder: Path, events: Sequence[Event]) -> TrialJobs | None:
+        """What was asked for, and what each job told."""
+        return recalled(folder, events)
+
     def measure(self, measured: Measured) -> list[MetricValue]:
         """The figures of `METRICS`."""
-        load = read_load(measured.folder)
-        if load is None:
-            return []
-        return metric_values(measured, jobs_record(measured.events, load), load)
+        jobs = _jobs_of(measured)
+        return [] if jobs is None else metric_values(measured, jobs.record, jobs.load)
 
     def jobs(self, measured: Measured) -> JobsRecord | None:
         """Each job, how many ran at once, and where."""
-        load = read_load(measured.folder)
-        return None if load is None else jobs_record(measured.events, load)
+        jobs = _jobs_of(measured)
+        return None if jobs is None else jobs.record
 
     def notices(self, measured: Measured) -> list[Notice]:
         """What the times are worth, and what counts of unequal applications."""
-        load = read_load(measured.folder)
-        if load is None:
-            return []
-        return list(notices_of(jobs_record(measured.events, load), load))
+        jobs = _jobs_of(measured)
+        return [] if jobs is None else list(notices_of(jobs.record, jobs.load))
 
     def check(
         self, target: Cluster, before: Mapping[str, float], measured: Measured
     ) -> list[CheckResult]:
         """Jobs ended well, once each, at once, where they were asked to be; and their results."""
-        load = read_load(measured.folder)
-        if load is None or measured.folder is None:
+        jobs = _jobs_of(measured)
+        if jobs is None or measured.folder is None:
             return []
+        load, records, record = jobs.load, jobs.records, jobs.record
         target.forget(load.prefix)
         put_away(Path(load.desk))
-        records = records_of(load)
-        record = jobs_record(measured.events, load, records)
         accounted = _accounted(target, load.prefix)
         found = [
             check_ended(record, load),
@@ -258,8 +267,17 @@ class Jobs(Workload[Cluster]):
         return step_infos(tuple(self.parameters.counts))
 
     def charts(self) -> Charts:
-        """The applications are judged."""
-        return Charts(judged=tuple(self.parameters.counts))
+        """The applications are judged; jobs that the scheduler keeps waiting are the backlog."""
+        return Charts(
+            judged=tuple(self.parameters.counts),
+            queue="jobs_waiting",
+            live={"jobs_running": "running", "jobs_waiting": "waiting"},
+        )
+
+
+def _jobs_of(measured: Measured) -> TrialJobs | None:
+    """None of a trial that did not come so far."""
+    return measured.kept if isinstance(measured.kept, TrialJobs) else None
 
 
 def _accounted(target: Cluster, prefix: str) -> Mapping[str, Accounted]:
