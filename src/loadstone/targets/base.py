@@ -80,6 +80,10 @@ class Target:
     """Facts of its inventory that the system chooses by itself where nobody holds them, with what
     each is called: two configurations that differ in one differ in two variables."""
 
+    explained_facts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Setting: how the facts of its inventory begin that follow from its level and from nothing
+    else that may be changed: where it is what is varied, they are no second variable."""
+
     risks: ClassVar[Risks] = {}
     """Its settings that have unsafe levels."""
 

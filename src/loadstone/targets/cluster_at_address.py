@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from loadstone.errors import TargetError, WrongInputError
-from loadstone.schedulers.base import SchedulerSpec
+from loadstone.errors import LoadstoneError, TargetError, WrongInputError
+from loadstone.schedulers.base import NodeInfo, SchedulerSpec
 from loadstone.schedulers.registry import scheduler_of
 from loadstone.spec.target import ProcessSpec, StorageSpec, TargetSpec
 from loadstone.targets.cluster import ClusterSetting, Scratch
 from loadstone.targets.cluster_folder import ClusterWithFolder
 
+_TIMEOUT = "call_timeout_s"
+_KNOWN_S = 60.0
+"""So long the nodes that a scheduler told of are taken to be those that it has."""
+_ASKED: dict[tuple[object, ...], tuple[float, Sequence[NodeInfo] | None]] = {}
+"""Scheduler as it is called: when it was asked, and for what nodes."""
 TIME_LIMIT_S = 3600
 """Of a job that names none."""
 
@@ -89,6 +96,25 @@ class ClusterAtAddress(ClusterWithFolder):
                 advice=f"run it on a {cls.host}, or install the package {cls.package}",
             )
         return {"engine": cls.engine, "server": spec.server}
+
+    @classmethod
+    def present_nodes(cls, spec: TargetSpec) -> Sequence[NodeInfo] | None:
+        """As the scheduler says; it is asked once for all configurations of an experiment.
+
+        Where it does not answer, `check_access` tells why.
+        """
+        timeout = spec.settings.get(_TIMEOUT, cls.declared[_TIMEOUT].default)
+        where = (cls, spec.server, str(timeout), os.environ.get("PATH", ""))
+        asked_s, nodes = _ASKED.get(where, (-_KNOWN_S, None))
+        if time.monotonic() - asked_s < _KNOWN_S:
+            return nodes
+        scheduler = cls.spec_at(spec.server).model_copy(update={_TIMEOUT: float(timeout)})
+        try:
+            nodes = [node for node in scheduler_of(scheduler).nodes() if node.up] or None
+        except LoadstoneError:
+            nodes = None
+        _ASKED[where] = time.monotonic(), nodes
+        return nodes
 
     def check_access(self) -> None:
         """Asks for the nodes.

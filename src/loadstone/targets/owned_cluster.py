@@ -16,6 +16,7 @@ from loadstone.cluster.node import Node
 from loadstone.cluster.nodes import Nodes
 from loadstone.cluster.plan import MOST_NODES, NodePlan, compute_plans, functional_only
 from loadstone.cluster.storage import WorkingStorage
+from loadstone.counting import how_many
 from loadstone.errors import TargetError, WrongInputError
 from loadstone.host import cpu_group
 from loadstone.journal import Entry
@@ -59,6 +60,12 @@ class OwnedCluster(Cluster, ABC):
 
     serves = True
     declared = NODE_SETTINGS
+    explained_facts: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "scratch": ("storage.",),
+        "nodes": ("nodes.", "storage.devices.", "functional_only"),
+        "slots": ("nodes.", "functional_only"),
+        "share": ("shares.", "functional_only"),
+    }
     address: ClassVar[str]
     """How a cluster of the kind that exists is named instead: `slurm://PARTITION`."""
     start_s: ClassVar[float] = 60.0
@@ -162,7 +169,7 @@ class OwnedCluster(Cluster, ABC):
         support.check(kind.kind, slow_links=bool(slow), late_links=late)
         return {
             "engine": cls.engine,
-            "nodes": f"{len(plans)} of {plans[0].slots} slots, on this machine",
+            "nodes": f"{len(plans)} of {how_many(plans[0].slots, 'slot')}, on this machine",
             "scratch": scratch_of(spec),
         }
 

@@ -38,6 +38,17 @@ class GridEngineAtAddress(ClusterAtAddress):
         queue = self.spec_at(self.spec.server).queue
         return f"queue {queue}" if queue else "this Grid Engine"
 
+    def check_access(self) -> None:
+        """Asks for the nodes, and for what the address names.
+
+        Raises:
+            TargetError: If Grid Engine does not answer, no node can take a job, or it knows no such
+                project or parallel environment.
+        """
+        super().check_access()
+        gridengine.GridEngine(self.plain_spec()).check_known()
+        self.scheduler_spec()
+
     def scheduler_spec(self) -> SchedulerSpec:
         """As the address says, with the parallel environments that the queue has."""
         spec = self.plain_spec()

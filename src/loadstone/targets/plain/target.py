@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from loadstone.counting import how_many
 from loadstone.errors import WrongInputError
 from loadstone.placements import tree
 from loadstone.results.record import Notice
@@ -32,6 +33,9 @@ class Local(ClusterWithFolder):
     """One node, with a slot for each processor unless more or fewer are asked for."""
 
     engine = "local"
+    explained_facts: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        SLOTS: ("nodes.", "functional_only")
+    }
     declared: ClassVar[Mapping[str, ClusterSetting]] = {
         SLOTS: ClusterSetting(
             "ranks that run at a time; by default one for each processor",
@@ -137,7 +141,7 @@ def _crowded(spec: TargetSpec) -> str:
     slots = _slots(spec)
     if slots <= processors():
         return ""
-    return f"{slots} slots share {processors()} processors"
+    return f"{slots} slots share {how_many(processors(), 'processor')}"
 
 
 def _slots(spec: TargetSpec) -> int:
