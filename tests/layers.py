@@ -13,7 +13,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = "loadstone"
 GROUND = (
-    *("secret", "errors", "text", "limits", "units", "registered", "folders_of_user", "cache"),
+    *("secret", "errors", "text", "limits", "counting", "units", "registered"),
+    *("folders_of_user", "cache"),
 )
 """Modules that nearly all import; they are not drawn."""
 LAYERS = (

@@ -46,6 +46,20 @@ class WrongInputError(LoadstoneError):
     exit_code = ExitCode.WRONG_INPUT
 
 
+class BeyondTargetError(WrongInputError):
+    """A load that the system under test has no room for, however it is made.
+
+    Args:
+        message: As of any.
+        most: What fills it, as a clause: `8 jobs fill the cluster's 8 slots`.
+        advice: As of any.
+    """
+
+    def __init__(self, message: str, *, most: str, advice: str | None = None) -> None:
+        self.most = masked(most)
+        super().__init__(message, advice=advice)
+
+
 class RefusedError(LoadstoneError):
     """Something Loadstone could do, but will not without being told (safety)."""
 

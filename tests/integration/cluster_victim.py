@@ -1,6 +1,6 @@
 """A process that makes a cluster and uses it, and can be told when to die.
 
-Usage: cluster_victim.py JOURNAL FOLDER [entry NUMBER | stage NAME]
+Usage: cluster_victim.py JOURNAL FOLDER SLEEP [entry NUMBER | stage NAME]
 """
 
 import os
@@ -16,7 +16,7 @@ from loadstone.placements import tree
 from loadstone.placements.account import Account
 
 
-def main(path: str, parent: str, how: str = "", when: str = "") -> None:
+def main(path: str, parent: str, duration: str, how: str = "", when: str = "") -> None:
     journal = MortalJournal(Path(path), "victim")
     if how == "entry":
         journal.last = int(when)
@@ -36,7 +36,7 @@ def main(path: str, parent: str, how: str = "", when: str = "") -> None:
         for node in nodes.compute:
             storage.mount_on(node)
             # It leaves its session and its parent, as daemons do, and holds the disk.
-            words = f"cd {storage.path} && setsid sleep 3471 &"
+            words = f"cd {storage.path} && setsid sleep {duration} &"
             node.popen(["/bin/sh", "-c", words], folder / "log").wait()
         stage("used")
         nodes.kill("n2")

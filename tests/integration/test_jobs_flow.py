@@ -98,7 +98,7 @@ def test_it_tells_its_version_and_that_of_its_reader() -> None:
 def test_a_serial_job_is_right(bench: Bench) -> None:
     job = bench.job()
     assert bench.failed(job) == {}
-    assert bench.flow.progress(job.output) == 1.0
+    assert bench.flow.done_share(job.output) == 1.0
 
 
 def test_a_parallel_job_is_right_and_one_world(bench: Bench) -> None:

@@ -152,7 +152,7 @@ def test_a_shorter_job_is_replaced_until_the_longest_has_ended() -> None:
 def test_jobs_that_arrive_are_timed_from_when_they_were_due() -> None:
     done = run(
         *(*COMMAND, "--param", "command=sleep 0.2", "--param", "jobs=2"),
-        *("--rate", "1", "--arrival", "uniform", "--measure", "4s"),
+        *("--rate", "1", "--arrival", "uniform", "--measure", "8s"),
     )
     assert done.returncode in ENDED, done.stderr
     result = result_of(done)

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from lengths import LONG
 from packages import do_without
+from sleepers import asleep, nap
 
 from loadstone.cli.recover import command as recover
 from loadstone.cluster import support
@@ -152,8 +153,8 @@ def test_what_runs_in_a_node_is_in_its_group(made: Made) -> None:
 def test_a_node_sees_its_own_processes_only(made: Made) -> None:
     first, second = made.nodes.compute
     first.popen(["sleep", "301"], made.folder / "log")
-    wait_until(lambda: "301" in first.run(["ps", "ax"], doing="listing"))
-    assert "301" not in second.run(["ps", "ax"], doing="listing")
+    wait_until(lambda: "sleep 301" in first.run(["ps", "ax"], doing="listing"))
+    assert "sleep 301" not in second.run(["ps", "ax"], doing="listing")
     assert any("301" in each.cmdline() for each in first.processes())
 
 
@@ -207,13 +208,15 @@ def test_a_command_that_hangs_is_ended(made: Made) -> None:
 
 def test_a_killed_node_takes_all_with_it_and_comes_back(made: Made) -> None:
     first, second = made.nodes.compute
-    second.popen(["/bin/sh", "-c", "setsid sleep 3473 & setsid sleep 3473 &"], made.folder / "log")
-    wait_until(lambda: len(matching(lambda words: words == ["sleep", "3473"])) == 2)
+    duration = nap(3473)
+    words = f"setsid sleep {duration} & setsid sleep {duration} &"
+    second.popen(["/bin/sh", "-c", words], made.folder / "log")
+    wait_until(lambda: len(asleep(duration)) == 2)
     first.run([sys.executable, "-c", _KNOCK, second.name], doing="knocking")
     crossed = made.nodes.link_counters()["n2"]
     made.nodes.kill("n2")
     assert not second.runs
-    assert matching(lambda words: words == ["sleep", "3473"]) == []
+    assert asleep(duration) == []
     assert first.run(["uname", "-n"], doing="asking") == "n1\n"
     assert made.nodes.link_counters()["n2"].both >= crossed.both > 0, "its link stays counted"
     with pytest.raises(TargetError, match="the node n2 is down"):
@@ -230,9 +233,9 @@ def test_a_killed_node_takes_all_with_it_and_comes_back(made: Made) -> None:
 def test_a_node_with_a_stopped_process_is_killed_too(made: Made) -> None:
     """nsenter stops with what it brought in, and has to collect it."""
     second = made.nodes.compute[1]
-    with second.popen(["sleep", "3475"], made.folder / "log") as outside:
-        wait_until(lambda: matching(lambda words: words == ["sleep", "3475"]) != [])
-        [inside] = matching(lambda words: words == ["sleep", "3475"])
+    with second.popen(["sleep", nap(3475)], made.folder / "log") as outside:
+        wait_until(lambda: asleep(nap(3475)) != [])
+        [inside] = asleep(nap(3475))
         inside.suspend()
         wait_until(lambda: psutil.Process(outside.pid).status() == psutil.STATUS_STOPPED)
         made.nodes.kill("n2")
@@ -285,7 +288,8 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_victim(*arguments: object) -> int:
-    words = [sys.executable, VICTIM, *arguments]
+    journal, folder, *when = arguments
+    words = [sys.executable, VICTIM, journal, folder, nap(3471), *when]
     done = subprocess.run(
         list(map(str, words)), capture_output=True, text=True, check=False, timeout=300
     )
@@ -297,7 +301,7 @@ def assert_nothing_left(folder: Path) -> None:
     """Processes, disks, groups and folders; networks and mounts went with the processes."""
     assert list(folder.iterdir()) == []
     assert matching(lambda words: any(str(folder) in word for word in words)) == []
-    assert matching(lambda words: words == ["sleep", "3471"]) == []
+    assert asleep(nap(3471)) == []
     loops = [each.read_text() for each in Path("/sys/block").glob("loop*/loop/backing_file")]
     assert [each for each in loops if str(folder) in each] == []
 

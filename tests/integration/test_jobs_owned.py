@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from lengths import LONG
 from packages import do_without
+from sleepers import asleep, nap
 from target_context import context_in
 
 from loadstone.cluster import support
@@ -113,14 +114,14 @@ def test_a_node_goes_down_under_a_job_and_comes_back(
     desk = cluster.desk(tmp_path)
     cluster.announce(PREFIX)
     for name in (f"{how}-one", f"{how}-two"):
-        submit(cluster, desk / name, name, "sleep 3477")
+        submit(cluster, desk / name, name, f"sleep {nap(3477)}")
     with cluster.outage(how):
         assert not cluster.nodes["n2"].runs
-        assert len(matching(lambda words: words == ["sleep", "3477"])) <= 1
+        assert len(asleep(nap(3477))) <= 1
         cluster.check_alive()
     assert cluster.ready()
     cluster.forget_all()
-    assert matching(lambda words: words == ["sleep", "3477"]) == []
+    assert asleep(nap(3477)) == []
 
 
 @LONG
@@ -128,10 +129,10 @@ def test_jobs_end_though_the_controller_hangs(cluster: OwnedCluster, tmp_path: P
     """Their nodes are killed; the next trial begins with a cluster that was made anew."""
     desk = cluster.desk(tmp_path)
     cluster.announce(PREFIX)
-    submit(cluster, desk / "hung", "hung", "sleep 3478")
+    submit(cluster, desk / "hung", "hung", f"sleep {nap(3478)}")
     with cluster.outage("pause"):
         cluster.forget_all()
-        assert matching(lambda words: words == ["sleep", "3478"]) == []
+        assert asleep(nap(3478)) == []
         assert not any(node.runs for node in cluster.nodes.compute)
     cluster.restore("", cluster.spec)
     assert cluster.ready()

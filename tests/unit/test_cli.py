@@ -37,6 +37,13 @@ def test_the_help_of_verbs_that_run_shows_an_example():
         assert f"loadstone {verb} oltp" in right(verb, "--help")
 
 
+@pytest.mark.parametrize("verb", [verb for verb, _, _ in VERBS])
+def test_words_that_are_left_over_are_never_quoted(verb: str):
+    said = wrong(verb, *(f"hunter{number}" for number in range(9)))
+    assert "hunter8" not in said
+    assert "oken" not in said
+
+
 def test_the_program_itself_answers_with_text_and_exit_code():
     done = process("--version")
     assert (done.returncode, done.stderr) == (0, "")
@@ -107,6 +114,9 @@ def test_completion_is_installed_where_it_is_told(tmp_path: Path):
         (["run", "noop", "--userz", "3"], ["--userz", "Did you mean --users?"]),
         (["run", "noop", "--users", "many"], ["--users", "'many'", "run --help"]),
         (["run"], ["WHAT", "loadstone run --help"]),
+        (["scale", "noop", "--over", "users", "--levels", "1", "2", "3"],
+         ["words 7, 8 are left over: loadstone scale takes fewer words", "commas between levels"]),
+        (["show", "a", "a"], ["a word is left over: loadstone show takes"]),
         (["run", "oltpp"], ["'oltpp' is neither a workload nor a file", "did you mean 'oltp'?"]),
         (["run", "missing.yaml"], ["missing.yaml cannot be read"]),
         (["run", "noop", "--users", "0"], ["--users: profile.users", "given 0"]),

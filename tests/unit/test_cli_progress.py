@@ -24,6 +24,8 @@ from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.archive.parameters import ArchiveParameters
 from loadstone.workloads.archive.workload import EventArchive
+from loadstone.workloads.jobs.parameters import JobsParameters
+from loadstone.workloads.jobs.workload import Jobs
 
 EXPERIMENT = Experiment.model_validate(
     {
@@ -75,6 +77,15 @@ def tick(**operations: dict[str, object]) -> dict[str, object]:
         "users": 8,
         "operations": operations,
     }
+
+
+def test_long_operations_are_told_by_gauges_and_not_by_a_rate() -> None:
+    load = LoadState(Jobs(JobsParameters()))
+    ended = {"count": 1, "errors": {}, "retries": {}}
+    gauges = {"jobs_running": 2.0, "jobs_waiting": 1.0, "jobs_in_flight": 3.0}
+    load.take({**tick(pstm=ended), "gauges": gauges}, 10.5)
+    load.take({**tick(pstm={**ended, "count": 0}), "gauges": gauges}, 11.0)
+    assert load.figures().plain.strip() == "running 2   waiting 1   ended 1   errors 0"
 
 
 def test_a_tick_becomes_rate_percentile_errors_and_retries():

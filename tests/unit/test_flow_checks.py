@@ -169,12 +169,12 @@ def test_vectors_are_read_at_report_steps_only(tmp_path: Path) -> None:
 
 
 def test_progress_is_the_share_of_report_steps_that_were_done(flow: Flow, tmp_path: Path) -> None:
-    assert flow.progress(tmp_path) is None
+    assert flow.done_share(tmp_path) is None
     text = report_text(steps=STEPS, reached=3, ended=False)
     (tmp_path / "CASE.PRT").write_text(text)
-    assert flow.progress(tmp_path) == 0.5
+    assert flow.done_share(tmp_path) == 0.5
     (tmp_path / "CASE.PRT").write_text("")
-    assert flow.progress(tmp_path) is None
+    assert flow.done_share(tmp_path) is None
 
 
 def test_a_report_that_is_missing_is_named(tmp_path: Path) -> None:

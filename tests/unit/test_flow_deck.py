@@ -125,7 +125,7 @@ def test_the_application_takes_a_deck_in_place_of_a_generated_one(tmp_path: Path
     assert set(facts.sums) == {"CASE_A.DATA", "include/GRID.INC", "include/more.sch"}
     assert flow.command(2, "python3") == ["flow", "CASE_A.DATA", "--output-dir=."]
     assert "CASE_A.UNSMRY" in flow.bring_back()
-    assert flow.physics() == "deck Case_a.data"
+    assert flow.physics() == "deck Case_a.data; no equation-of-state model"
 
 
 def test_a_deck_that_is_not_there_is_refused_before_anything(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from loadstone.job.launching import problem_of
-from loadstone.job.rank import place
+from loadstone.job.rank import Told, place
 from loadstone.job.record import (
     ARRIVED_FILE,
     OUTPUT_FOLDER,
@@ -109,20 +109,28 @@ def test_many_samples_are_thinned_out_evenly() -> None:
 
 
 # -- ranks --------------------------------------------------------------------------------------
+_TASK = {"SLURM_PROCID": "2", "SLURM_NTASKS": "4"}
+
+
 @pytest.mark.parametrize(
     ("environment", "told"),
     [
-        ({}, (0, 1)),
-        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, (0, 4)),
-        ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", "SLURM_PROCID": "0"}, (3, 4)),
-        ({"LOADSTONE_RANK": "1", "LOADSTONE_RANKS": "2", "SLURM_NTASKS": "9"}, (1, 2)),
-        ({"OMPI_COMM_WORLD_RANK": "x", "OMPI_COMM_WORLD_SIZE": "4"}, (0, 1)),
+        ({}, Told(0, 1, 1)),
+        ({**_TASK, "PMIX_RANK": "2"}, Told(2, 4, 4)),
+        ({**_TASK, "PMI_RANK": "2", "PMI_SIZE": "4"}, Told(2, 4, 4)),
+        ({**_TASK, "OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4"}, Told(3, 4, 4)),
+        ({"LOADSTONE_RANK": "1", "LOADSTONE_RANKS": "2", "SLURM_NTASKS": "9"}, Told(1, 2, 2)),
+        ({"OMPI_COMM_WORLD_RANK": "x", "OMPI_COMM_WORLD_SIZE": "4"}, Told(0, 1, 1)),
     ],
 )
 def test_a_rank_is_told_its_place_by_the_innermost_launcher(
-    environment: dict[str, str], told: tuple[int, int]
+    environment: dict[str, str], told: Told
 ) -> None:
     assert place(environment) == told
+
+
+def test_tasks_of_an_srun_that_serves_no_mpi_are_worlds_of_their_own() -> None:
+    assert place(_TASK) == Told(rank=2, ranks=4, world=1)
 
 
 def test_what_is_wrong_with_ranks_is_one_line() -> None:

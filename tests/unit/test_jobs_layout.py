@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loadstone.errors import WrongInputError
+from loadstone.errors import BeyondTargetError, WrongInputError
 from loadstone.schedulers.base import NodeInfo
-from loadstone.workloads.jobs.layout import Layout, layout_of, refuse_too_many
+from loadstone.workloads.jobs.layout import Layout, layout_of, most_jobs, refuse_too_many
 
 
 def cluster(nodes: int, slots: int) -> list[NodeInfo]:
@@ -64,3 +64,34 @@ def test_jobs_that_can_never_run_at_once_are_refused_before_any_is_submitted() -
     refuse_too_many([Layout(1, 2)] * 4, cluster(4, 2))
     with pytest.raises(WrongInputError, match=r"5 jobs at once take 10 slots.* has 8"):
         refuse_too_many([Layout(1, 2)] * 5, cluster(4, 2))
+
+
+@pytest.mark.parametrize(
+    ("layout", "nodes_and_slots", "most", "filled"),
+    [
+        (Layout(1, 1), (4, 2), 8, "8 jobs fill the cluster's 8 slots"),
+        (Layout(4, 1), (4, 2), 2, "2 jobs fill the cluster's 8 slots"),
+        (Layout(1, 3), (3, 4), 3, "3 jobs take 9 of the cluster's 12 slots, and no other fits"),
+        (Layout(2, 1), (3, 1), 1, "1 job takes 2 of the cluster's 3 slots, and no other fits"),
+        (Layout(2, 4), (2, 4), 1, "1 job fills the cluster's 8 slots"),
+    ],
+)
+def test_the_most_jobs_are_known_before_any_is_submitted(
+    layout: Layout, nodes_and_slots: tuple[int, int], most: int, filled: str
+) -> None:
+    nodes = cluster(*nodes_and_slots)
+    assert most_jobs(layout, nodes) == most
+    refuse_too_many([layout] * most, nodes)
+    with pytest.raises(BeyondTargetError) as caught:
+        refuse_too_many([layout] * (most + 1), nodes)
+    assert caught.value.most == filled
+    assert caught.value.advice == (
+        f"give {most} job{'' if most == 1 else 's'} at most, fewer ranks, or a larger cluster"
+    )
+
+
+def test_of_jobs_that_differ_only_the_slots_are_counted() -> None:
+    nodes = cluster(2, 2)
+    refuse_too_many([Layout(1, 2), Layout(2, 1)], nodes)
+    with pytest.raises(WrongInputError, match="3 jobs at once take 6 slots"):
+        refuse_too_many([Layout(1, 2), Layout(2, 1), Layout(1, 2)], nodes)

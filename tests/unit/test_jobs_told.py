@@ -38,7 +38,7 @@ def trial(
     for each in events:
         name = str(each.data["name"]).removeprefix(load.prefix)
         put(desk, record(name, application=str(each.data["application"])))
-    return jobs_record(events, load), load
+    return jobs_record(events, load, records_of(load)), load
 
 
 def figures(record: JobsRecord, load: JobsLoad) -> dict[str, float]:
@@ -135,7 +135,7 @@ def test_with_replacement_all_that_ran_to_their_end_count(tmp_path: Path) -> Non
     assert notice.severity == "info"
     assert notice.message.startswith("2 jobs replaced others that had ended")
     assert sum(found.asked_of.values()) == found.asked < len(found.jobs)
-    assert "1 of them were cancelled then. The load was whole for 92% of that time" in (
+    assert "1 of them was cancelled then. The load was whole for 92% of that time" in (
         notice.message
     )
 
@@ -168,7 +168,7 @@ def test_a_job_that_was_under_way_at_the_end_of_an_open_load_is_told_and_fails_n
     found, load = trial(tmp_path, [*FOUR[:3], late], planned(count=4), asked=0)
     assert check_ended(found, load).passed
     (notice,) = (each for each in notices_of(found, load) if each.code == "jobs-under-way")
-    assert notice.message.startswith("1 jobs that had arrived were under way")
+    assert notice.message.startswith("1 job that had arrived was under way")
     by_others = event("4-command", 5, 4, state="cancelled", reason="CANCELLED by 0")
     found, load = trial(tmp_path, [*FOUR[:3], by_others], planned(count=4), asked=0)
     assert not check_ended(found, load).passed
@@ -210,7 +210,7 @@ def planted(desk: Path, load: JobsLoad, what: str) -> CheckResult:
     elif what == "started a second time":
         (desk / names[1] / "again.json").write_text("{}")
     path.write_text("".join(json.dumps({"name": name}) + "\n" for name in names))
-    return check_once(jobs_record(FOUR, load), load, known)
+    return check_once(jobs_record(FOUR, load, records_of(load)), load, known)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_file_io_is_told_by_parts_of_the_run_time(tmp_path: Path) -> None:
     own = sampled(rank(), (1.0, 240 * mib, 0), (10.0, 240 * mib, 18 * mib))
     put(tmp_path, record("1-command", [own]))
     load = sample_jobs.load(tmp_path, planned(count=1))
-    found = jobs_record([event("1-command", 5, 10)], load)
+    found = jobs_record([event("1-command", 5, 10)], load, records_of(load))
     first, *_, last = found.io
     assert (first.from_share, last.to_share, len(found.io)) == (0.0, 1.0, 10)
     assert first.read_mib == pytest.approx(240)

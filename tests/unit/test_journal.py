@@ -152,3 +152,28 @@ def test_full_disk_stops_the_change_but_not_the_undoing(
         journal.before("make b", "test-remove-file", path=str(tmp_path / "b"))
     journal.close()
     assert not (tmp_path / "a").exists()
+
+
+def test_a_change_that_is_left_is_not_tried_at_the_end_and_stays_for_recover(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a").touch()
+    journal = Journal(tmp_path / "journal.jsonl", "x")
+    entry = journal.before("make a", "test-remove-file", path=str(tmp_path / "a"))
+    journal.leave(entry, RuntimeError("nobody answers"))
+    with pytest.raises(ExceptionGroup) as raised:
+        journal.close()
+    assert "make a: could not be undone: nobody answers" in str(raised.value.exceptions[0])
+    assert (tmp_path / "a").exists()
+    (found,) = open_journals()
+    assert found.recover(lambda _entry, _error: None)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_change_that_was_left_may_still_be_undone_before(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl", "x")
+    entry = journal.before("make a", "test-remove-file", path=str(tmp_path / "a"))
+    journal.leave(entry, RuntimeError("nobody answers"))
+    journal.undo(entry)
+    journal.close()
+    assert open_journals() == []

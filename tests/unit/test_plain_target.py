@@ -9,7 +9,8 @@ import pytest
 from target_context import context_in
 
 from loadstone.errors import TargetError, WrongInputError
-from loadstone.schedulers.base import Request, SchedulerSpec
+from loadstone.journal import open_journals
+from loadstone.schedulers.base import JobState, Request, SchedulerError, SchedulerSpec
 from loadstone.schedulers.plain import Plain
 from loadstone.spec.profile import ProfileSpec
 from loadstone.spec.target import TargetSpec
@@ -95,6 +96,43 @@ def test_a_scheduler_that_does_not_cancel_stays_in_the_journal(
     monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
     monkeypatch.setattr(Plain, "cancel_all", lambda _self, _prefix: ["7"])
     data = {"scheduler": {"kind": "plain", "state": str(tmp_path)}, "prefix": "ls-"}
-    with pytest.raises(TargetError, match=r"1 jobs ls-\* do not end") as left:
+    with pytest.raises(TargetError, match=r"1 job ls-\* did not end") as left:
         cancel_announced(data)
     assert "recover" in str(left.value.advice)
+
+
+def test_a_scheduler_that_is_silent_is_given_up_and_tried_again_before_the_next_trial(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The second try is shorter; the end of the run tells what is left, and asks no more."""
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.0)
+    asked: list[float] = []
+
+    def silent(self: Plain, _prefix: str) -> dict[str, JobState]:
+        asked.append(self.spec.call_timeout_s)
+        raise SchedulerError("squeue did not answer")
+
+    context = context_in(tmp_path)
+    target = Local(spec(), context)
+    target.open()
+    impatient = target.scheduler_spec().model_copy(update={"call_timeout_s": 0.001})
+    monkeypatch.setattr(Local, "scheduler_spec", lambda _self: impatient)
+    monkeypatch.setattr(cluster, "_AGAIN_CALL_S", 0.0005)
+    target.announce("ls-")
+    with monkeypatch.context() as hung:
+        hung.setattr(Plain, "jobs", silent)
+        for _ in range(2):
+            with pytest.raises(TargetError, match=r"jobs ls-\* could not be cancelled") as left:
+                target.forget_all()
+        assert "loadstone recover" in str(left.value.advice)
+        assert {asked[0], asked[-1]} == {0.001, 0.0005}
+        with pytest.raises(TargetError, match="squeue did not answer"):
+            target.close()
+        asked.clear()
+        with pytest.raises(ExceptionGroup) as told:
+            context.journal.close()
+        assert asked == []
+    assert "run jobs ls-* by" in str(told.value.exceptions[0])
+    (journal,) = open_journals()
+    assert journal.recover(lambda _entry, _error: None)

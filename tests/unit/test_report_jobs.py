@@ -61,6 +61,23 @@ def printed(of: ReportDocument, width: int = 100) -> str:
     return stream.getvalue()
 
 
+# -- what is computed --------------------------------------------------------------------------
+def test_what_an_application_computes_is_said_once_where_it_is_the_same(tmp_path: Path) -> None:
+    same = {"pstm": "961 traces"}
+    found = document(tmp_path, experiment(LOADS), lambda plan: made(plan, physics=same))
+    assert jobs_of(found).physics == ["pstm: 961 traces."]
+    assert "pstm: 961 traces." in printed(found)
+
+
+def test_what_is_computed_is_said_by_configuration_where_it_differs(tmp_path: Path) -> None:
+    def other(plan: TrialPlan) -> JobsRecord:
+        jobs = levels_of(plan)["jobs"]
+        return record({"pstm": jobs}, "compact", 10.0, physics={"pstm": f"{jobs}00 traces"})
+
+    found = jobs_of(document(tmp_path, experiment({"workload.jobs": [1, 2]}), other))
+    assert found.physics == ['pstm in "jobs=1": 100 traces.', 'pstm in "jobs=2": 200 traces.']
+
+
 # -- the table ---------------------------------------------------------------------------------
 def test_the_table_has_loads_down_and_placements_across_as_published(tmp_path: Path) -> None:
     found = document(tmp_path, experiment(LOADS, relative_to=SAME), made)

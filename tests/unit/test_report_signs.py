@@ -21,8 +21,10 @@ from loadstone.report.figures import metric_infos, own_means, with_compared
 from loadstone.report.headline import figure_of, headline
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.document import ReportDocument
+from loadstone.report.model.searching import ScaleReport
 from loadstone.report.reading import DesignRecord, PairRecord, RecordedExperiment, RecordedTrial
 from loadstone.report.scaling import scale_report
+from loadstone.report.terminal_scale import scale_tables
 from loadstone.report.terminal_variants import variants_tables
 from loadstone.report.variants import variant_reports
 from loadstone.results.record import MetricValue, Status, TrialResult
@@ -264,8 +266,7 @@ def test_a_rung_that_contradicts_the_baseline_is_shown_with_its_own_figures() ->
     assert last["x baseline"][2] == "900 → 880"
 
 
-def test_the_law_of_a_curve_and_its_residuals_agree() -> None:
-    levels = (1, 2, 3, 4, 6, 8)
+def _curve(levels: tuple[int, ...]) -> ScaleReport | None:
     rng = np.random.default_rng(4)
     experiment = Experiment.model_validate(
         {
@@ -284,13 +285,30 @@ def test_the_law_of_a_curve_and_its_residuals_agree() -> None:
     ]
     design = DesignRecord(variants=variants, pairs=[])
     folder = RecordedExperiment(Path("signs"), experiment, design, trials, [])
-    scale = scale_report(folder, metric_infos(trials)[0])
+    return scale_report(folder, metric_infos(trials)[0])
+
+
+def test_the_law_of_a_curve_and_its_residuals_agree() -> None:
+    scale = _curve((1, 2, 3, 4, 6, 8))
     assert scale is not None
     assert scale.fit is not None
     for point in scale.points:
         assert point.fitted is not None
         assert point.residual_percent is not None
         assert agree(point.fitted, point.median, point.residual_percent)
+    assert "times those at 1" in scale.text
+
+
+def test_a_curve_of_which_no_ratio_may_be_made_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = "8 slots share 2 processors"
+    monkeypatch.setattr(TrialResult, "no_ratio", why)
+    scale = _curve((1, 2, 3, 4, 6, 8))
+    assert scale is not None
+    assert (scale.no_ratio, scale.fit, scale.problem) == (why, None, f"no law is fitted: {why}")
+    assert re.fullmatch(r"Most at 8 users: [0-9.,]+ \S+\.", scale.text)
+    (table, *_) = scale_tables(scale)
+    assert isinstance(table, Table)
+    assert "of linear" not in [column.header for column in table.columns]
 
 
 def test_verdicts_of_several_metrics_are_one_family() -> None:

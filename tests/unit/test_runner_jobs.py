@@ -164,7 +164,7 @@ def test_the_scheduler_knows_better_why_a_job_failed(scene: Scene) -> None:
     scene.tells(problem="it was told to end (SIGTERM)", problem_class="cancelled")
     assert scene.look(1.0) is None, "the scheduler is given time to say why"
     scene.says("timed-out", "TimeLimit")
-    assert ended(scene.look(2.0)) == ("timed-out", "timed-out: TimeLimit")
+    assert ended(scene.look(2.0)) == ("timed-out", "TimeLimit")
 
 
 def test_a_job_that_failed_by_itself_tells_why(scene: Scene) -> None:
@@ -177,9 +177,9 @@ def test_a_job_that_failed_by_itself_tells_why(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("state", "reason", "told"),
     [
-        ("node-failed", "NodeFail", "node-failed: NodeFail"),
-        ("cancelled", "None", "cancelled: it left no record of itself"),
-        ("timed-out", "TimeLimit", "timed-out: TimeLimit"),
+        ("node-failed", "NodeFail", "NodeFail"),
+        ("cancelled", "None", "it left no record of itself"),
+        ("timed-out", "TimeLimit", "TimeLimit"),
     ],
 )
 def test_a_job_without_a_record_ends_as_the_scheduler_says(
@@ -201,7 +201,7 @@ def test_a_job_that_is_held_is_cancelled_and_told_once_that_is_sure(scene: Scene
     scene.says("held", "Eqw: can't open output file")
     assert scene.look(1.0) is None
     scene.says("held", "Eqw: can't open output file")
-    assert ended(scene.look(2.0)) == ("held", "held: Eqw: can't open output file")
+    assert ended(scene.look(2.0)) == ("held", "Eqw: can't open output file")
 
 
 def test_a_job_that_was_started_again_does_not_count(scene: Scene) -> None:
@@ -391,6 +391,15 @@ def test_a_doubtful_job_that_is_not_found_is_not_sent_again(tmp_path: Path) -> N
         submitter(scene).submit(scene.parameters.jobs[0], "2-toy", Gate())
     scene.watch.stop()
     assert len(scene.scheduler.requests) == 1
+
+
+def test_no_job_is_sent_to_a_scheduler_that_has_long_been_silent(scene: Scene) -> None:
+    scene.scheduler.silent = "squeue did not answer within 30 s"
+    scene.watch.look()
+    scene.clock.at_s = 20.5
+    with pytest.raises(FailureError, match="was not sent: the scheduler has not answered for 20 s"):
+        submitter(scene).submit(scene.parameters.jobs[0], "2-toy", Gate())
+    assert scene.scheduler.requests == []
 
 
 # -- the plan ------------------------------------------------------------------------------------

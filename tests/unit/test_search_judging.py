@@ -120,13 +120,14 @@ def verdict(
     flow: Flow | None = None,
     level: float = 20.0,
     over: LoadedBy = "rate",
+    queue: str | None = None,
     **options: Any,
 ) -> LevelRecord:
     plan = LevelPlan(
         over=over, unit="operations/s", level=level, kind="ascent",
         objective=list(objective), window_s=window_s,
     )  # fmt: skip
-    return Judge(plan, flow=flow, is_open=is_open).verdict(of, level, **options)
+    return Judge(plan, flow=flow, is_open=is_open, queue=queue).verdict(of, level, **options)
 
 
 def test_a_level_that_keeps_to_its_objective_holds():
@@ -256,6 +257,19 @@ def test_a_backlog_that_rises_fails_a_level_that_still_keeps_to_its_objective():
     found = verdict(interval(growing), "p99 < 10 ms")
     assert [each.cause for each in found.reasons] == ["backlog"]
     assert "118 a minute" in found.reasons[0].text or "120 a minute" in found.reasons[0].text
+
+
+def test_what_the_system_keeps_waiting_is_backlog_and_what_it_serves_lacks_nothing():
+    """Long operations: those that run when the arrivals end are not held against a level."""
+    served = interval(ticks([5] * 30, due=[40] * 30, gauges=[{"waiting": 3}] * 30))
+    assert [each.cause for each in verdict(served).reasons] == ["achieved"]
+    assert verdict(served, level=40.0, queue="waiting").holds
+    growing = [{"waiting": 2 * place} for place in range(30)]
+    found = verdict(
+        interval(ticks([5] * 30, due=[40] * 30, gauges=growing)), level=40.0, queue="waiting"
+    )
+    assert [each.cause for each in found.reasons] == ["backlog"]
+    assert found.reasons[0].text == "the backlog rises by 120 a minute"
 
 
 def test_a_response_time_that_rises_fails_it_too():

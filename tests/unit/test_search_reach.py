@@ -154,6 +154,79 @@ def test_a_search_ends_at_its_bound_and_says_why() -> None:
     )
 
 
+def test_a_search_that_fills_the_system_says_so() -> None:
+    experiment = search({"load": "closed"}, over="users", confirm=1)
+    filled = FEW.model_copy(update={"filled": "700 users fill its 700 seats"})
+    stages = design_of(experiment).stages(experiment).kept_to(filled)
+    results = []
+    while stage := stages.next(results):
+        results += [outcome(plan, holds=True) for plan in stage]
+    found = outcome_of(rules_of(experiment, stages.bound), results)
+    assert found.text == (
+        "700 users are sustained: 700 users fill its 700 seats, and the objective holds there."
+    )
+
+
+def of_jobs(design: dict[str, Any], **parameters: Any) -> Experiment:
+    own = {"application": "command", "command": "true", **parameters}
+    return Experiment.model_validate(
+        {
+            "name": "x",
+            "workload": {"name": "jobs", "parameters": own},
+            "target": {"engine": "local", "settings": {"slots": 8}},
+            "design": design,
+        }
+    )
+
+
+def test_the_slots_of_a_cluster_bound_a_search_over_jobs() -> None:
+    bound = bound_of(of_jobs({"kind": "search"}, ranks=3))
+    assert bound is not None
+    assert (bound.level, bound.unit) == (2, "jobs")
+    assert bound.filled == "2 jobs take 6 of the cluster's 8 slots, and no other fits"
+    (problem,) = check_experiment(of_jobs({"kind": "search", "at_most": 9}))
+    assert problem.path == ("design", "at_most")
+    assert problem.message == (
+        "9 jobs at once take 9 slots, and the cluster has 8; 8 jobs fill the cluster's 8 slots: "
+        "write no more, or leave it out, and the search ends there"
+    )
+
+
+def test_a_curve_over_more_jobs_than_slots_names_the_level() -> None:
+    scale = {"kind": "scale", "over": "workload.jobs", "levels": [1, 2, 9]}
+    (problem,) = check_experiment(of_jobs(scale))
+    assert problem.path == ("design", "levels")
+    assert problem.message == (
+        "jobs=9: 9 jobs at once take 9 slots, and the cluster has 8 (give 8 jobs at most, fewer "
+        "ranks, or a larger cluster)"
+    )
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"kind": "search"},
+        {"kind": "scale", "over": "workload.jobs", "levels": [1, 2]},
+        {"kind": "compare", "factor": "workload.jobs", "levels": [1, 2]},
+    ],
+)
+def test_jobs_cannot_be_varied_where_a_mix_says_how_many_there_are(design: dict[str, Any]) -> None:
+    (problem,) = check_experiment(of_jobs(design, mix="command=1,pattern=1"))
+    assert "workload.jobs would have no effect: the mix says which jobs there are" in (
+        problem.message
+    )
+
+
+def test_jobs_that_arrive_wait_with_the_scheduler() -> None:
+    arriving = {"load": "open", "rate_per_s": 1.0}
+    for parameters, sessions in (({}, 64), ({"jobs": 3}, 3)):
+        experiment = of_jobs({"kind": "search"}, **parameters)
+        profile = experiment.profile.model_validate(arriving)
+        rules = rules_of(experiment.model_copy(update={"profile": profile}))
+        assert (rules.sessions, rules.by_chance, rules.looks_for_rise) == (sessions, True, True)
+    assert not rules_of(of_jobs({"kind": "search"})).looks_for_rise
+
+
 def test_the_record_of_a_search_keeps_its_bound(tmp_path: Path) -> None:
     experiment = search({"load": "closed"}, over="users", at_most=1000)
     folder = ExperimentFolder.create(tmp_path, "x")

@@ -149,3 +149,19 @@ def test_durations(text: str, seconds: float | None) -> None:
 def test_no_text_of_sbatch_breaks_the_reader(text: str) -> None:
     found = slurm_output.submitted(text)
     assert found is None or found in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "MPI plugin types are...\n\tpmix\n\tnone\n"
+            "specific pmix plugin versions available: pmix_v3,pmix_v4\n",
+            ["none", "pmix", "pmix_v3", "pmix_v4"],
+        ),
+        ("srun: MPI types are...\nsrun: none\nsrun: pmi2\n", ["none", "pmi2"]),
+        ("srun: fatal: Could not establish a configuration source\n", []),
+    ],
+)
+def test_the_types_of_mpi_that_srun_tells(text: str, expected: list[str]) -> None:
+    assert slurm_output.types_of_mpi(text) == expected

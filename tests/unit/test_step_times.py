@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,14 @@ def test_plan_tells_what_earlier_trials_on_the_same_data_took(
     document = json.loads(run("plan", *NOOP, "--json"))["around"]
     assert document["experiment"] == "first"
     assert document["seconds"] == pytest.approx(sum(took.values()) - took["load"])
+    again = record.parent.with_name("again")
+    shutil.copytree(record.parent, again)
+    for folder, steps in ((record.parent, {"restore": 9.0, "load": 3.0}), (again, {"load": 1.0})):
+        result = json.loads((folder / record.name).read_text())
+        result["took"] = [{"name": name, "seconds": s} for name, s in steps.items()]
+        (folder / record.name).write_text(json.dumps(result))
+    on_average = json.loads(run("plan", *NOOP, "--json"))["around"]["steps_s"]
+    assert on_average == {"restore": 4.5}
     other = Experiment.model_validate(
         {"name": "x", "workload": {"name": "oltp"}, "target": {"engine": "sqlite"}}
     )

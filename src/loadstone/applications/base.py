@@ -168,14 +168,6 @@ class Application(ABC, Generic[P]):
     def bring_back(self) -> tuple[str, ...]:
         """Globs, relative to the working folder, of what `check` reads."""
 
-    def progress(self, folder: Path) -> float | None:
-        """How far a job is, 0 to 1; None if nothing tells yet.
-
-        Args:
-            folder: The working folder, or what was brought back of it.
-        """
-        return None
-
     # -- result --------------------------------------------------------------------------------
     @abstractmethod
     def check(self, job: FinishedJob) -> list[CheckResult]:

@@ -21,6 +21,7 @@ from loadstone.applications.base import (
     InputFile,
     sha256_of,
 )
+from loadstone.counting import how_many
 from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult
 from loadstone.spec.base import Spec
@@ -147,7 +148,7 @@ class Command(Application[CommandParameters]):
             wrong.append(f"{len(ended)} of {job.ranks} ranks told how they ended")
         name = self.parameters.output
         return [
-            self.verdict(ENDED, "; ".join(wrong), f"{len(ended)} ranks ended with 0"),
+            self.verdict(ENDED, "; ".join(wrong), f"{how_many(len(ended), 'rank')} ended with 0"),
             self.verdict(
                 OUTPUT,
                 self._output_problem(job) if name else "",

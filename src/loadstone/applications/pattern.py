@@ -28,6 +28,7 @@ from loadstone.applications.pattern_replay import (
     Result,
     part_of,
 )
+from loadstone.counting import how_many
 from loadstone.results.record import CheckResult
 from loadstone.spec.base import Spec
 
@@ -137,7 +138,9 @@ class Pattern(Application[PatternParameters]):
             self.verdict(
                 READ, _misread(job.given / INPUT_FILE, results), f"{total_mb:.1f} MB were read"
             ),
-            self.verdict(WRITTEN, _miswritten(results), f"{len(results)} files as written"),
+            self.verdict(
+                WRITTEN, _miswritten(results), f"{how_many(len(results), 'file')} as written"
+            ),
         ]
 
     def _incomplete(self, job: FinishedJob, results: Sequence[Result]) -> str:

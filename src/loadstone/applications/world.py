@@ -10,6 +10,7 @@ import json
 import shutil
 from pathlib import Path
 
+from loadstone.counting import how_many
 from loadstone.errors import WrongInputError
 
 WORLD_FILE = "world.json"
@@ -46,12 +47,12 @@ def world_problem(ranks: int, seen: int | None, by: str) -> str:
         seen: The size of the world, as the library told it.
         by: What told it: `Flow`, `world.json`.
     """
-    asked = f"{ranks} rank{'s' if ranks != 1 else ''} asked"
+    asked = f"{how_many(ranks, 'rank')} asked"
     if seen is None:
         return f"{asked}, and {by} does not say how many there were"
     if seen == ranks:
         return ""
-    of = f"{seen} rank{'s' if seen != 1 else ''}"
+    of = how_many(seen, "rank")
     if seen < ranks and ranks % seen == 0:
         return f"{asked}, {ranks // seen} worlds of {of} seen"
     return f"{asked}, a world of {of} seen"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from loadstone.counting import how_many
 from loadstone.errors import WrongInputError
 
 HEAD = "head"
@@ -84,8 +85,8 @@ def compute_plans(
     whole = round(nodes * share, 6) if share is not None else 0.0
     if whole > processors:
         raise WrongInputError(
-            f"{nodes} nodes with a share of {share:g} are {whole:g} processors, and this machine "
-            f"has {processors}",
+            f"{how_many(nodes, 'node')} with a share of {share:g} are {whole:g} processors, and "
+            f"this machine has {processors}",
             advice="make the share smaller, or leave it out",
         )
     of_each = share if share is not None else (processors - FOR_DAEMONS) / nodes
@@ -111,7 +112,8 @@ def functional_only(plans: Sequence[NodePlan], processors: int) -> str:
             return f"{each.slots} slots of {each.name} share {each.share:g} processors"
     unbounded = sum(each.slots for each in plans if each.share is None)
     if unbounded > processors:
-        return f"{unbounded} slots share the {processors} processors of this machine"
+        has = how_many(processors, "processor")
+        return f"{how_many(unbounded, 'slot')} share the {has} of this machine"
     return ""
 
 

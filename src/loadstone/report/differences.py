@@ -73,14 +73,15 @@ def differences(
     """
     declared = _declared(*variants)
     ours, theirs = _facts(baseline), _facts(candidate)
-    chosen = _chosen(ours.get(_ENGINE, frozenset()) | theirs.get(_ENGINE, frozenset()))
+    engines = ours.get(_ENGINE, frozenset()) | theirs.get(_ENGINE, frozenset())
+    chosen, explained = _chosen(engines), _explained(engines, declared)
     if _data(baseline) != _data(candidate):  # The parameters that ask for other data are told.
         ours.pop(_START, None)
         theirs.pop(_START, None)
     lines: list[str] = []
     for key in sorted(ours.keys() | theirs.keys()):
         left, right = ours.get(key, frozenset()), theirs.get(key, frozenset())
-        if left == right or _is_declared(key, declared):
+        if left == right or _is_declared(key, declared) or key.startswith(explained):
             continue
         if key in chosen:
             line = f"{chosen[key]} changed too ({_text(left)} to {_text(right)}): two variables"
@@ -98,6 +99,17 @@ def _chosen(engines: Iterable[str]) -> dict[str, str]:
             chosen = target_class(engine).chosen_facts
             found |= {f"target.{fact}": called for fact, called in chosen.items()}
     return found
+
+
+def _explained(engines: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
+    """How the facts begin that follow from the declared settings of systems of these engines."""
+    found: list[str] = []
+    for engine in engines:
+        with suppress(WrongInputError):
+            facts = target_class(engine).explained_facts
+            settings = [name.removeprefix("target.") for name in declared]
+            found += [f"target.{each}" for name in settings for each in facts.get(name, ())]
+    return tuple(found)
 
 
 def _data(trials: Sequence[RecordedTrial]) -> list[dict[str, Any]]:

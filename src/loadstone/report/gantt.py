@@ -48,9 +48,9 @@ def gantt_report(record: JobsRecord | None, origin: float) -> GanttReport | None
 
 
 def shared_beginning(names: Sequence[str]) -> str:
-    """What all names begin with, up to a dash; empty of a single one."""
+    """What all names begin with, up to a dash: of a single one, up to its first."""
     if len(names) < 2:
-        return ""
+        return "".join(f"{name.partition('-')[0]}-" for name in names if "-" in name)
     split = [name.split("-")[:-1] for name in names]
     alike = takewhile(lambda parts: len(set(parts)) == 1, zip(*split, strict=False))
     return "".join(f"{parts[0]}-" for parts in alike)

@@ -49,6 +49,7 @@ def jobs_report(
     return JobsReport(
         variants=[_variant(each) for each in known],
         table=_table(known, relative),
+        physics=list(_physics(known)),
         relative_to=list(relative.said()),
         said=list(dict.fromkeys(_said(known))),
     )
@@ -283,6 +284,19 @@ def makespan_s(record: JobsRecord) -> float | None:
 def _median(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return median(known) if known else None
+
+
+def _physics(known: Sequence[_Known]) -> Iterator[str]:
+    """What each application computes; with the configuration where it is not the same in all."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for each in known:
+        for application, physics in each.first.physics.items():
+            found.setdefault(application, {}).setdefault(physics, []).append(each.variant.name)
+    for application, by_physics in found.items():
+        for physics, variants in by_physics.items():
+            names = ", ".join(f'"{name}"' for name in variants)
+            of = f" in {names}" if len(by_physics) > 1 else ""
+            yield f"{application}{of}: {physics}."
 
 
 def _said(known: Sequence[_Known]) -> Iterator[str]:

@@ -34,10 +34,11 @@ def scale_report(folder: RecordedExperiment, metric: MetricInfo) -> ScaleReport 
     if not isinstance(experiment.design, ScaleDesign):
         return None
     scaled = scaled_by(experiment)
-    points = _points(folder, metric)
+    points, no_ratio = _points(folder, metric), _no_ratio(folder)
     fit: Scalability | None = None
     problem = ""
     try:
+        _refuse_without_ratio(no_ratio)
         _refuse_full_host(folder, points, scaled)
         fit = _fit(points, metric, experiment.confidence, experiment.seed)
     except ValueError as error:
@@ -48,12 +49,28 @@ def scale_report(folder: RecordedExperiment, metric: MetricInfo) -> ScaleReport 
         users_each=scaled.users_each,
         metric=metric.name,
         unit=metric.unit,
-        text=_text(points, fit, scaled, metric, experiment.confidence),
+        text=_text(points, fit, scaled, metric, experiment.confidence, no_ratio=no_ratio),
         points=[_fitted(point, fit) for point in points],
+        no_ratio=no_ratio,
         fit=_report(fit) if fit else None,
         problem=problem,
         published=published_curves(experiment, scaled, metric) if points else [],
     )
+
+
+def _no_ratio(folder: RecordedExperiment) -> str:
+    """Why points must not be set in relation to each other, by the first trial that says so."""
+    reasons = (
+        trial.result.no_ratio
+        for variant in folder.design.variants
+        for trial in folder.valid_trials_of(variant.name)
+    )
+    return next(filter(None, reasons), "")
+
+
+def _refuse_without_ratio(no_ratio: str) -> None:
+    if no_ratio:
+        raise ValueError(no_ratio)
 
 
 def _refuse_full_host(folder: RecordedExperiment, points: list[ScalePoint], scaled: Scaled) -> None:
@@ -175,15 +192,15 @@ def _text(
     scaled: Scaled,
     metric: MetricInfo,
     confidence: float,
+    *,
+    no_ratio: str,
 ) -> str:
     if not points:
         return "No trial is valid: there is nothing to report. The notices say why."
     first, last = points[0], points[-1]
     best = max(points, key=lambda point: point.median)
-    text = (
-        f"Most at {best.n:g} {scaled.label}: {number(best.median)} {metric.unit}, "
-        f"{best.median / first.median:.2f} times those at {first.n:g}."
-    )
+    text = f"Most at {best.n:g} {scaled.label}: {number(best.median)} {metric.unit}"
+    text += "." if no_ratio else f", {best.median / first.median:.2f} times those at {first.n:g}."
     if fit is None:
         return text
     if fit.peak_n is None or fit.peak_interval is None:

@@ -35,7 +35,8 @@ def jobs_tables(jobs: JobsReport) -> list[RenderableType]:
         parts += [Text(""), _relative(jobs.table)]
         parts += [Text(line, style="dim") for line in jobs.relative_to]
     parts += [Text(line, style="yellow") for line in jobs.said]
-    return [*parts, Text(""), _times(jobs)]
+    parts += [Text(""), _times(jobs)]
+    return [*parts, *(Text(line, style="dim") for line in jobs.physics)]
 
 
 def job_tables(trial: str, gantt: GanttReport | None) -> list[RenderableType]:

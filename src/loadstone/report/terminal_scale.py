@@ -19,22 +19,23 @@ def scale_tables(scale: ScaleReport) -> list[RenderableType]:
     """The points beside the law, and the law's parameters with their intervals."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     of_law = ("law", "residual") if scale.fit else ()
-    for name in (scale.label, scale.unit, "interval", "n", "of linear", *of_law):
+    of_first = () if scale.no_ratio else ("of linear",)
+    for name in (scale.label, scale.unit, "interval", "n", *of_first, *of_law):
         table.add_column(name, justify="right", no_wrap=True)
     for point in scale.points:
-        table.add_row(*_cells(point, scale.points[0]))
+        table.add_row(*_cells(point, None if scale.no_ratio else scale.points[0]))
     law = _law(scale.fit) if scale.fit else scale.problem
     said = [Text(f"\n{law}", style="dim")] if law else []
     return [table, *said, *(Text(_shape(each), style="dim") for each in scale.published), Text("")]
 
 
-def _cells(point: ScalePoint, first: ScalePoint) -> list[str]:
+def _cells(point: ScalePoint, first: ScalePoint | None) -> list[str]:
     return [
         f"{point.n:g}",
         number(point.median),
         interval(point.low, point.high),
         str(len(point.values)),
-        _of_linear(point, first),
+        *([] if first is None else [_of_linear(point, first)]),
         *([] if point.fitted is None else [number(point.fitted)]),
         *([] if point.residual_percent is None else [percent(point.residual_percent)]),
     ]

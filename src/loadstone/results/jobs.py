@@ -93,6 +93,9 @@ class JobsRecord(Record):
     asked_of: dict[str, int] = Field(
         default={}, description="Application: its jobs at once, without those that replaced others."
     )
+    physics: dict[str, str] = Field(
+        default={}, description="Application: what it computes, in a few words."
+    )
     jobs_label: str = Field(default="", description="The load in words: `2 flow, 1 pstm`.")
     load_share: float = Field(default=0.0, description="Of the cluster's slots, 0 to 1.")
     jobs: list[JobEntry] = []

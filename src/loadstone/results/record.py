@@ -159,11 +159,16 @@ class SkippedRung(Record):
 
 
 class LevelBound(Record):
-    """The highest level of a search whose load this machine can make: no higher one is tried."""
+    """The highest level of a search whose load can be made here: no higher one is tried."""
 
     level: float
     unit: str
     reason: str = Field(description="Why no higher one can be made.")
+    filled: str = Field(
+        default="",
+        description="What the level fills of the system under test, as a clause; empty: it is this "
+        "machine that can make no higher one.",
+    )
 
 
 class Fingerprint(Record):

@@ -1,7 +1,7 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { GanttBar, GanttReport, JobsTable } from "../lib/document";
 import { number, seconds, tick } from "../lib/format";
-import { applicationsOf, loadText, relativeLines, relativeText } from "../lib/jobs";
+import { applicationsOf, isBad, loadText, relativeLines, relativeText } from "../lib/jobs";
 import { legendRows, safe, textStyle, tooltip, valueAxis } from "./common";
 import type { Canvas } from "./echarts";
 import type { Palette } from "./palette";
@@ -25,7 +25,7 @@ export function relativeChart(table: JobsTable, { colours, width }: Canvas): ECh
   const rows = legendRows(lines.map(({ label }) => label), width - 24);
   const ends = lines.flatMap(({ points }) => points.flatMap(({ figure, value }) => [figure.low ?? value, figure.high ?? value]));
   const [low, high] = [Math.min(1, ...ends), Math.max(1, ...ends)];
-  const room = Math.max(0.05, 0.12 * (high - low));
+  const step = stepOf(high - low);
   const colour = (index: number) => colours.series[index % colours.series.length];
   return {
     textStyle: textStyle(colours),
@@ -46,8 +46,9 @@ export function relativeChart(table: JobsTable, { colours, width }: Canvas): ECh
     yAxis: {
       ...valueAxis(colours, "throughput per job, relative"),
       nameGap: 46,
-      min: Math.max(0, Math.floor(20 * (low - room)) / 20),
-      max: Math.ceil(20 * (high + room)) / 20,
+      min: step * Math.max(0, Math.ceil(low / step - 1)),
+      max: step * Math.floor(high / step + 1),
+      interval: step,
     },
     series: [
       ...lines.map(({ label, points }, index) => ({
@@ -69,6 +70,11 @@ export function relativeChart(table: JobsTable, { colours, width }: Canvas): ECh
       })),
     ],
   };
+}
+
+/** Between two marks of an axis: so few that they have room, and the ends of the axis are marks. */
+function stepOf(span: number): number {
+  return [0.05, 0.1, 0.2, 0.5, 1, 2].find((step) => span <= 5 * step) ?? 10 ** Math.ceil(Math.log10(span / 5));
 }
 
 function reference(colours: Palette) {
@@ -141,14 +147,14 @@ function drawn(bar: GanttBar | undefined, api: Api, fill: string | undefined, co
   const [middle = 0] = api.coord([api.value(1), api.value(3)]);
   const [right = 0] = api.coord([api.value(2), api.value(3)]);
   const height = Math.min(16, (api.size([0, 1])[1] ?? 0) * 0.75);
-  const failed = bar.state !== "ended";
+  const shown = bar.state === "ended" ? fill : isBad(bar) ? colours.worse : colours.quiet;
   const name = LETTER * bar.label.length < right - middle - 4;
   const box = (x: number, width: number) => ({ x, y: y - height / 2, width: Math.max(1, width), height });
   return {
     type: "group",
     children: [
       { type: "rect", shape: box(left, middle - left), style: { fill, opacity: 0.25 } },
-      { type: "rect", shape: box(middle, right - middle - 0.6), style: { fill: failed ? colours.worse : fill, opacity: 0.8 } },
+      { type: "rect", shape: box(middle, right - middle - 0.6), style: { fill: shown, opacity: 0.8 } },
       ...(name ? [{ type: "text", style: { text: bar.label, x: middle + 3, y, textVerticalAlign: "middle", fill: colours.paper, fontSize: 10 } }] : []),
     ],
   };
@@ -159,7 +165,7 @@ function gate(at: number, colours: Palette) {
     silent: true,
     symbol: "none",
     lineStyle: { color: colours.text, type: "dashed", width: 1.2 },
-    label: { formatter: "gate opens", color: colours.text, fontSize: 11, position: "end", rotate: 0 },
+    label: { formatter: "gate opens", color: colours.text, fontSize: 11, position: "start", rotate: 0 },
     data: [{ xAxis: at }],
   };
 }
@@ -168,7 +174,7 @@ function jobTip(bar: GanttBar): string {
   const known = (label: string, value: number | null) => (value === null ? [] : [`${label} ${seconds(value)}`]);
   return [
     `<b>${safe(bar.label)}</b>, ${safe(bar.application)}`,
-    `${number(bar.ranks)} ranks on ${safe(bar.nodes.join(", "))}`,
+    `${number(bar.ranks)} ${bar.ranks === 1 ? "rank" : "ranks"} on ${safe(bar.nodes.join(", "))}`,
     ...known("waited", bar.waiting_s),
     ...known("launch", bar.launch_s),
     ...known("staging", bar.stage_s),

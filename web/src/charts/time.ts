@@ -114,7 +114,7 @@ function drawn(series: Series, line: Line, { logarithmic = false, marks = [] }: 
   return {
     name: line.label,
     type: "line",
-    showSymbol: series.t_s.length < 3,
+    showSymbol: all.filter(([, value]) => value !== null).length < 3,
     connectNulls: line.stacked === true,
     step: line.step ? "middle" : false,
     lineStyle: {

@@ -14,9 +14,9 @@ export const TOOK = [
   { label: "staging", of: "stage_s", digits: 3 },
   { label: "run", of: "run_s", digits: 4 },
   { label: "seen late", of: "late_s", digits: 3 },
-  { label: "CPU", of: "cpu_s", digits: 4 },
+  { label: "CPU", of: "cpu_s", digits: 3 },
   { label: "MiB read", of: "read_mib", digits: 3 },
-  { label: "MiB written", of: "written_mib", digits: 3 },
+  { label: "written", of: "written_mib", digits: 3 },
 ] as const satisfies readonly { label: string; of: keyof JobTimes & keyof GanttBar; digits: number }[];
 
 /** A line of relative throughput by load: one column of the table, without the loads that have no figure. */
@@ -57,6 +57,16 @@ export function loadText({ counts }: JobsRow): string {
     .filter(([, count]) => count)
     .map(([application, count]) => `${count} ${application}`)
     .join(", ");
+}
+
+/** A share in percent, without zeros that say nothing: `12.5 %`, `50 %`. */
+export function shareText(share: number): string {
+  return `${Number((100 * share).toPrecision(3))} %`;
+}
+
+/** Whether a job ended in another way than it should: one that was cancelled at the end of its load did not. */
+export function isBad({ state }: GanttBar): boolean {
+  return state !== "ended" && state !== "cancelled";
 }
 
 /** The applications of a trial's jobs, in the order in which they arrived. */

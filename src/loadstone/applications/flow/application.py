@@ -37,6 +37,7 @@ from loadstone.applications.flow.tolerances import (
     unlike,
 )
 from loadstone.applications.world import world_problem
+from loadstone.counting import how_many
 from loadstone.errors import LoadstoneError, WrongInputError
 from loadstone.results.record import CheckResult
 from loadstone.text import readable
@@ -46,6 +47,7 @@ _FACTS = "deck.json"
 _WRONG_ROCK = "wrong-rock"
 """Folder of the input with the planted fault."""
 _CELLS_OF_RANK = 20
+_NO_EOS = "no equation-of-state model"
 _CLOCK_S = 2.0
 """Flow tells its start in whole seconds, and file systems keep times of their own."""
 
@@ -89,9 +91,9 @@ class Flow(Application[FlowParameters]):
         """The fluids and the size of the model."""
         given = self.parameters
         if given.deck is not None:
-            return f"deck {Path(given.deck).name}"
+            return f"deck {Path(given.deck).name}; {_NO_EOS}"
         return (
-            f"{PHYSICS[given.physics].title}, {given.size} cells, {given.wells} wells, "
+            f"{PHYSICS[given.physics].title}; {_NO_EOS}; {given.size} cells, {given.wells} wells, "
             f"{given.report_steps} report steps of {given.step_days:g} days"
         )
 
@@ -116,7 +118,7 @@ class Flow(Application[FlowParameters]):
         cells = self.parameters.cells
         if cells < _CELLS_OF_RANK * ranks:
             raise WrongInputError(
-                f"flow: {cells} cells are too few for {ranks} ranks",
+                f"flow: {cells} cells are too few for {how_many(ranks, 'rank')}",
                 advice=f"give a size of {_CELLS_OF_RANK * ranks} cells at least",
             )
 
@@ -194,8 +196,12 @@ class Flow(Application[FlowParameters]):
         """Summary, report and restart."""
         return (*self._compared_files(self._case), f"{self._case}.UNRST")
 
-    def progress(self, folder: Path) -> float | None:
-        """Report steps that were done, as a share of all."""
+    def done_share(self, folder: Path) -> float | None:
+        """Report steps that were done, as a share of all; None if nothing tells.
+
+        Args:
+            folder: With what was brought back.
+        """
         try:
             report = read_report(folder, self._case)
         except OutputError:
@@ -213,7 +219,7 @@ class Flow(Application[FlowParameters]):
             summary = read_summary(job.output, facts.case, facts.compared)
             restart = last_restart(job.output, facts.case)
         except OutputError as error:
-            done = self.progress(job.output)
+            done = self.done_share(job.output)
             begun = "" if done is None else f"; {done:.0%} of its report steps were done"
             return [self.verdict(name, f"{error}{begun}", "") for name in self.claims]
         processes = report.processes[-1] if report.processes else None

@@ -41,6 +41,7 @@ from loadstone.applications.pstm.survey import Survey
 from loadstone.applications.pstm.synthetic import draw, write_segy
 from loadstone.applications.pstm.velocity import VelocityField, velocity_field, write_table
 from loadstone.applications.world import WORLD_FILE, told_world, world_problem
+from loadstone.counting import how_many
 from loadstone.errors import WrongInputError
 from loadstone.results.record import CheckResult
 from loadstone.text import readable
@@ -103,7 +104,9 @@ class Pstm(Application[PstmParameters]):
         given = self.parameters.segy
         traces = self.parameters.lines**2 if given is None else form_of(Path(given)).traces
         if traces < ranks:
-            raise WrongInputError(f"pstm: {traces} traces are too few for {ranks} ranks")
+            raise WrongInputError(
+                f"pstm: {traces} traces are too few for {how_many(ranks, 'rank')}"
+            )
         if ranks > 1 and find_spec("mpi4py") is None:
             raise WrongInputError(f"pstm on {ranks} ranks needs mpi4py", advice=EXTRA)
 
@@ -162,21 +165,19 @@ class Pstm(Application[PstmParameters]):
         """The image, and what is told of it."""
         return (IMAGE_FILE, TOLD_FILE, WORLD_FILE, PROGRESS_FILE)
 
-    def progress(self, folder: Path) -> float | None:
-        """Traces of the first rank that have been summed, as a share of all of its."""
-        return read_progress(folder)
-
     # -- result ------------------------------------------------------------------------------------
     def check(self, job: FinishedJob) -> list[CheckResult]:
         """Right, complete, of this job, of one MPI world, and that of one rank."""
         seen = told_world(job.output)
-        told = f"{seen} ranks told by {WORLD_FILE}"
+        told = f"{how_many(seen or 0, 'rank')} told by {WORLD_FILE}"
         world = Finding(world_problem(job.ranks, seen, WORLD_FILE), told)
         try:
             configuration = read_configuration(job.given / CONFIGURATION_FILE)
             image = read_image(job.output)
         except (OSError, ValueError, WrongInputError) as error:
-            lost = Finding(f"there is no image that can be read: {error}", "")
+            done = read_progress(job.output)
+            begun = "" if done is None else f"; {done:.0%} of the first rank's traces were summed"
+            lost = Finding(f"there is no image that can be read: {error}{begun}", "")
             found = dict.fromkeys(self.claims, lost) | {WORLD: world}
         else:
             whole = checking.wholeness(image, configuration)

@@ -90,6 +90,9 @@ class JobsReport(Record):
     table: JobsTable | None = Field(
         default=None, description="None: nothing is compared, or no ratio may be made."
     )
+    physics: list[str] = Field(
+        default=[], description="What each application computes: a sentence for each."
+    )
     relative_to: list[str] = Field(default=[], description="What 1.00 is: a sentence for each.")
     said: list[str] = Field(default=[], description="Loads that were not reached, and the like.")
 

@@ -138,6 +138,9 @@ class ScaleReport(Record):
     unit: str
     text: str = Field(description="The result in a sentence.")
     points: list[ScalePoint]
+    no_ratio: str = Field(
+        default="", description="Why no point may be set in relation to another; empty: it may."
+    )
     fit: ScaleFit | None
     problem: str = Field(default="", description="Why there is no fit.")
     published: list[PublishedCurve] = Field(
