@@ -23,7 +23,7 @@ from loadstone.placements.place import parse
 from loadstone.results.frames import read_frames
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
-from loadstone.targets.capabilities import BI
+from loadstone.targets.capabilities import BI, JAVA_TRANSACTIONS, JOBS
 from loadstone.targets.registry import TARGETS
 
 pytestmark = [ON_THE_HOST, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
@@ -59,6 +59,7 @@ def experiment(what: str, measure: str) -> str:
     engine = what.removesuffix(STEEP)
     target = TARGETS[engine]
     profile: dict[str, Any] = {"users": 2, "warm_up": "0s", "measure": measure}
+    settings: dict[str, Level] = {}
     workload: dict[str, Any]
     if engine == "none":
         workload = {"name": "noop", "parameters": {"service_time_us": 100}}
@@ -69,6 +70,13 @@ def experiment(what: str, measure: str) -> str:
         del profile["users"]
     elif BI in target.capabilities:
         workload = {"name": "bi", "parameters": {"accounts": 10}}
+    elif JAVA_TRANSACTIONS in target.capabilities:
+        workload = {"name": "ssj", "parameters": {"warehouses": 1}}
+        settings = {"heap": "128m", "customers": 50, "items": 500, "orders": 30}
+        del profile["users"]
+    elif JOBS in target.capabilities:
+        job = {"application": "command", "command": f"sleep {measure}", "jobs": 1}
+        workload, profile = {"name": "jobs", "parameters": {**job, "poll": "100ms"}}, {}
     elif "file-access" in target.capabilities:
         passes = {"passes": 1, "pass_length": measure, "pause": "0s"}
         small = {"test": "RND4K Q1T1 read", "file_size": "64MB"}
@@ -77,7 +85,8 @@ def experiment(what: str, measure: str) -> str:
         parameters = {"scale": 0.05, "refreshes": False, "warm_up": False}
         parameters["streams"] = 0 if measure == SHORT else 8  # it has no measured time
         workload, profile = {"name": "dss", "parameters": parameters}, {}
-    server = SERVER if target.serves else {}
+    shared_out = JOBS in target.capabilities  # nodes of a cluster have shares of their own
+    server = SERVER if target.serves and not shared_out else {}
     storage = STORAGE if "data" in target.storage_roles else {}
     rungs = {**HOST, **server, **storage, **LAST}
     return json.dumps(
@@ -85,7 +94,7 @@ def experiment(what: str, measure: str) -> str:
             "version": 1,
             "name": "trace",
             "workload": workload,
-            "target": {"engine": engine},
+            "target": {"engine": engine, "settings": settings},
             "profile": profile,
             "host": {"vm.dirty_writeback_centisecs": 400},
             "design": {

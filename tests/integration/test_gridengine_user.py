@@ -13,8 +13,10 @@ import pytest
 from gridengine_bench import gridengine
 from gridengine_login import Login, login
 from lengths import LONG
+from meeting import met
 from packages import do_without
 from session import Session, until
+from sleepers import asleep, nap
 
 from loadstone.errors import ExitCode
 from loadstone.host.processes import matching
@@ -62,7 +64,8 @@ def _ask(cluster: GridEngine, program: str, *arguments: str) -> str:
 @LONG
 def test_an_ordinary_user_gets_the_table(user: Login) -> None:
     """Of jobs that are packed, and of jobs that Grid Engine spreads over nodes."""
-    done = user.run(*_words(user, "--param", "command=sleep 1", "--param", "jobs=4"))
+    together = met(user.home / "met", 4)
+    done = user.run(*_words(user, "--param", f"command={together}", "--param", "jobs=4"))
     assert "4 of 4" in done.stdout, done.stderr
     assert "What a job took" in done.stdout
     spread = _words(user, *_SPREAD, "--param", "command=id -u > own; sleep 1", "--json")
@@ -155,10 +158,10 @@ def test_a_qmaster_that_hangs_for_good_fails_the_trial_and_recover_cancels(
     cluster: GridEngine, user: Login
 ) -> None:
     """Its jobs are at the gate or were just sent; the lab gives up, and says what to do."""
-    words = _words(user, "--param", "command=sleep 600", "--param", "jobs=2", "--json")
+    words = _words(user, "--param", f"command=sleep {nap(600)}", "--param", "jobs=2", "--json")
     process = user.start(*words, "--set", "call_timeout_s=5")
     until("two jobs", lambda: user.run("qstat").stdout.count(" r ") == 2)
-    until("the application", lambda: matching(lambda line: line == ["sleep", "600"]))
+    until("the application", lambda: asleep(nap(600)))
     (qmaster,) = [each for each in cluster.nodes.head.processes() if each.name() == "sge_qmaster"]
     qmaster.send_signal(signal.SIGSTOP)
     try:

@@ -92,6 +92,18 @@ def test_more_ranks_than_processors_give_no_ratio(tmp_path: Path) -> None:
     assert found.no_ratio == crowded
 
 
+def test_jobs_that_were_refused_alike_are_told_together(tmp_path: Path) -> None:
+    refused = {"state": "failed", "reason": "the queue is full"}
+    events = [
+        event(f"{number}-command", 5, 10, **refused, problem="submission") for number in range(3)
+    ]
+    found, load = trial(tmp_path, [*events, event("3-command", 5, 10)], planned(count=4))
+    names = [job.name for job in found.jobs]
+    check = check_ended(found, load)
+    assert not check.passed
+    assert check.detail == f"{names[0]} and 2 more failed (the queue is full)"
+
+
 def test_a_scheduler_without_accounting_says_so(tmp_path: Path) -> None:
     found, load = trial(tmp_path, FOUR, planned(count=4), unaccounted="sacct is not installed")
     (notice,) = notices_of(found, load)

@@ -429,4 +429,4 @@ def _given_up(outcome: TrialOutcome, count: int) -> Notice:
 def _where_it_logs(outcome: TrialOutcome) -> str:
     if (outcome.folder / TARGET_LOG_FILE).is_file():
         return f"read {TARGET_LOG_FILE} in the folder of the trial"
-    return "read the system's own log: it is not known here"
+    return "read what the system itself logs"

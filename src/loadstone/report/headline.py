@@ -44,7 +44,8 @@ def headline(
     to_baseline = {c.candidate: c for c in own if c.role in ("baseline", "pair")}
     compared = [v for v in measured if v.name in to_baseline]
     if not compared:
-        return "Nothing could be compared: a level has no valid trial. The notices say why."
+        missing = "" if len(measured) == len(variants) else ": a level has no valid trial"
+        return f"Nothing could be compared{missing}. The notices say why."
     known = {variant.name: variant for variant in variants}
     sentences = [_best(compared, known, metric, to_baseline, _NOUNS[design])]
     steps = [c for c in comparisons if c.role == ("previous" if design == "ladder" else c.role)]

@@ -147,8 +147,6 @@ class GridEngine(Scheduler):
 
     def accounting(self, prefix: str) -> Mapping[str, Accounted]:
         """What the accounting file has, by qacct."""
-        if self.accounting_missing():
-            return {}
         return {name: job.accounted for name, job in self._ended(prefix).items()}
 
     def accounting_missing(self) -> str:

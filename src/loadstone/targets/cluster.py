@@ -120,6 +120,11 @@ class Cluster(Target, ABC):
         """The nodes that can take a job, before it is open; None where nobody tells."""
         return cls.planned_nodes(spec)
 
+    @classmethod
+    def needs_mpirun(cls, spec: TargetSpec) -> bool:
+        """Whether the mpirun of this machine starts the ranks of an MPI world."""
+        return cls.planned_nodes(spec) is not None
+
     @abstractmethod
     def scheduler_spec(self) -> SchedulerSpec:
         """Which scheduler, and how it is called; it goes into plans and the journal."""

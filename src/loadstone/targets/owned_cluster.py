@@ -63,8 +63,9 @@ class OwnedCluster(Cluster, ABC):
     explained_facts: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "scratch": ("storage.",),
         "nodes": ("nodes.", "storage.devices.", "functional_only"),
-        "slots": ("nodes.", "functional_only"),
-        "share": ("shares.", "functional_only"),
+        "slots": ("nodes.", "shares_of_slots.", "functional_only"),
+        "share": ("shares.", "shares_of_slots.", "functional_only"),
+        SHARE_PER: ("shares_of_slots.", "functional_only"),
     }
     address: ClassVar[str]
     """How a cluster of the kind that exists is named instead: `slurm://PARTITION`."""

@@ -117,6 +117,10 @@ class Local(ClusterWithFolder):
         """The folder that was named, or one for each job on the desk."""
         return Scratch("folder", str(self.level(SCRATCH)), shared=True, network=False)
 
+    def cross_check_only(self) -> str:
+        """Nobody expects accounts of processes."""
+        return ""
+
     def functional_only(self) -> str:
         """More slots than processors."""
         return _crowded(self.spec)

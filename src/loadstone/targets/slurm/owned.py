@@ -14,7 +14,7 @@ from loadstone.cluster.node import Node
 from loadstone.errors import TargetError
 from loadstone.host.locality import at_address
 from loadstone.results.record import FactorReading
-from loadstone.schedulers.base import SchedulerError, SchedulerSpec
+from loadstone.schedulers.base import MPIRUN, SchedulerError, SchedulerSpec
 from loadstone.spec.base import Level
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target, TargetContext
@@ -92,6 +92,11 @@ class Slurm(OwnedCluster):
         if accounting and not reason:
             binaries.find("local")
         return reason
+
+    @classmethod
+    def needs_mpirun(cls, spec: TargetSpec) -> bool:
+        """Not where srun starts the ranks."""
+        return launcher_of(spec) == MPIRUN
 
     # -- what it starts ------------------------------------------------------------------------
     def start_daemons(self, nodes: Sequence[Node]) -> None:

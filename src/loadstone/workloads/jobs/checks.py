@@ -65,7 +65,7 @@ CHECKS = (ENDED, ONCE, AT_ONCE, PLACED, TIMES, *OF_APPLICATIONS)
 def check_ended(record: JobsRecord, load: JobsLoad) -> CheckResult:
     """Every job but the replacements that were cancelled at the end."""
     asked = [job for job in record.jobs if not is_spare(job, load)]
-    bad = [f"{job.name} {job.state}{_why(job)}" for job in asked if not well(job)]
+    bad = _by_reason([job for job in asked if not well(job)])
     if not asked:
         bad = ["no job was told of"]
     return ENDED.of(
@@ -206,6 +206,18 @@ def _submitted(desk: Path) -> Iterator[str]:
         return
     for line in lines:
         yield str(json.loads(line)["name"])
+
+
+def _by_reason(bad: Sequence[JobEntry]) -> list[str]:
+    """Jobs that ended alike are told together: a scheduler refuses all with the same words."""
+    alike: dict[str, list[str]] = {}
+    for job in bad:
+        alike.setdefault(f"{job.state}{_why(job)}".replace(job.name, "it"), []).append(job.name)
+    return [f"{_names(names)} {how}" for how, names in alike.items()]
+
+
+def _names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _why(job: JobEntry) -> str:

@@ -125,7 +125,7 @@ class Jobs(Workload[Cluster]):
             application.examine()
             application.fits(self.parameters.ranks_of(application.name))
         cluster: type[Cluster] = target_for(target)  # type: ignore[assignment]
-        if cluster.planned_nodes(target) is not None:
+        if cluster.needs_mpirun(target):
             for application in self.applications:
                 if application.launch == "mpi":
                     require_launcher(application.name, self.parameters.ranks_of(application.name))
