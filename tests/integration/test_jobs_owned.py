@@ -78,6 +78,8 @@ def can_be_late() -> bool:
 
 def test_settings_are_read_back_from_the_running_cluster(cluster: OwnedCluster) -> None:
     settings: dict[str, Level] = {"link_mbit": 50, "scratch": "local"}
+    if not cluster.nodes.unbounded:
+        settings["share_per"] = "slot"
     if late := can_be_late():
         settings["link_delay_ms"] = 1
     shaped = cluster.spec.with_settings(settings)
@@ -92,6 +94,11 @@ def test_settings_are_read_back_from_the_running_cluster(cluster: OwnedCluster) 
         assert found["target.link_delay_ms"] == pytest.approx(1, rel=0.02)
     if not cluster.nodes.unbounded:
         assert found["target.share"] == pytest.approx(0.4)
+        assert found["target.share_per"] == "slot"
+        assert cluster.inventory()["shares_of_slots"] == {"n1": [0.4], "n2": [0.4]}
+        groups = {name: Path(members) for name, (members,) in cluster.slot_groups().items()}
+        assert len(set(groups.values())) == 2
+        assert all(each.exists() for each in groups.values())
     same = [node.holder.pid for node in cluster.nodes.compute]
     cluster.restore("", shaped)
     assert [node.holder.pid for node in cluster.nodes.compute] == same, "nothing had changed"
