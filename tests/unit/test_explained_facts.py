@@ -61,3 +61,13 @@ def test_what_a_factor_does_not_explain_is_told_all_the_same(factor: str) -> Non
 def test_facts_are_explained_by_settings_that_there_are(engine: str) -> None:
     kind: Any = target_class(engine)
     assert kind.explained_facts.keys() <= kind.declared.keys()
+
+
+def test_a_library_that_only_one_kind_of_work_needs_is_no_second_variable() -> None:
+    one, other = trial(), trial()
+    one.inventory["host"] = {"versions": {"flow": "2022.10"}}
+    other.inventory["host"] = {"versions": {"flow": "2023.04", "numba": "0.68"}}
+    told = ["host.versions.flow: 2022.10 against 2023.04"]
+    assert differences([one], [other], variants("workload.mix", "flow=1", "flow=1,pstm=1")) == told
+    found = differences([one], [other], variants("target.slots", 1, 2))
+    assert found == [*told, "host.versions.numba: absent against 0.68"]

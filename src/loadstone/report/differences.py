@@ -38,6 +38,8 @@ _CHANCE = re.compile(
 """Parts of names that are drawn anew for each placement: number of a loop device, folders."""
 
 _START, _ENGINE = "start state.digest", "target.engine"
+_VERSIONS = "host.versions."
+"""Of the programs and libraries that the work needs."""
 
 _ROOM = "target.places.data.total_bytes"
 """A file system whose journal lies elsewhere has more."""
@@ -83,6 +85,8 @@ def differences(
         left, right = ours.get(key, frozenset()), theirs.get(key, frozenset())
         if left == right or _is_declared(key, declared) or key.startswith(explained):
             continue
+        if key.startswith(_VERSIONS) and not (left and right) and _changes_workload(declared):
+            continue  # a program that only the work of one side needs
         if key in chosen:
             line = f"{chosen[key]} changed too ({_text(left)} to {_text(right)}): two variables"
             lines.insert(0, line)
@@ -99,6 +103,10 @@ def _chosen(engines: Iterable[str]) -> dict[str, str]:
             chosen = target_class(engine).chosen_facts
             found |= {f"target.{fact}": called for fact, called in chosen.items()}
     return found
+
+
+def _changes_workload(declared: Iterable[str]) -> bool:
+    return any(name.startswith("workload.") for name in declared)
 
 
 def _explained(engines: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
