@@ -62,9 +62,15 @@ def migrated(given: Path, output: Path, survey: Path | None = None) -> None:
     migrate_survey(output / CONFIGURATION_FILE, Ranks(None), time.monotonic())
 
 
-def ended_job(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedJob:
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return made(tmp_path_factory.mktemp("pstm"))
+
+
+@pytest.fixture
+def job(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedJob:
     """A job of one rank that ended well."""
-    output = folder / "desk" / "job-1" / "output"
+    output = tmp_path / "desk" / "job-1" / "output"
     monkeypatch.setenv("LOADSTONE_OUTPUT", str(output))
     began_s = time.time()
     migrated(case.given, output)

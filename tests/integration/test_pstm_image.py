@@ -16,7 +16,7 @@ from lengths import long_but
 pytest.importorskip("numba", reason="numba is not installed (loadstone[jobs])")
 pytest.importorskip("segyio", reason="segyio is not installed (loadstone[jobs])")
 
-from pstm_case import SEED, Case, ended_job, made, problems, record
+from pstm_case import SEED, Case, case, job, made, problems, record
 
 from loadstone.applications.base import FinishedJob
 from loadstone.applications.pstm.application import FRESH, IMAGE, SUM, WORLD
@@ -28,15 +28,7 @@ from loadstone.applications.pstm.configuration import (
 from loadstone.applications.pstm.image import read_image, read_progress
 from loadstone.applications.pstm.survey import open_survey
 
-
-@pytest.fixture(scope="module")
-def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return made(tmp_path_factory.mktemp("pstm"))
-
-
-@pytest.fixture
-def job(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedJob:
-    return ended_job(case, tmp_path, monkeypatch)
+__all__ = ["case", "job"]
 
 
 def test_a_right_job_passes_every_check(case: Case, job: FinishedJob) -> None:

@@ -19,7 +19,7 @@ from lengths import LONG
 pytest.importorskip("numba", reason="numba is not installed (loadstone[jobs])")
 pytest.importorskip("segyio", reason="segyio is not installed (loadstone[jobs])")
 
-from pstm_case import SMALL, Case, ended_job, made, migrated, problems, record
+from pstm_case import SMALL, Case, case, job, migrated, problems, record
 
 from loadstone.applications.base import FinishedJob
 from loadstone.applications.pstm.application import IMAGE, WORLD, Pstm
@@ -32,15 +32,7 @@ from loadstone.applications.pstm.synthetic import IBM, write_segy
 from loadstone.applications.pstm.velocity import velocity_field
 from loadstone.errors import WrongInputError
 
-
-@pytest.fixture(scope="module")
-def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return made(tmp_path_factory.mktemp("pstm"))
-
-
-@pytest.fixture
-def job(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedJob:
-    return ended_job(case, tmp_path, monkeypatch)
+__all__ = ["case", "job"]
 
 
 def test_a_truncated_survey_is_refused(case: Case, tmp_path: Path) -> None:

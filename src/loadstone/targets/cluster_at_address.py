@@ -20,8 +20,6 @@ from loadstone.targets.cluster_folder import ClusterWithFolder
 _TIMEOUT = "call_timeout_s"
 _KNOWN_S = 60.0
 """So long the nodes that a scheduler told of are taken to be those that it has."""
-_KNOWN_BY = ("PATH", "SLURM_CONF", "SGE_ROOT", "SGE_CELL")
-"""Variables by which commands find their cluster."""
 _ASKED: dict[tuple[object, ...], tuple[float, Sequence[NodeInfo] | None]] = {}
 """Scheduler as it is called: when it was asked, and for what nodes."""
 TIME_LIMIT_S = 3600
@@ -38,6 +36,8 @@ class ClusterAtAddress(ClusterWithFolder):
     """The Debian package of its commands."""
     host: ClassVar[str]
     """What people call a machine that has them."""
+    known_by: ClassVar[tuple[str, ...]]
+    """Variables by which its commands find their cluster, beside PATH."""
     cures: ClassVar[tuple[str, str]]
     """What to do where there are no nodes, and where none can take a job."""
     declared: ClassVar[Mapping[str, ClusterSetting]] = {
@@ -106,8 +106,8 @@ class ClusterAtAddress(ClusterWithFolder):
         Where it does not answer, `check_access` tells why.
         """
         timeout = spec.settings.get(_TIMEOUT, cls.declared[_TIMEOUT].default)
-        known_by = tuple(os.environ.get(name, "") for name in _KNOWN_BY)
-        where = (cls, spec.server, str(timeout), *known_by)
+        found_by = tuple(os.environ.get(name, "") for name in ("PATH", *cls.known_by))
+        where = (cls, spec.server, str(timeout), *found_by)
         asked_s, nodes = _ASKED.get(where, (-_KNOWN_S, None))
         if time.monotonic() - asked_s < _KNOWN_S:
             return nodes

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from loadstone.host.cgroup import CpuGroup
 from loadstone.probes.base import Probe
+from loadstone.probes.part_processors import USED_UP_SHARE
 from loadstone.results import limits
 from loadstone.results.sample import Sample
 from loadstone.results.usage import ResourceUse
 
-_USED_UP_SHARE = 0.5
-"""As of the quota of a part: see `probes.part_processors`."""
 Periods = tuple[int, int]
 """Periods in which something ran, and those in which the quota was used up."""
 
@@ -63,7 +62,7 @@ class ShareProbe(Probe):
         if not shares:
             return []
         node = max(shares, key=lambda each: shares[each])
-        full = shares[node] >= _USED_UP_SHARE
+        full = shares[node] >= USED_UP_SHARE
         evidence = _evidence(self._groups().get(node, ()), shares[node])
         return [limits.use_of(limits.PART_PROCESSORS, shares[node], evidence, node, full=full)]
 

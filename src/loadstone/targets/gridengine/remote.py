@@ -17,6 +17,7 @@ class GridEngineAtAddress(ClusterAtAddress):
     engine = "gridengine"
     package = gridengine.PACKAGE
     host = "submit host"
+    known_by = ("SGE_ROOT", "SGE_CELL")
     cures = (
         "qconf -sql shows the queues: gridengine://QUEUE",
         "qstat -f -explain E tells why; qmod -c clears an error (state E)",

@@ -25,6 +25,7 @@ class SlurmAtAddress(ClusterAtAddress):
     engine = "slurm"
     package = slurm.PACKAGE
     host = "login node"
+    known_by = ("SLURM_CONF",)
     declared: ClassVar[Mapping[str, ClusterSetting]] = {
         **ClusterAtAddress.declared,
         LAUNCHER: LAUNCHER_SETTING,
