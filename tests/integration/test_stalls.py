@@ -79,7 +79,7 @@ def test_planted_checkpoints_on_a_slow_disk_are_found(
         target = OwnedPostgreSQL(spec, TargetContext(journal=journal, owner="pytest"))
         observer = Observer()
         lab = Lab(
-            [Site(target, DataStates(target, observer))], journal, Interrupts(), observer, 20.0,
+            [Site(target, DataStates(target, observer))], journal, Interrupts(), observer,
             HostState(journal),
         )  # fmt: skip
         own = workload_of(workload)

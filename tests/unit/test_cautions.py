@@ -87,5 +87,5 @@ def test_a_trial_that_measured_so_long_says_it_in_its_record(
         {"frame": "event", "t_s": 1.0, "kind": "phase-end", **phase},
     ):
         outcome.load.log.add(parse_frame(frame))
-    found = {notice.code for notice in record_of(outcome, [], 20.0).notices}
+    found = {notice.code for notice in record_of(outcome, []).notices}
     assert ("autovacuum-off" in found) == expected

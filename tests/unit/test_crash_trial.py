@@ -195,7 +195,7 @@ class Stage:
         with Journal(self._folder / "journal.jsonl", "pytest") as journal:
             fake: Any = FakeTarget(self.story, **target)
             nobody: Any = None
-            lab = Lab([Site(fake, nobody)], journal, Interrupts(), Observer(), 20.0, nobody)
+            lab = Lab([Site(fake, nobody)], journal, Interrupts(), Observer(), nobody)
             return run_trial(plan, folder.trial(plan), lab)
 
 

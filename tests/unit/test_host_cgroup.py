@@ -9,16 +9,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from ended_trials import ended, plan_for
-from sample_frames import tick
 
-from loadstone.experiments.outcome import ProbeFindings
 from loadstone.experiments.preflight.cautions import cautions
 from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.host.machine import Machine
 from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.other_runs import OtherRunsProbe
-from loadstone.results.record import Status
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.target import TargetSpec
 
@@ -125,9 +121,6 @@ def test_what_ran_into_a_limit_is_sampled_and_told(version: str, tmp_path: Path)
     count(tmp_path, version, (1020, 908), reached=57, kills=3)
     probe.sample(2.0)
     probe.stop()
-    assert probe.throttled_percent(0.0, 1.5) == 80.0
-    assert probe.throttled_percent(0.0, 3.0) == 40.0
-    assert probe.throttled_percent(5.0, 9.0) == 0.0
     told = {notice.code: notice for notice in probe.notices()}
     assert list(told) == ["bounded-machine", "throttled", "memory-limit"]
     assert "(0.5 processors) was used up in 8 of 20 periods" in told["throttled"].message
@@ -141,19 +134,6 @@ def test_a_machine_without_limits_says_nothing() -> None:
     probe.start()
     assert probe.sample(1.0) == []
     assert probe.notices() == []
-    assert probe.throttled_percent(0.0, 2.0) == 0.0
-
-
-@pytest.mark.parametrize("throttled_percent", [10.0, 99.0])
-@pytest.mark.parametrize("design", ["run", "search"])
-def test_throttled_periods_disturb_a_trial(
-    design: str, throttled_percent: float, tmp_path: Path
-) -> None:
-    plan = plan_for("noop", {}, design={"kind": design})
-    ticks = [tick([("noop", 10**6, 10, None)], 0)]
-    result = ended(plan, tmp_path, ticks, ProbeFindings({}, [], 0.0, throttled_percent))
-    assert [level.holds for level in result.levels] == ([False] if design == "search" else [])
-    assert (result.status is Status.DISTURBED) == (throttled_percent > 20.0), result.notices
 
 
 @pytest.fixture

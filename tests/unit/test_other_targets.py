@@ -103,7 +103,7 @@ def test_all_others_stand_still_while_one_is_measured() -> None:
     specs = [TargetSpec(engine=engine) for engine in ("duckdb", "postgresql", "chdb")]
     fakes: list[Any] = [Idle(spec, story) for spec in specs]
     sites = [Site(fake, nobody) for fake in fakes]
-    lab = Lab(sites, nobody, Interrupts(), Observer(), 20.0, nobody)
+    lab = Lab(sites, nobody, Interrupts(), Observer(), nobody)
     assert lab.target is fakes[0]
     assert lab.enter(specs[1].with_settings({"work_mem": "1GB"})) is fakes[1]
     assert lab.target is fakes[1]

@@ -111,7 +111,7 @@ def test_pressure_and_steal_are_noticed(tmp_path: Path) -> None:
     probe, values = sampled(Tree(tmp_path), user=90, steal=10, some=10**9, full=10**9)
     assert values["pressure_memory_full_percent"] == 100.0
     assert "pressure_cpu_full_percent" not in values
-    assert [notice.code for notice in probe.notices()] == ["stolen-cpu", "memory-pressure"]
+    assert [notice.code for notice in probe.notices()] == ["memory-pressure"]
 
 
 def test_a_quiet_host_is_not_noticed(tmp_path: Path) -> None:
@@ -183,19 +183,3 @@ def test_a_folder_in_memory_has_no_disk() -> None:
 def test_whole_disks_leave_out_layers(tmp_path: Path) -> None:
     assert whole_disks(Tree(tmp_path).sys) == {"vda"}
     assert whole_disks(tmp_path / "nothing") == set()
-
-
-def test_the_worst_half_minute_of_stolen_time_is_known(tmp_path: Path) -> None:
-    tree = Tree(tmp_path)
-    probe = HostProbe(proc=tree.proc, sys=tree.sys)
-    probe.start()
-    stolen = 0
-    for second in range(1, 121):
-        stolen += 40 if 50 < second <= 70 else 0
-        tree.set(user=100 * second - stolen, steal=stolen)
-        probe.sample(float(second))
-    probe.stop()
-    assert probe.stolen_percent(0.0, 120.0) == pytest.approx(20 * 40 / 30)
-    assert probe.stolen_percent(60.5, 65.5) == pytest.approx(40.0)
-    assert probe.stolen_percent(71.0, 120.0) == 0.0
-    assert probe.stolen_percent(200.0, 300.0) == 0.0

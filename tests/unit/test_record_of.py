@@ -19,9 +19,12 @@ from loadstone.experiments.outcome import (
     TrialOutcome,
 )
 from loadstone.experiments.record import record_of
+from loadstone.experiments.taking import taken_within
 from loadstone.protocol.frames import parse_frame
 from loadstone.results.record import FactorReading, Fingerprint, Status
+from loadstone.results.standing import judged
 from loadstone.results.statistics import steady_state
+from loadstone.results.taken import Taken
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.measured import Observation
@@ -41,19 +44,42 @@ def plan_of(**fields: Any) -> TrialPlan:
     return stages_of(experiment, allow_unsafe=False).next([])[0]
 
 
+def stolen(share: float, from_s: float = 0.0, to_s: float = 1e9) -> ProbeFindings:
+    """Other guests take so much between two times, and nothing else."""
+
+    def within(begin_s: float, end_s: float) -> list[Taken]:
+        seconds = max(0.0, min(end_s, to_s) - max(begin_s, from_s))
+        found = share * seconds / max(end_s - begin_s, 1e-9) if end_s > begin_s else share
+        return [Taken(cause="steal", share=found, evidence="other guests used a lot")]
+
+    return ProbeFindings({}, [], within)
+
+
 @pytest.mark.parametrize("design", ["search", "run"])
-@pytest.mark.parametrize("stolen_percent", [10.0, 30.0])
-def test_a_level_that_fails_while_others_take_the_processors_is_disturbed(
-    tmp_path: Path, design: str, stolen_percent: float
+@pytest.mark.parametrize("share", [0.01, 0.6])
+def test_a_level_that_fails_while_others_take_the_processors_is_tried_again(
+    tmp_path: Path, design: str, share: float
 ) -> None:
     plan = plan_of(design={"kind": design})
     outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
-    outcome.load.watched = ProbeFindings({}, [], stolen_percent)
-    result = record_of(outcome, [], 20.0)
+    outcome.load.watched = stolen(share)
+    (result,) = judged([record_of(outcome, [])])
     assert [level.holds for level in result.levels] == ([False] if design == "search" else [])
-    is_disturbed = design == "search" and stolen_percent > 20.0
+    is_disturbed = design == "search" and share > 0.5
     assert (result.status is Status.DISTURBED) == is_disturbed
-    assert ("machine-moved" in {notice.code for notice in result.notices}) == is_disturbed
+
+
+def test_a_burst_in_a_long_level_is_seen(tmp_path: Path) -> None:
+    outcome = measured_outcome(plan_of(), tmp_path)
+    outcome.load.watched = stolen(0.8, 300.0, 330.0)
+    (within,) = taken_within(outcome, 0.0, 3600.0)
+    assert within.share == pytest.approx(0.8)
+    (after,) = taken_within(outcome, 400.0, 3600.0)
+    assert after.share == 0.0
+
+
+def test_what_nobody_watched_is_not_told(tmp_path: Path) -> None:
+    assert record_of(measured_outcome(plan_of(), tmp_path), []).taken is None
 
 
 @pytest.mark.parametrize("allowed", [False, True])
@@ -71,7 +97,7 @@ def test_a_level_that_the_system_made_unsafe_is_refused_before_the_load(
     else:
         with pytest.raises(RefusedError, match="unsafe: sync=lazy"):
             outcome.refuse_unsafe()
-    assert record_of(outcome, [], 20.0).unsafe == ["sync=lazy"]
+    assert record_of(outcome, []).unsafe == ["sync=lazy"]
 
 
 def test_the_workload_is_told_the_fingerprint(tmp_path: Path) -> None:
@@ -96,7 +122,7 @@ def test_the_record_says_what_the_defaults_were_on_this_machine(
     )
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: range(5))
     outcome = TrialOutcome(plan, workload_of(plan.workload), tmp_path, "2026-11-23T00:00:00Z")
-    parameters = record_of(outcome, [], 20.0).parameters
+    parameters = record_of(outcome, []).parameters
     assert (parameters["load_threads"], parameters["calc_threads"]) == (3, 5)
     assert plan.workload.parameters == {"load_threads": 3}
 
@@ -120,7 +146,7 @@ def test_a_phase_that_was_not_steady_is_named(
             outcome.load.log.add(parse_frame(frame))
         border = Reading(Observation(float(second), {}), None)
         outcome.load.begins[name] = outcome.load.ends[name] = border
-    result = record_of(outcome, [], 20.0)
+    result = record_of(outcome, [])
     assert [phase.name for phase in result.measured] == ["100 %", "50 %"]
     told = [each.message for each in result.notices if each.code == "not-steady"]
     assert told == [
@@ -160,7 +186,7 @@ def test_operations_without_an_answer_are_told(
     tmp_path: Path, given_up: tuple[int, ...], severity: str | None
 ) -> None:
     """A server that stops to answer would have excellent figures otherwise."""
-    result = record_of(measured_outcome(plan_of(), tmp_path, *given_up), [], 20.0)
+    result = record_of(measured_outcome(plan_of(), tmp_path, *given_up), [])
     told = [each for each in result.notices if each.code == "operations-given-up"]
     assert [each.severity for each in told] == ([severity] if severity else [])
     if severity == "error":
@@ -176,7 +202,7 @@ def test_a_level_with_operations_without_an_answer_does_not_hold(
     outcome = measured_outcome(plan, tmp_path, given_up)
     reasons = [
         reason
-        for level in record_of(outcome, [], 20.0).levels
+        for level in record_of(outcome, []).levels
         for reason in level.reasons
         if "no answer" in reason.text
     ]
@@ -194,7 +220,7 @@ def test_a_term_about_an_operation_that_nobody_makes_fails_the_level(tmp_path: P
         planned = plan.model_copy(
             update={"level": level.model_copy(update={"objective": objective})}
         )
-        (found,) = record_of(measured_outcome(planned, tmp_path), [], 20.0).levels
+        (found,) = record_of(measured_outcome(planned, tmp_path), []).levels
         said = [each for each in found.reasons if "there is no operation" in each.text]
         assert [each.cause for each in said] == ["failed"] * len(reasons)
         assert all(reason in each.text for each, reason in zip(said, reasons, strict=True))

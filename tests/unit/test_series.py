@@ -124,7 +124,7 @@ def test_it_comes_right_after_its_block_with_its_load(
     assert second.variant == first.variant
     assert second.profile == first.profile
     assert [plan.order for plan in made.plans] == list(range(1, 10))
-    assert [notice.code for notice in made.observer.notices] == ["machine-moved"]
+    assert [notice.code for notice in made.observer.notices] == ["trial-disturbed"]
     assert made.observer.planned[-1] == 9
 
 

@@ -134,7 +134,7 @@ def result(level: float, *, holds: bool, crowded: bool = False) -> TrialResult:
     if crowded:
         said = "the driver gave up: cannot open session 300: sorry, too many clients already"
         outcome.fail(DriverFailedError(Failure.CROWDED, said))
-    found = record_of(outcome, [], 20.0)
+    found = record_of(outcome, [])
     if not holds:
         return found
     record = LevelRecord(
@@ -171,6 +171,6 @@ def test_a_load_that_could_not_be_raised_does_not_hold_its_level() -> None:
     outcome = TrialOutcome(plan, workload_of(plan.workload), Path(), "2026-01-01T00:00:00+00:00")
     assert refusals(outcome.load.log) == []
     outcome.load.log.add(Event(t_s=1.0, kind="refused", detail="cannot open session 20: too many"))
-    (level,) = record_of(outcome, [], 20.0).levels
+    (level,) = record_of(outcome, []).levels
     assert not level.holds
     assert level.reasons[0].text == "the load could not be raised: cannot open session 20: too many"

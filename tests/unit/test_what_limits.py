@@ -274,7 +274,7 @@ def test_pools_whose_connections_are_all_in_use_may_limit_without_an_error() -> 
 # -- a trial -----------------------------------------------------------------------------------
 def trial(folder: Path, seen: list[ResourceUse], **fields: Any) -> TrialResult:
     """A trial of ten seconds with nine operations each."""
-    watched = ProbeFindings({}, [], 0.0, uses=lambda *_: seen)
+    watched = ProbeFindings({}, [], uses=lambda *_: seen)
     ticks = [tick([("noop", 10**6, 10, None)] * 9, second) for second in range(10)]
     return ended(plan_for("noop", {}, **fields), folder, [*ticks], watched)
 

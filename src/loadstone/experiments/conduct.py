@@ -181,7 +181,6 @@ def _lab(
             journal,
             interrupts,
             observer,
-            experiment.disturbance,
             host,
             metering,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from loadstone.experiments.data import DataStates
@@ -18,6 +18,7 @@ from loadstone.journal import Journal
 from loadstone.load.locate import version_of
 from loadstone.probes.inventory import host_inventory
 from loadstone.results.folder import TrialFolder
+from loadstone.results.record import TrialResult
 from loadstone.spec.plans import TrialPlan
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
@@ -41,11 +42,11 @@ class Lab:
     journal: Journal
     interrupts: Interrupts
     observer: Observer
-    disturbance: float
-    """Percent by which the machine's own speed may move."""
     host: HostState
     metering: Metering = field(default_factory=Metering)
     """The power meters of the experiment."""
+    judge: Callable[[TrialResult], TrialResult] = lambda result: result
+    """Gives a result the status that it has among those of the experiment so far."""
     speeds: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """The machine's own speed, at every time it was measured, by the host's settings."""
     _present: Site | None = None

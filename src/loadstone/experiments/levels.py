@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from loadstone.experiments.limiting import limits_between, processors_of
 from loadstone.experiments.outcome import TrialOutcome
 from loadstone.experiments.relative import relative_reasons
+from loadstone.experiments.taking import taken_within
 from loadstone.load.health import (
     BREAKAGES,
     BROKEN_SHARE,
@@ -70,14 +71,19 @@ def levels_of(
 
 
 def _limited(record: LevelRecord, outcome: TrialOutcome) -> LevelRecord:
-    """The record with what limited the system, if the level does not hold: else nothing did yet."""
+    """The record with what limited the system, and what others took, if the level does not hold."""
     if record.holds:
         return record
     span = (record.from_s, record.from_s + record.duration_s)
     ticks = load_interval(outcome, *span).ticks
     one_level = outcome.plan.level is not None and not outcome.plan.level.raised
     processors = processors_of(outcome) if one_level else {}
-    return record.model_copy(update={"limits": limits_between(outcome, span, ticks, processors)})
+    return record.model_copy(
+        update={
+            "limits": limits_between(outcome, span, ticks, processors),
+            "taken": taken_within(outcome, *span),
+        }
+    )
 
 
 def _length_s(outcome: TrialOutcome, phase: PhaseTiming) -> float:

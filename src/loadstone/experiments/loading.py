@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from loadstone.errors import LoadstoneError
 from loadstone.experiments.lab import Lab
 from loadstone.experiments.metering import PowerWatch, open_meters
 from loadstone.experiments.outcome import TrialOutcome
-from loadstone.experiments.parts import bounded, watched
+from loadstone.experiments.parts import bounded, own_processes, watched
 from loadstone.experiments.ports import await_ports
 from loadstone.experiments.session_limit import wanted_by
 from loadstone.host.process import GENERATOR_CPUS, affinity
@@ -24,11 +24,14 @@ from loadstone.load.totals import MEASURE, LoadLog
 from loadstone.probes.bounds import BoundsProbe
 from loadstone.probes.host import HostProbe
 from loadstone.probes.other_runs import OtherRunsProbe
+from loadstone.probes.others import OthersProbe
 from loadstone.probes.parts import PartsProbe
 from loadstone.probes.sampler import Sampler
 from loadstone.protocol.frames import Event, parse_frame
 from loadstone.results.folder import TrialFolder
+from loadstone.results.sample import Sample
 from loadstone.spec.profile import ProfileSpec
+from loadstone.targets.connection import Connection
 from loadstone.workloads.base import LoadContext
 
 _LOOK_EVERY_S = 1.0
@@ -44,6 +47,8 @@ class Running:
     """Events of the measured phases; None when the driver has ended."""
     ended: threading.Event
     """Set when the driver has ended."""
+    connection: Connection
+    """By which it reaches the system under test."""
 
     def next_mark(self, lab: Lab, until_s: float | None = None) -> Event | None:
         """Waits for the next event of a measured phase, with an eye on the server.
@@ -74,11 +79,16 @@ class Load(Running):
     """A load that runs, under the eyes of the probes."""
 
     sampler: Sampler
-    host: HostProbe
-    bounds: BoundsProbe
     parts: PartsProbe
     """Of a system without parts it sees nothing."""
+    others: OthersProbe
     power: PowerWatch
+    keep: Callable[[Iterable[Sample]], None]
+    """Keeps samples."""
+
+    def look_around(self) -> None:
+        """Counts what others use, at a border of what is measured."""
+        self.keep(self.others.look(self.driver.clock_s()))
 
 
 @contextmanager
@@ -105,13 +115,24 @@ def running_load(
         if profile.cpus is not None:
             pids = running.driver.pids
             run.generator = [affinity(GENERATOR_CPUS, profile.cpus, pid) for pid in pids][:1]
-        host, bounds = HostProbe(target.data_folder()), BoundsProbe()
         parts = PartsProbe(watched(target, plan.target), bounded(target))
-        driver = running.driver
+        others = OthersProbe(own_processes(target, running.connection), target.data_folder())
+        driver, keep = running.driver, folder.samples.put
         power = PowerWatch(plan, lab.metering, opened, driver.clock_s)
-        probes = [host, bounds, parts, OtherRunsProbe(), *power.probes, *target.probes()]
-        with Sampler(probes, driver.clock_s, folder.samples.put) as sampler:
-            yield Load(driver, running.marks, running.ended, sampler, host, bounds, parts, power)
+        of_host = [HostProbe(target.data_folder()), BoundsProbe(), others, OtherRunsProbe()]
+        probes = [*of_host, parts, *power.probes, *target.probes()]
+        with Sampler(probes, driver.clock_s, keep) as sampler:
+            yield Load(
+                driver,
+                running.marks,
+                running.ended,
+                running.connection,
+                sampler=sampler,
+                parts=parts,
+                others=others,
+                power=power,
+                keep=keep,
+            )
 
 
 @contextmanager
@@ -180,4 +201,4 @@ def running_driver(
     with lab.interrupts.gently(stop), driver:
         driver.wait_hello()
         threading.Thread(target=tell_end, daemon=True).start()
-        yield Running(driver, marks, ended)
+        yield Running(driver, marks, ended, connection)

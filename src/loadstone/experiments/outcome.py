@@ -26,6 +26,7 @@ from loadstone.results.record import (
     OutageRecord,
     Wait,
 )
+from loadstone.results.taken import Taken
 from loadstone.results.usage import PartUsage, ResourceUse
 from loadstone.spec.plans import TrialPlan
 from loadstone.workloads.base import AnyWorkload
@@ -120,10 +121,8 @@ class ProbeFindings:
     waits: Mapping[str | None, list[Wait]]
     """By measured phase; of all of them under None."""
     notices: list[Notice]
-    stolen_percent: float
-    """The most CPU time that other guests took for an interval of the measured load."""
-    throttled_percent: float = 0.0
-    """The largest share of the periods of a CPU quota in which it was used up, likewise."""
+    taken: Callable[[float, float], list[Taken]] | None = None
+    """What others took between two times of the trial's clock; None: nobody watched."""
     parts: Mapping[str | None, list[PartUsage]] = field(default_factory=dict)
     """What the parts of the system took, by measured phase; of all of them under None."""
     uses: Callable[[float, float], list[ResourceUse]] = _nothing
@@ -152,7 +151,7 @@ class LoadRun:
     ends: dict[str, Reading] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     outages: list[OutageRecord] = field(default_factory=list)
-    watched: ProbeFindings = ProbeFindings({}, [], 0.0)
+    watched: ProbeFindings = ProbeFindings({}, [])
 
     def measured(self, phase: str | None = None) -> Measured | None:
         """What a measured phase gave, or all of them; None if one did not run to its end."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadstone.experiments.outcome import LoadRun, PartsReading
-from loadstone.host.locality import at_address
+from loadstone.host.listening import listeners
+from loadstone.host.locality import at_address, is_here
 from loadstone.load.driver_group import Generator
+from loadstone.probes.others import FindOwn
 from loadstone.probes.part_processors import MostProcessors
 from loadstone.probes.parts import FindParts, PartsProbe
 from loadstone.results.folder import TrialFolder
@@ -15,6 +17,7 @@ from loadstone.results.record import MetricValue, Notice
 from loadstone.results.usage import PartUsage
 from loadstone.spec.target import TargetSpec
 from loadstone.targets.base import Target
+from loadstone.targets.connection import Connection
 from loadstone.targets.walk import all_parts
 
 USED_UP_PERCENT = 10.0
@@ -37,6 +40,31 @@ def watched(target: Target, spec: TargetSpec) -> FindParts:
         found = {SERVER: target}
     own = {name: part for name, part in found.items() if part.serves and not at_address(part.spec)}
     return lambda: {name: part.server_pids() for name, part in own.items()}
+
+
+def own_processes(target: Target, connection: Connection) -> FindOwn | None:
+    """Finds the first processes of the system under test, of those that run on this machine.
+
+    Args:
+        target: Runs while load does.
+        connection: By which the load reaches it: what listens there belongs to it.
+
+    Returns:
+        None if something answers on this machine whose processes cannot be seen.
+    """
+    if target.server_pids():
+        return target.server_pids
+    places = [(each.host, each.port) for each in connection.reaches]
+    if not places and connection.host:
+        places = [(connection.host, getattr(connection, "port", 0))]
+    found: list[int] = []
+    for host, port in places:
+        if is_here(host):
+            pids = listeners(host, port)
+            if not pids:
+                return None
+            found += pids
+    return lambda: found
 
 
 def bounded(target: Target) -> MostProcessors:

@@ -20,6 +20,7 @@ from loadstone.experiments.outcome import TrialOutcome
 from loadstone.experiments.parts import generator_share, quota_notices
 from loadstone.experiments.power_metrics import power_of_trial
 from loadstone.experiments.steadiness import absent_users, response_drift
+from loadstone.experiments.taking import taken_of
 from loadstone.host.locality import at_address
 from loadstone.load import traces
 from loadstone.load.health import (
@@ -32,13 +33,11 @@ from loadstone.load.health import (
 )
 from loadstone.load.littles_law import law_notices
 from loadstone.load.totals import LoadTotals
-from loadstone.probes.host import STEAL_WINDOW_S
 from loadstone.results.durability import crash_notices
 from loadstone.results.generator import GeneratorHealth
 from loadstone.results.machine import drift_record
 from loadstone.results.metrics import RESPONSE_P50, RESPONSE_P95, RESPONSE_P99, figures_of
 from loadstone.results.record import (
-    DriftRecord,
     MeasuredPhaseRecord,
     MetricValue,
     Notice,
@@ -55,15 +54,12 @@ ERROR_SHARE_LIMIT = 0.01
 """More failed operations than this make a trial invalid."""
 
 
-def record_of(
-    outcome: TrialOutcome, speeds: Sequence[dict[str, float]], disturbance: float
-) -> TrialResult:
+def record_of(outcome: TrialOutcome, speeds: Sequence[dict[str, float]]) -> TrialResult:
     """The record of a trial that has ended.
 
     Args:
         outcome: What its steps returned.
         speeds: Of the machine, over all trials of the experiment so far.
-        disturbance: Percent by which it may move.
     """
     plan, workload, log = outcome.plan, outcome.workload, outcome.load.log
     measured = outcome.measured()
@@ -71,21 +67,18 @@ def record_of(
     several = len(outcome.load.begins) > 1 or plan.profile.graduated is not None
     phases = _phases(outcome, by_phase) if several else []
     graduated = graduated_record(outcome, phases)
-    moved = drift_record(outcome.speeds, speeds, disturbance)
+    moved = drift_record(outcome.speeds, speeds)
     steady = _steady_state(outcome) if measured and workload.has_steady_state else None
     measures = plan.crash is None
     health = log.health() if measures else None
     jobs = workload.jobs(measured) if measured else None
     no_ratio = "" if jobs is None else jobs.no_ratio
     levels = [] if outcome.interrupted else levels_of(outcome, health, no_ratio)
-    watched, held = outcome.load.watched, all(level.holds for level in levels)
-    robbed = watched.stolen_percent > disturbance and not held
-    throttled = watched.throttled_percent > disturbance and not (levels and held)
-    notices = [*watched.notices, *_notices(outcome, health, moved, steady)]
+    watched = outcome.load.watched
+    notices = [*watched.notices, *_notices(outcome, health, steady)]
     notices += quota_notices(watched.parts.get(None, []))
     seen = watched.power_of()
     notices += power_notices(seen)
-    notices += [_robbed(watched.stolen_percent)] if robbed else []
     for phase in phases:
         notices += _drifting(outcome, phase.steady_state, phase.name)
     notices += workload.notices(measured) if measured else []
@@ -96,14 +89,13 @@ def record_of(
         notices += graduated_notices(graduated)
     operations = log.operations() if measures and log.measured().duration_s > 0 else []
     notices += without_figure(outcome, figures_of(metrics, operations, phases))
-    disturbed = robbed or throttled or (moved is not None and moved.disturbed)
     return TrialResult(
         experiment=plan.experiment,
         trial=plan.trial,
         variant=plan.variant.name,
         block=plan.block,
         order=plan.order,
-        status=_status(outcome, notices, disturbed=disturbed),
+        status=_status(outcome, notices),
         notices=notices,
         unsafe=outcome.unsafe,
         parameters=workload.parameters.model_dump(mode="json"),
@@ -128,6 +120,7 @@ def record_of(
         fingerprint=outcome.start.fingerprint if outcome.start else None,
         steady_state=steady,
         drift=moved,
+        taken=taken_of(outcome, levels),
         generator=health,
         durability=outcome.durability,
         levels=levels,
@@ -140,16 +133,15 @@ def record_of(
     )
 
 
-def _status(outcome: TrialOutcome, notices: Sequence[Notice], *, disturbed: bool) -> Status:
+def _status(outcome: TrialOutcome, notices: Sequence[Notice]) -> Status:
     if outcome.interrupted:
         return Status.INTERRUPTED
     if outcome.failure is not None:
         return Status.FAILED
     if outcome.durability is not None:
         return Status.VALID if outcome.durability.acknowledged else Status.INVALID
-    if any(notice.severity == "error" for notice in notices):
-        return Status.INVALID
-    return Status.DISTURBED if disturbed else Status.VALID
+    wrong = any(notice.severity == "error" for notice in notices)
+    return Status.INVALID if wrong else Status.VALID
 
 
 # -- figures -----------------------------------------------------------------------------------
@@ -280,7 +272,6 @@ def _steady_state(outcome: TrialOutcome, phase: str | None = None) -> SteadyStat
 def _notices(
     outcome: TrialOutcome,
     health: GeneratorHealth | None,
-    moved: DriftRecord | None,
     steady: SteadyStateRecord | None,
 ) -> list[Notice]:
     found = [outcome.failure] if outcome.failure else []
@@ -318,17 +309,6 @@ def _notices(
     given_up = outcome.load.log.given_up
     if given_up and outcome.plan.level is None and not outcome.workload.is_stepwise:
         found.append(_given_up(outcome, given_up))
-    if moved is not None and moved.disturbed:
-        found.append(
-            Notice(
-                code="machine-moved",
-                severity="warning",
-                message=f"the machine's own speed moved by {moved.moved_percent:+.0f} % "
-                "around this trial",
-                advice="it is kept, and made again where that may change what is found; use a "
-                "quieter machine for a better figure",
-            )
-        )
     found += absent_users(outcome.load.log)
     if outcome.plan.level is None:
         found += _drifting(outcome, steady)
@@ -378,16 +358,6 @@ def _not_steady(steady: SteadyStateRecord | None, begin: str = "") -> list[Notic
             "target's log if it stopped",
         )
     ]
-
-
-def _robbed(stolen_percent: float) -> Notice:
-    return Notice(
-        code="machine-moved",
-        severity="warning",
-        message=f"a level did not hold, but other guests of this host took "
-        f"{stolen_percent:.0f} % of the CPU time for {STEAL_WINDOW_S} s",
-        advice="it is kept, and tried again; use a quieter machine for a better figure",
-    )
 
 
 def _is_plain(outcome: TrialOutcome) -> bool:

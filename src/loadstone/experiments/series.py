@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from loadstone.errors import RefusedError
@@ -14,6 +14,7 @@ from loadstone.experiments.trial import run_trial
 from loadstone.factors.in_force import parts_of
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice, Status, TrialResult
+from loadstone.results.standing import judged
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 
@@ -37,25 +38,43 @@ class Series:
         measured = self._planned - crashes_of(self.experiment)
         self._extra = max(2, measured // 5) if extra is None else extra
         self._sessions = sessions_named(self.experiment)
+        self._plans: dict[str, TrialPlan] = {}
+        self._answered: set[str] = set()
+        """Trials that were made again."""
+        self.lab.judge = lambda result: self._judged([*self.results, result])[-1]
 
     def make(self) -> None:
-        """Makes them, stage by stage; repeats those that the machine disturbed."""
-        while plans := self.stages.next(self.results):
+        """Makes them, stage by stage; repeats those whose measured time was taken from them."""
+        while plans := self.stages.next(self._judged(self.results)):
             write_design(self.folder, self.stages, self.command)
             waiting = list(plans)
             while waiting:
                 plan = waiting.pop(0)
-                result = self._trial(plan)
+                self._trial(plan)
                 if self.lab.interrupts.requested or _hopeless(self.results):
                     return
-                if self._extra > 0 and self.stages.makes_again(result):
-                    self._extra -= 1
-                    self._planned += 1
-                    self.lab.observer.notice(_disturbed(result))
-                    waiting.insert(_rest_of_block(waiting, plan), self._again(plan))
+                for disturbed in self._to_make_again(plan.block):
+                    self.lab.observer.notice(_disturbed(disturbed))
+                    again = self._again(self._plans[disturbed.trial])
+                    waiting.insert(_rest_of_block(waiting, plan), again)
         write_design(self.folder, self.stages, self.command)
 
-    def _trial(self, plan: TrialPlan) -> TrialResult:
+    def _judged(self, results: Sequence[TrialResult]) -> list[TrialResult]:
+        """With the status that each has among all so far."""
+        return judged(results, self.experiment.disturbance, self._planned)
+
+    def _to_make_again(self, block: int) -> Iterator[TrialResult]:
+        """Those of a block that are to be made again and were not yet."""
+        for result in self._judged(self.results):
+            if result.block != block or result.trial in self._answered:
+                continue
+            if self._extra > 0 and self.stages.makes_again(result):
+                self._answered.add(result.trial)
+                self._extra -= 1
+                self._planned += 1
+                yield result
+
+    def _trial(self, plan: TrialPlan) -> None:
         self._refuse_overfull(plan)
         number = len(self.results) + 1
         plan = plan.model_copy(update={"experiment": self.folder.name, "order": number})
@@ -63,8 +82,8 @@ class Series:
         self.lab.observer.trial_begins(plan, number, max(self._planned, number))
         result = run_trial(plan, self.folder.trial(plan), self.lab)
         self.results.append(result)
+        self._plans[plan.trial] = plan
         self.lab.observer.trial_ends(result)
-        return result
 
     def _refuse_overfull(self, plan: TrialPlan) -> None:
         """A full disk would look like a level that does not hold."""
@@ -115,10 +134,12 @@ def _hopeless(results: Sequence[TrialResult]) -> bool:
 
 
 def _disturbed(result: TrialResult) -> Notice:
+    taken = max(result.taken or (), key=lambda each: each.share, default=None)
+    why = "with the rest of its block" if taken is None else taken.evidence
     return Notice(
-        code="machine-moved",
+        code="trial-disturbed",
         severity="warning",
-        message=f"{result.trial}: the machine disturbed it; the trial is kept and made again",
+        message=f"{result.trial} is kept, left out and made again: {why} while it was measured",
     )
 
 

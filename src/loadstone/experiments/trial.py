@@ -53,7 +53,7 @@ def run_trial(plan: TrialPlan, folder: TrialFolder, lab: Lab) -> TrialResult:
                 raise
         with lab.interrupts.shielded():
             keep_logs(lab.target, folder)
-            result = record_of(outcome, lab.speeds_of(plan), lab.disturbance)
+            result = lab.judge(record_of(outcome, lab.speeds_of(plan)))
             folder.write_result(result)
     return result
 
@@ -122,6 +122,8 @@ def _load(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
 def _note(mark: Event | None, load: Load, lab: Lab, outcome: TrialOutcome) -> None:
     """Reads the counters of data and server when a measured phase begins and ends."""
     run, target = outcome.load, lab.target
+    if mark is not None:
+        load.look_around()
     if mark is not None and mark.kind == "phase-begin":
         begin = _observation(load.driver, target, outcome.workload)
         parts = read_parts(load.parts, load.driver)
@@ -165,8 +167,7 @@ def _watched(outcome: TrialOutcome, load: Load) -> ProbeFindings:
     return ProbeFindings(
         waits,
         load.sampler.notices(),
-        load.host.stolen_percent(whole.from_s, whole.to_s),
-        load.bounds.throttled_percent(whole.from_s, whole.to_s),
+        load.others.taken,
         parts,
         load.sampler.uses,
         power,

@@ -6,7 +6,6 @@ from typing import Literal
 
 from loadstone.host.cgroup import Bounds, bounds_of
 from loadstone.probes.base import Probe
-from loadstone.probes.host import windows
 from loadstone.results import limits
 from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
@@ -62,19 +61,6 @@ class BoundsProbe(Probe):
 
     def stop(self) -> None:
         """Nothing is left open."""
-
-    def throttled_percent(self, from_s: float, to_s: float) -> float:
-        """The largest share of throttled periods in a window of `STEAL_WINDOW_S`.
-
-        Args:
-            from_s: On the trial's clock.
-            to_s: Likewise; a shorter time is one window.
-        """
-        found = [(count, hit) for t_s, count, hit in self._periods if from_s <= t_s <= to_s]
-        return max(
-            (_percent(sum(h for _, h in each), sum(c for c, _ in each)) for each in windows(found)),
-            default=0.0,
-        )
 
     def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
         """The quota of processor time; nothing where there is none."""

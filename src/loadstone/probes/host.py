@@ -5,11 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
-from typing import TypeVar
 
 from loadstone.host.mounts import block_device, whole_disks
 from loadstone.host.proc import (
@@ -28,12 +25,8 @@ from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
 from loadstone.results.usage import ResourceUse
 
-STEAL_WARNING_PERCENT = 1.0
-STEAL_WINDOW_S = 30
-"""Samples are a second apart: other guests that take much for so long count as a disturbance."""
 MEMORY_PRESSURE_WARNING_PERCENT = 1.0
 _PRESSURES = ("cpu", "io", "memory")
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -68,9 +61,8 @@ class HostProbe(Probe):
         self._device = block_device(data, proc) if data is not None else None
         self._files: dict[str, int] = {}
         self._before: _Reading | None = None
-        self._sums: dict[str, float] = {}
+        self._stalled_percent = 0.0
         self._count = 0
-        self._stolen: list[tuple[float, float]] = []
         self._fullness = HostFullness()
 
     def start(self) -> None:
@@ -89,10 +81,8 @@ class HostProbe(Probe):
             return []
         values = self._rates(before, now) | self._memory()
         self._count += 1
-        self._stolen.append((t_s, values.get("cpu_steal_percent", 0.0)))
         self._fullness.note(t_s, values)
-        for name in ("cpu_steal_percent", "pressure_memory_full_percent"):
-            self._sums[name] = self._sums.get(name, 0.0) + values.get(name, 0.0)
+        self._stalled_percent += values.get("pressure_memory_full_percent", 0.0)
         return [Sample(t_s, self.name, metric, value) for metric, value in values.items()]
 
     def stop(self) -> None:
@@ -101,47 +91,23 @@ class HostProbe(Probe):
             os.close(handle)
         self._files = {}
 
-    def stolen_percent(self, from_s: float, to_s: float) -> float:
-        """The most CPU time that went to other guests, as the mean of a window of `STEAL_WINDOW_S`.
-
-        Args:
-            from_s: On the trial's clock.
-            to_s: Likewise; a shorter time is one window.
-        """
-        values = [stolen for t_s, stolen in self._stolen if from_s <= t_s <= to_s]
-        return max(map(fmean, windows(values)), default=0.0)
-
     def uses(self, from_s: float, to_s: float) -> list[ResourceUse]:
         """Processors, memory, and the disk of the data."""
         return self._fullness.over(from_s, to_s)
 
     def notices(self) -> list[Notice]:
-        """CPU time that went to other guests, and memory that ran short."""
-        found = []
-        steal = self._mean("cpu_steal_percent")
-        if steal > STEAL_WARNING_PERCENT:
-            found.append(
-                Notice(
-                    code="stolen-cpu",
-                    severity="warning",
-                    message=f"other guests of this host took {steal:.1f} % of the CPU time",
-                    advice="use a dedicated host, or more repeats in interleaved order",
-                )
+        """That memory ran short."""
+        stalled = self._stalled_percent / self._count if self._count else 0.0
+        if stalled <= MEMORY_PRESSURE_WARNING_PERCENT:
+            return []
+        return [
+            Notice(
+                code="memory-pressure",
+                severity="warning",
+                message=f"all work stood still {stalled:.1f} % of the time for want of memory",
+                advice="give the target less memory, or the host more",
             )
-        stalled = self._mean("pressure_memory_full_percent")
-        if stalled > MEMORY_PRESSURE_WARNING_PERCENT:
-            found.append(
-                Notice(
-                    code="memory-pressure",
-                    severity="warning",
-                    message=f"all work stood still {stalled:.1f} % of the time for want of memory",
-                    advice="give the target less memory, or the host more",
-                )
-            )
-        return found
-
-    def _mean(self, name: str) -> float:
-        return self._sums.get(name, 0.0) / self._count if self._count else 0.0
+        ]
 
     def _text(self, name: str) -> str:
         """A file of `/proc` as it is now; empty where this kernel has none."""
@@ -238,14 +204,3 @@ def _stalls(before: _Reading, now: _Reading, passed_s: float) -> dict[str, float
             name = f"pressure_{kind}_{'full_' if level == 'full' else ''}percent"
             values[name] = min(100.0, (total_us - was_us) / passed_s / 1e4)
     return values
-
-
-def windows(readings: Sequence[_Value]) -> list[Sequence[_Value]]:
-    """Every `STEAL_WINDOW_S` readings in a row; all of them as one if they are fewer.
-
-    Args:
-        readings: One a second, in order.
-    """
-    width = min(STEAL_WINDOW_S, len(readings))
-    begins = range(len(readings) - width + 1 if width else 0)
-    return [readings[begin : begin + width] for begin in begins]

@@ -56,6 +56,7 @@ from loadstone.report.scaling import scale_report
 from loadstone.report.searching import search_report
 from loadstone.report.stalls import stall_report
 from loadstone.report.steps import best_said, step_reports, steps_report
+from loadstone.report.taken import disagreement, with_other_trials
 from loadstone.report.text import around, loading, price
 from loadstone.report.variants import variant_reports
 from loadstone.report.watched import watched
@@ -91,6 +92,7 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
     judged = _judged(experiment, metrics)
     metric = judged[0]
     compared, uncompared = comparisons(folder, judged)
+    compared = with_other_trials(folder, judged, compared)
     steps = steps_report(folder, metrics)
     variants = with_compared(
         variant_reports(folder, metrics), [*compared, *(steps.comparisons if steps else [])]
@@ -128,7 +130,12 @@ def document_of(folder: RecordedExperiment) -> ReportDocument:
         headline=_found(search, scale)
         or best_said(steps, variants)
         or overall_said(graduated)
-        or headline(design.kind, told, variants, compared),
+        or " ".join(
+            filter(
+                None,
+                (disagreement(compared), headline(design.kind, told, variants, compared)),
+            )
+        ),
         metric=metric.name,
         judged=[each.name for each in told],
         metrics=metrics,

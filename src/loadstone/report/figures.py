@@ -64,6 +64,8 @@ class NoRatioError(NotComparableError):
 def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> dict[int, float]:
     """Block: the metric's value in it, for a comparison by ratio.
 
+    Of a trial and the one that was made in its place, where both count, it is the geometric mean.
+
     Args:
         trials: Those that count. One of whose figures no ratio may be made (a load that was not
             reached) is left out.
@@ -89,7 +91,10 @@ def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> 
                 f"{metric.label} of {name} is {value:g} {metric.unit}".rstrip()
                 + ": a ratio needs figures above 0"
             )
-    return {blocks[name]: value for value, name in zip(values, names, strict=True)}
+    logs: dict[int, list[float]] = {}
+    for value, name in zip(values, names, strict=True):
+        logs.setdefault(blocks[name], []).append(math.log(value))
+    return {block: math.exp(math.fsum(own) / len(own)) for block, own in logs.items()}
 
 
 def with_compared(

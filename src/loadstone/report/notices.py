@@ -8,13 +8,13 @@ from loadstone.errors import WrongInputError
 from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.variants import VariantReport
-from loadstone.report.moved import moved_over_all
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
+from loadstone.report.taken import other_notices, taken_notices
 from loadstone.report.thinking import thinking_notices
 from loadstone.results.record import Notice, Status, TrialResult
 
 _NOT_COUNTED = {
-    Status.DISTURBED: "the machine itself moved while it ran, or a quota of it was used up",
+    Status.DISTURBED: "others took of its measured time",
     Status.INVALID: "its figures are not of the system under test, or its data is wrong",
     Status.FAILED: "it ended with an error",
     Status.INTERRUPTED: "it was interrupted",
@@ -38,7 +38,8 @@ def notices(
         *_unread(folder.all_trials),
         *(rung.notice() for rung in folder.design.skipped),
         *_left_out(folder),
-        *moved_over_all(folder),
+        *taken_notices(folder, metric),
+        *other_notices(comparisons, metric),
         *uncompared,
         *_offered(folder),
         *thinking_notices(folder, comparisons, metric),

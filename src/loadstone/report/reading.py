@@ -21,6 +21,7 @@ from loadstone.results.record import (
     Status,
     TrialResult,
 )
+from loadstone.results.standing import NOTHING_TAKEN, Standing, standing, with_status
 from loadstone.results.trial_files import (
     DESIGN_FILE,
     EXPERIMENT_FILE,
@@ -112,6 +113,8 @@ class RecordedExperiment:
     notices: list[Notice]
     """What could not be read, and why."""
     baselines: list[RecordedTrial] = field(default_factory=list)
+    standing: Standing = NOTHING_TAKEN
+    """What was taken from its trials, and which are left out for it."""
 
     @property
     def all_trials(self) -> list[RecordedTrial]:
@@ -135,6 +138,23 @@ class RecordedExperiment:
         return replace(
             self, experiment=experiment, design=design, trials=self.baselines, baselines=[]
         )
+
+    def with_all(self) -> RecordedExperiment:
+        """The same, with no trial left out for what was taken from it."""
+        return self._counting(frozenset())
+
+    def without_marked(self) -> RecordedExperiment:
+        """The same, with each trial left out that is marked for what was taken from it."""
+        return self._counting(frozenset(self.standing.marked))
+
+    def _counting(self, left_out: frozenset[str]) -> RecordedExperiment:
+        trials = [
+            replace(
+                trial, result=with_status(trial.result, left_out=trial.result.trial in left_out)
+            )
+            for trial in self.trials
+        ]
+        return replace(self, trials=trials)
 
     def trials_of(self, variant: str) -> list[RecordedTrial]:
         """All trials of a variant, whatever their status."""
@@ -224,7 +244,9 @@ def read_experiment(folder: Path) -> RecordedExperiment:
     measured = [trial for trial in trials if trial.plan.baseline_of is None]
     baselines = [trial for trial in trials if trial.plan.baseline_of is not None]
     design = _read_design(folder, experiment, measured, notices)
-    return RecordedExperiment(folder, experiment, design, measured, notices, baselines)
+    found = standing([trial.result for trial in measured], experiment.disturbance)
+    read = RecordedExperiment(folder, experiment, design, measured, notices, baselines, found)
+    return read._counting(found.left_out)
 
 
 def _in_order(trial: RecordedTrial) -> tuple[int, str]:

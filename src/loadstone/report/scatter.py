@@ -23,6 +23,7 @@ from loadstone.report.reading import RecordedExperiment, RecordedTrial, read_exp
 from loadstone.results.finding import experiment_folders
 from loadstone.results.frames import parsed_frames
 from loadstone.results.latency import merge, percentiles
+from loadstone.results.record import Status
 from loadstone.results.statistics.contrasts import Blocks
 from loadstone.results.statistics.planning import Made, Scatter, scatter_of, variance_within
 from loadstone.results.trial_files import EXPERIMENT_FILE, is_running, read_model
@@ -142,25 +143,44 @@ class _Read:
         """
         if any(is_running(trial.path) for trial in folder.trials):
             raise NotComparableError("it is being made")
-        trials = [trial for trial in folder.trials if trial.counts and _of_this_machine(trial)]
+        trials = [
+            trial
+            for trial in folder.with_all().trials
+            if not trial.is_crash
+            and trial.result.status in (Status.VALID, Status.DISTURBED)
+            and _of_this_machine(trial)
+        ]
         info = next((each for each in metric_infos(trials) if each.name == metric), None)
         if info is None or not all(trial.result.took for trial in trials):
             raise NotComparableError("it has no such figure, or does not say what a trial took")
-        levels: dict[str, Blocks] = {}
-        for variant in folder.design.variants:
-            own = [trial for trial in trials if trial.result.variant == variant.name]
-            with suppress(NotComparableError):
-                levels[variant.name] = to_compare(own, info, variant.name)
-        measured_s = fmean(map(_measured_s, trials))
+        made = made_of(folder, trials, info)
         workload = workload_of(folder.experiment.workload)
         reloads = folder.experiment.reload or workload.rebuilds
         return cls(
             name=folder.path.name,
             metric=info,
-            made=Made(levels, measured_s, list(_within(trials, info))),
+            made=made,
             planned_s=folder.experiment.profile.measured_s,
-            beside_s=fmean(_took_s(trial, reloads=reloads) for trial in trials) - measured_s,
+            beside_s=fmean(_took_s(trial, reloads=reloads) for trial in trials) - made.measured_s,
         )
+
+
+def made_of(
+    folder: RecordedExperiment, trials: Sequence[RecordedTrial], metric: MetricInfo
+) -> Made:
+    """The figures of some trials of an experiment, for what they tell of their scatter.
+
+    Args:
+        folder: Of the experiment.
+        trials: One at least.
+        metric: By which they are judged.
+    """
+    levels: dict[str, Blocks] = {}
+    for variant in folder.design.variants:
+        own = [trial for trial in trials if trial.result.variant == variant.name]
+        with suppress(NotComparableError):
+            levels[variant.name] = to_compare(own, metric, variant.name)
+    return Made(levels, fmean(map(_measured_s, trials)), list(_within(trials, metric)))
 
 
 def _of_this_machine(trial: RecordedTrial) -> bool:

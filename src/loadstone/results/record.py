@@ -14,6 +14,7 @@ from loadstone.results.graduated import GraduatedRecord
 from loadstone.results.jobs import JobsRecord
 from loadstone.results.machine_state import LabCost, ProcessorStates, Temperature
 from loadstone.results.power import PowerRecord
+from loadstone.results.taken import Taken
 from loadstone.results.usage import PartUsage, ResourceUse
 from loadstone.spec.base import Level
 from loadstone.spec.model import OutageKind
@@ -254,12 +255,14 @@ class MeasuredPhaseRecord(Record):
 
 
 class DriftRecord(Record):
-    """The machine's own speed before and after the trial, as figures per probe."""
+    """The machine's own speed before and after the trial: for the record, it decides nothing."""
 
     before: dict[str, float]
     after: dict[str, float]
     moved_percent: float = Field(description="Largest move against the experiment's median.")
-    disturbed: bool
+    disturbed: bool = Field(
+        default=False, description="In older results: the trial was left out for it."
+    )
 
 
 class DurabilityRecord(Record):
@@ -344,6 +347,10 @@ class LevelRecord(Record):
     limits: list[ResourceUse] = Field(
         default=[],
         description="As of a trial, over a level that does not hold; empty in older results.",
+    )
+    taken: list[Taken] = Field(
+        default=[],
+        description="What others, or the machine, took of its time: of a level that does not hold.",
     )
 
     @property
@@ -460,6 +467,11 @@ class TrialResult(Record):
     fingerprint: Fingerprint | None = None
     steady_state: SteadyStateRecord | None = None
     drift: DriftRecord | None = None
+    taken: list[Taken] | None = Field(
+        default=None,
+        description="What others, or the machine, took of the measured time; of several measured "
+        "phases that from which most was taken. None: nobody watched, as in older results.",
+    )
     generator: GeneratorHealth | None = None
     durability: DurabilityRecord | None = Field(
         default=None, description="Of a crash trial; it has no figures of performance."

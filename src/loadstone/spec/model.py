@@ -187,11 +187,12 @@ class Experiment(Spec):
         description="The change that is to be found in 80 of 100 such experiments: `5%`. "
         "`loadstone plan` says how many repeats of which length find it at the least cost.",
     )
-    disturbance: float = Field(
-        default=20.0,
+    disturbance: float | None = Field(
+        default=None,
         gt=0,
-        description="Percent by which the machine's own speed may move before a trial is marked "
-        "disturbed and repeated.",
+        description="Percent of the measured time of a trial that others may take beyond what is "
+        "usual before it is marked disturbed, left out and made again; default: for each cause the "
+        "share from which trials are known to scatter more.",
     )
     extra_trials: int | None = Field(
         default=None,

@@ -190,10 +190,6 @@ class SearchStages(Stages):
         metric = judged_metrics(self._experiment)[0]
         return reference_of(results, self._rules.ascent.increments.first, metric)
 
-    def makes_again(self, result: TrialResult) -> bool:
-        """A level that held while the machine was slower than usual need not hold again."""
-        return super().makes_again(result) and not _held_on_a_slower_machine(result)
-
     def _block(self, planned: Sequence[PlannedLevel], first_order: int) -> list[TrialPlan]:
         """Trials of one block, each of another level, in random order."""
         variants = {each.level: self._variant(each.level) for each in planned}
@@ -407,12 +403,6 @@ def _range_problems(experiment: Experiment) -> list[Problem]:
         message = f"is shorter than profile.measure, {rules.shortest_s:g}s"
         problems.append(Problem(("design", "longest"), message))
     return problems
-
-
-def _held_on_a_slower_machine(result: TrialResult) -> bool:
-    """Whether all levels of a trial held though the machine's own speed was below the usual one."""
-    slower = result.drift is not None and result.drift.moved_percent > 0.0
-    return slower and bool(result.levels) and all(level.holds for level in result.levels)
 
 
 def _text(level: float) -> str:

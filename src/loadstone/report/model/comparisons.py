@@ -8,6 +8,15 @@ from pydantic import Field
 
 from loadstone.results.base import Record
 
+VerdictWord = Literal[
+    "better",
+    "worse",
+    "equivalent",
+    "no detectable change",
+    "too few repeats",
+    "not decided yet",
+]
+
 
 class HostDifference(Record):
     """A large fact in which the hosts of two results differ."""
@@ -25,6 +34,17 @@ class LookReport(Record):
     t: float | None = Field(description="|t| that was seen; None: nothing scattered.")
     limit: float = Field(description="|t| that stops at this look.")
     early: bool = Field(description="It was decided before the last look.")
+
+
+class OtherTrials(Record):
+    """The same comparison by other trials: it shows what leaving some out has done."""
+
+    trials: Literal["all", "without those marked"]
+    ratio: float
+    low: float | None
+    high: float | None
+    p_adjusted: float | None
+    verdict: VerdictWord
 
 
 class ComparisonReport(Record):
@@ -60,14 +80,7 @@ class ComparisonReport(Record):
     least_detectable_range: tuple[float, float] | None = Field(
         description="Where the true one lies, as the scatter is known from few trials only: 90 %."
     )
-    verdict: Literal[
-        "better",
-        "worse",
-        "equivalent",
-        "no detectable change",
-        "too few repeats",
-        "not decided yet",
-    ] = Field(
+    verdict: VerdictWord = Field(
         description="`equivalent`: no change larger than the margin. `not decided yet`: it ended "
         "before the last look."
     )
@@ -86,6 +99,11 @@ class ComparisonReport(Record):
         default=False, description="It is shown to be no larger; also beside `better` or `worse`."
     )
     repeats_needed: int | None = None
+    other_trials: OtherTrials | None = Field(
+        default=None,
+        description="Where others took of the measured time of some trials: by all trials, if "
+        "those are left out; without them, if they are so many that all count.",
+    )
     differences: list[str] = Field(
         default=[], description="What differs between the two besides the factor."
     )

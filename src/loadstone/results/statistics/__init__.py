@@ -12,7 +12,7 @@ from loadstone.results.statistics.contrasts import (
     unpaired,
     within_blocks,
 )
-from loadstone.results.statistics.drift import Drift, ProbeShift, drift, usual
+from loadstone.results.statistics.drift import moved_percent
 from loadstone.results.statistics.power import Detectable, least_detectable, power_of
 from loadstone.results.statistics.sequential import Looks, looks_of
 from loadstone.results.statistics.staged import LookPlan, Member, judge_at_looks, judge_family
@@ -25,17 +25,14 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Detectable",
-    "Drift",
     "Look",
     "LookPlan",
     "Looks",
     "Member",
     "Method",
-    "ProbeShift",
     "SteadyState",
     "Summary",
     "Verdict",
-    "drift",
     "fewest_blocks",
     "holm",
     "judge",
@@ -43,11 +40,11 @@ __all__ = [
     "judge_family",
     "least_detectable",
     "looks_of",
+    "moved_percent",
     "outliers",
     "power_of",
     "steady_state",
     "summarize",
     "unpaired",
-    "usual",
     "within_blocks",
 ]

@@ -1,0 +1,1 @@
+"""Recorded experiments, idle and beside noise, and what rules would make of them."""

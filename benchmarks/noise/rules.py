@@ -1,0 +1,153 @@
+"""Rules held against the store: what they leave out, claim falsely and find, and how long it takes.
+
+A session is cut into experiments of so many blocks. Two variants that are equal make an experiment
+without a difference; one whose operations were made slower has a planted one. Of equal variants the
+figures of one are multiplied, too: a change of that size would have done that to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from benchmarks.noise.store import Session, Trial
+from loadstone.results.record import Status, TrialResult
+from loadstone.results.standing import standing
+from loadstone.results.taken import Cause, Taken
+
+PROCESSORS = 2
+"""Of the machine that recorded."""
+PLANTED = (2.0, 5.0, 10.0)
+
+Counting = Callable[[Sequence[Trial]], list[Trial]]
+"""Takes all trials of an experiment in their order, and gives those that count."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An experiment that was cut out of a session.
+
+    Attributes:
+        session: Of which it is.
+        trials: Of its blocks, with those that were made again.
+    """
+
+    session: Session
+    trials: list[Trial]
+
+
+def pieces(sessions: Sequence[Session], blocks: int) -> Iterator[Piece]:
+    """Cuts sessions into experiments; what is left over at the end of one is left out."""
+    for session in sessions:
+        of_block: dict[int, list[Trial]] = {}
+        for trial in session.trials:
+            of_block.setdefault(trial.block, []).append(trial)
+        numbers = sorted(of_block)
+        for begin in range(0, len(numbers) - blocks + 1, blocks):
+            own = [
+                trial for number in numbers[begin : begin + blocks] for trial in of_block[number]
+            ]
+            yield Piece(session, own)
+
+
+def name_of(trial: Trial) -> str:
+    """Of a trial within its experiment."""
+    return f"{trial.block}/{trial.variant}/{trial.order}"
+
+
+# -- which trials count ------------------------------------------------------------------------
+def today(trials: Sequence[Trial]) -> list[Trial]:
+    """As the release that made them said: the probe before and after decides."""
+    return [trial for trial in trials if trial.status == "valid"]
+
+
+def all_kept(trials: Sequence[Trial]) -> list[Trial]:
+    """All that were made once."""
+    return [trial for trial in trials if not trial.again]
+
+
+def by_what_was_taken(trials: Sequence[Trial]) -> list[Trial]:
+    """As the product says; a trial that it would make again is not there."""
+    kept = all_kept(trials)
+    left_out = standing([result_of(trial) for trial in kept]).left_out
+    return [trial for trial in kept if name_of(trial) not in left_out]
+
+
+def result_of(trial: Trial) -> TrialResult:
+    """A stored trial as the product records one."""
+    return TrialResult(
+        experiment="recorded",
+        trial=name_of(trial),
+        variant=trial.variant,
+        block=trial.block,
+        order=trial.order,
+        status=Status.VALID,
+        started_at="",
+        taken=[
+            Taken(cause=cause, share=share, evidence="")
+            for cause, share in shares_of(trial).items()
+            if share > 0.0
+        ],
+    )
+
+
+def shares_of(trial: Trial) -> dict[Cause, float]:
+    """What was taken from a stored trial, as `probes.others` tells it."""
+    rates: Mapping[str, float] = trial.taken
+    own, others = rates.get("own_bytes", 0.0), rates.get("others_bytes", 0.0)
+    busy = min(1.0, rates.get("device_busy_s", 0.0))
+    return {
+        "processors": rates.get("others_cpu_s", 0.0) / PROCESSORS,
+        "steal": rates.get("stolen_cpu_s", 0.0) / PROCESSORS,
+        "disk": busy * others / (own + others) if others else 0.0,
+        "memory": min(1.0, rates.get("stalled_memory_s", 0.0)),
+    }
+
+
+RULES: Mapping[str, Counting] = {
+    "today": today,
+    "all kept": all_kept,
+    "new": by_what_was_taken,
+}
+
+
+# -- what is found -----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Pair:
+    """Two variants of an experiment, by block; `percent` is the difference that is there."""
+
+    piece: Piece
+    figures: tuple[dict[int, float], dict[int, float]]
+    percent: float
+    is_real: bool
+    """The operations were made slower; else the figures were multiplied."""
+
+    @property
+    def differences(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Logarithms of the ratio in each block that has both."""
+        first, second = self.figures
+        shared = sorted(first.keys() & second.keys())
+        return np.log([second[block] / first[block] for block in shared])
+
+
+def pairs(piece: Piece, rule: Counting, planted: Sequence[float] = PLANTED) -> Iterator[Pair]:
+    """All pairs of equal variants, and of an equal one and one that was made slower."""
+    by_variant: dict[str, dict[int, float]] = {}
+    for trial in rule(piece.trials):
+        if trial.figure is not None and trial.figure > 0.0:
+            by_variant.setdefault(trial.variant, {})[trial.block] = trial.figure
+    slower = piece.session.planted
+    equal = sorted(name for name in by_variant if name not in slower)
+    for first, second in combinations(equal, 2):
+        figures = by_variant[first], by_variant[second]
+        yield Pair(piece, figures, 0.0, is_real=False)
+        for percent in planted:
+            more = {block: value * (1.0 + percent / 100.0) for block, value in figures[1].items()}
+            yield Pair(piece, (figures[0], more), percent, is_real=False)
+    for name, percent in slower.items():
+        for first in equal:
+            if name in by_variant:
+                yield Pair(piece, (by_variant[first], by_variant[name]), percent, is_real=True)

@@ -1,0 +1,125 @@
+"""Processes that are counted on a machine that imitates one, and what each has used since."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from loadstone.host.census import census, family, grown
+from loadstone.host.cgroup import Bounds
+from loadstone.probes.others import OthersProbe
+from loadstone.results.taken import Taken
+
+TICKS = os.sysconf("SC_CLK_TCK")
+KERNEL = 0x0020_0000
+
+
+class Tree:
+    """A folder that looks like `/proc`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.machine()
+
+    def machine(self, *, steal_s: float = 0.0, waiting_us: int = 0) -> None:
+        (self.root / "stat").write_text(f"cpu 0 0 0 0 0 0 0 {round(steal_s * TICKS)}\n")
+        (self.root / "pressure").mkdir(exist_ok=True)
+        for kind in ("cpu", "io", "memory"):
+            text = f"some avg10=0.00 avg60=0.00 avg300=0.00 total={waiting_us}\n"
+            (self.root / "pressure" / kind).write_text(text)
+
+    def process(
+        self, pid: int, parent: int, name: str = "it", *, cpu_s: float = 0.0, ended_s: float = 0.0,
+        moved: int | None = 0, flags: int = 0, started: int = 7,
+    ) -> None:  # fmt: skip
+        folder = self.root / str(pid)
+        folder.mkdir(exist_ok=True)
+        ticks = [round(cpu_s * TICKS), 0, round(ended_s * TICKS), 0]
+        fields = ["S", parent, 0, 0, 0, 0, flags, 0, 0, 0, 0, *ticks, 20, 0, 1, 0, started]
+        (folder / "stat").write_text(f"{pid} ({name}) {' '.join(map(str, fields))}\n")
+        if moved is None:
+            (folder / "io").unlink(missing_ok=True)
+        else:
+            (folder / "io").write_text(f"rchar: 9\nread_bytes: {moved}\nwrite_bytes: 0\n")
+
+    def ends(self, pid: int) -> None:
+        for file in (self.root / str(pid)).iterdir():
+            file.unlink()
+        (self.root / str(pid)).rmdir()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path)
+
+
+def test_a_family_is_all_that_descends(tree: Tree) -> None:
+    for pid, parent in ((10, 1), (11, 10), (12, 11), (20, 1), (21, 20)):
+        tree.process(pid, parent, "a (b) c")
+    processes = census(tree.root)
+    assert {pid for pid, _ in family(processes, [10, 99])} == {10, 11, 12}
+    assert {each.name for each in processes.values()} == {"a (b) c"}
+
+
+def test_what_a_child_used_is_counted_once(tree: Tree) -> None:
+    tree.process(10, 1, cpu_s=1.0, ended_s=5.0)
+    tree.process(11, 10, cpu_s=3.0)
+    before = census(tree.root)
+    tree.ends(11)
+    tree.process(10, 1, cpu_s=1.5, ended_s=5.0 + 3.4)
+    tree.process(12, 10, cpu_s=0.2, moved=4096)
+    used = {one.key[0]: [cpu_s, moved] for one, cpu_s, moved in grown(before, census(tree.root))}
+    assert used[10] == pytest.approx([0.9, 0.0])
+    assert used[12] == pytest.approx([0.2, 4096.0])
+
+
+def test_a_number_that_is_used_again_is_another_process(tree: Tree) -> None:
+    tree.process(10, 1, cpu_s=9.0)
+    before = census(tree.root)
+    tree.process(10, 1, cpu_s=0.5, started=8)
+    assert [cpu_s for _, cpu_s, _ in grown(before, census(tree.root))] == [0.5]
+
+
+def test_what_others_use_is_told_and_not_what_the_trial_uses(tree: Tree) -> None:
+    own = os.getpid()
+    tree.process(own, 1, "lab")
+    tree.process(30, 1, "server")
+    tree.process(31, 30, "session")
+    tree.process(50, 1, "hog")
+    tree.process(60, 2, "kworker", flags=KERNEL)
+    probe = OthersProbe(lambda: [30], bounds=Bounds(), proc=tree.root)
+    probe._processors = 2
+    probe.start()
+    tree.process(own, 1, "lab", cpu_s=1.0)
+    tree.process(30, 1, "server", cpu_s=1.0)
+    tree.process(31, 1, "session", cpu_s=1.0)  # it has another parent now
+    tree.process(50, 1, "hog", cpu_s=0.5)
+    tree.process(60, 2, "kworker", cpu_s=1.0, flags=KERNEL)
+    tree.machine(steal_s=0.2, waiting_us=300_000)
+    probe.look(1.0)
+    found = {each.cause: each for each in probe.taken(0.0, 1.0)}
+    assert found["processors"].share == pytest.approx(0.25)
+    assert found["processors"].evidence == "other programs (hog) used 0.50 of 2 processors"
+    assert found["steal"].share == pytest.approx(0.1)
+    assert found["memory"].share == pytest.approx(0.3)
+    assert "disk" not in found
+
+
+def test_an_interval_is_told_by_the_readings_around_it(tree: Tree) -> None:
+    tree.process(50, 1, "hog")
+    probe = OthersProbe(bounds=Bounds(), proc=tree.root)
+    probe._processors = 1
+    probe.start()
+    for second in range(1, 5):
+        tree.process(50, 1, "hog", cpu_s=0.5 if second > 2 else 0.0)
+        probe.look(float(second))
+
+    def share(found: list[Taken]) -> float:
+        return next((each.share for each in found if each.cause == "processors"), 0.0)
+
+    assert share(probe.taken(0.0, 2.0)) == 0.0
+    assert share(probe.taken(2.0, 3.0)) == pytest.approx(0.5)
+    assert share(probe.taken(3.0, 4.0)) == 0.0
+    assert probe.taken(7.0, 9.0) == []
