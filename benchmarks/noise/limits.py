@@ -48,10 +48,10 @@ def table(recorded: Sequence[Session]) -> None:
             for cause, share in excess.items():
                 rows["all", cause].append((share, off))
                 rows[session.kind, cause].append((share, off))
-    for (kind, cause), found in sorted(rows.items()):
+    for (kind, name), found in sorted(rows.items()):
         values = np.array(found)
         calm = values[values[:, 0] <= 0.005][:, 1]
-        told = [f"{kind:12} {cause:10} calm n {calm.size:4} {_spread(calm):5.2f} |"]
+        told = [f"{kind:12} {name:10} calm n {calm.size:4} {_spread(calm):5.2f} |"]
         for low, high in itertools.pairwise(EDGES):
             own = values[(values[:, 0] > low) & (values[:, 0] <= high)][:, 1]
             if own.size:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -115,39 +114,63 @@ RULES: Mapping[str, Counting] = {
 
 
 # -- what is found -----------------------------------------------------------------------------
+DRAWS = 20
+"""So often the labels of equal levels are dealt anew within their blocks, as they were drawn."""
+
+
 @dataclass(frozen=True)
 class Pair:
-    """Two variants of an experiment, by block; `percent` is the difference that is there."""
+    """Two levels of an experiment, by block; `percent` is the difference that is there."""
 
     piece: Piece
-    figures: tuple[dict[int, float], dict[int, float]]
+    trials: tuple[dict[int, Trial], dict[int, Trial]]
     percent: float
     is_real: bool
-    """The operations were made slower; else the figures were multiplied."""
+    """The operations were made slower; else the figures of the second are multiplied."""
 
-    @property
+    def levels(self) -> dict[str, dict[int, float]]:
+        """The figures of `a` and `b`."""
+        more = 1.0 if self.is_real else 1.0 + self.percent / 100.0
+        return {
+            "a": {block: each.figure or 0.0 for block, each in self.trials[0].items()},
+            "b": {block: (each.figure or 0.0) * more for block, each in self.trials[1].items()},
+        }
+
+    def stolen(self) -> dict[str, dict[int, float]]:
+        """What other guests took from them."""
+        return {
+            name: {block: shares_of(each)["steal"] for block, each in own.items()}
+            for name, own in zip(("a", "b"), self.trials, strict=True)
+        }
+
     def differences(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Logarithms of the ratio in each block that has both."""
-        first, second = self.figures
-        shared = sorted(first.keys() & second.keys())
-        return np.log([second[block] / first[block] for block in shared])
+        figures = self.levels()
+        shared = sorted(figures["a"].keys() & figures["b"].keys())
+        return np.log([figures["b"][block] / figures["a"][block] for block in shared])
 
 
 def pairs(piece: Piece, rule: Counting, planted: Sequence[float] = PLANTED) -> Iterator[Pair]:
-    """All pairs of equal variants, and of an equal one and one that was made slower."""
-    by_variant: dict[str, dict[int, float]] = {}
+    """Pairs of equal levels with and without a planted change, and of one that was made slower."""
+    cells: dict[str, dict[int, Trial]] = {}
     for trial in rule(piece.trials):
         if trial.figure is not None and trial.figure > 0.0:
-            by_variant.setdefault(trial.variant, {})[trial.block] = trial.figure
+            cells.setdefault(trial.variant, {})[trial.block] = trial
     slower = piece.session.planted
-    equal = sorted(name for name in by_variant if name not in slower)
-    for first, second in combinations(equal, 2):
-        figures = by_variant[first], by_variant[second]
-        yield Pair(piece, figures, 0.0, is_real=False)
-        for percent in planted:
-            more = {block: value * (1.0 + percent / 100.0) for block, value in figures[1].items()}
-            yield Pair(piece, (figures[0], more), percent, is_real=False)
+    equal = sorted(name for name in cells if name not in slower)
+    blocks = sorted({block for name in equal for block in cells[name]})
+    draws = np.random.default_rng([piece.session.seed, blocks[0] if blocks else 0])
+    for _ in range(DRAWS if len(equal) > 1 else 0):
+        first: dict[int, Trial] = {}
+        second: dict[int, Trial] = {}
+        for block in blocks:
+            one, other = draws.permutation(len(equal))[:2]
+            for number, own in ((one, first), (other, second)):
+                if block in cells[equal[number]]:
+                    own[block] = cells[equal[number]][block]
+        for percent in (0.0, *planted):
+            yield Pair(piece, (first, second), percent, is_real=False)
     for name, percent in slower.items():
-        for first in equal:
-            if name in by_variant:
-                yield Pair(piece, (by_variant[first], by_variant[name]), percent, is_real=True)
+        for level in equal:
+            if name in cells:
+                yield Pair(piece, (cells[level], cells[name]), percent, is_real=True)

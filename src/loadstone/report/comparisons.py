@@ -15,6 +15,7 @@ from loadstone.report.model.variants import MetricInfo
 from loadstone.report.reading import PairRecord, RecordedExperiment
 from loadstone.results.record import Notice
 from loadstone.results.statistics import Blocks, Comparison, Look, Member, Verdict, judge_family
+from loadstone.results.taken import stolen_by_block
 from loadstone.spec.design import looks_in
 from loadstone.spec.plans import Variant
 
@@ -175,7 +176,18 @@ def _member(folder: RecordedExperiment, pair: PairRecord, metric: MetricInfo) ->
     if not levels[pair.baseline].keys() & levels[pair.candidate].keys():
         raise NotComparableError("no block has a valid trial of both")
     up_is_good = metric.higher_is_better is not False
-    return Member(levels, pair.candidate, pair.baseline, folder.blocks_made(pair), up_is_good)
+    stolen = {name: _stolen(folder, name, pair.first_block) for name in levels}
+    return Member(
+        levels, pair.candidate, pair.baseline, folder.blocks_made(pair), up_is_good, stolen
+    )
+
+
+def _stolen(folder: RecordedExperiment, variant: str, first_block: int) -> Blocks:
+    """By block of the stage: the share of the processors that other guests took from a variant."""
+    return stolen_by_block(
+        (trial.result.block - first_block + 1, trial.result.taken)
+        for trial in folder.valid_trials_of(variant)
+    )
 
 
 def _differences(folder: RecordedExperiment, pair: PairRecord) -> list[str]:

@@ -26,6 +26,7 @@ from loadstone.results.latency import merge, percentiles
 from loadstone.results.record import Status
 from loadstone.results.statistics.contrasts import Blocks
 from loadstone.results.statistics.planning import Made, Scatter, scatter_of, variance_within
+from loadstone.results.taken import stolen_by_block
 from loadstone.results.trial_files import EXPERIMENT_FILE, is_running, read_model
 from loadstone.spec.model import Experiment
 from loadstone.workloads.registry import workload_of
@@ -176,11 +177,13 @@ def made_of(
         metric: By which they are judged.
     """
     levels: dict[str, Blocks] = {}
+    stolen: dict[str, Blocks] = {}
     for variant in folder.design.variants:
         own = [trial for trial in trials if trial.result.variant == variant.name]
         with suppress(NotComparableError):
             levels[variant.name] = to_compare(own, metric, variant.name)
-    return Made(levels, fmean(map(_measured_s, trials)), list(_within(trials, metric)))
+        stolen[variant.name] = stolen_by_block((one.result.block, one.result.taken) for one in own)
+    return Made(levels, fmean(map(_measured_s, trials)), list(_within(trials, metric)), stolen)
 
 
 def _of_this_machine(trial: RecordedTrial) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,3 +60,18 @@ KINDS: Mapping[Cause, Kind] = {
     "clock": Kind(0.001, "a clock that was set", "let the clock run up to time before (chrony)"),
     "suspended": Kind(0.001, "a machine that slept", "keep the machine from sleeping"),
 }
+
+
+def stolen_by_block(trials: Iterable[tuple[int, Sequence[Taken] | None]]) -> dict[int, float]:
+    """Block: the share of the processors that other guests took while it was measured.
+
+    Args:
+        trials: Of one level: the block of each, and what was taken from it. Where one of a block is
+            not known, the block is left out.
+    """
+    found: dict[int, list[float]] = {}
+    for block, taken in trials:
+        shares = [math.nan] if taken is None else [e.share for e in taken if e.cause == "steal"]
+        found.setdefault(block, []).extend(shares or [0.0])
+    means = {block: math.fsum(shares) / len(shares) for block, shares in found.items()}
+    return {block: mean for block, mean in means.items() if math.isfinite(mean)}

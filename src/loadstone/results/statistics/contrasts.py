@@ -20,6 +20,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from loadstone.results.statistics.power import tails
+
 Logs = NDArray[np.float64]
 Blocks = Mapping[int, float]
 """Block: the figure of a level in it, above 0."""
@@ -28,17 +30,27 @@ LEVELS_FOR_GUARD = 4
 """Of fewer levels, none can be told to scatter more than the others."""
 WIDE = 3.0
 """A level whose residual variance is so many times the median of all does not share its scatter."""
+LEAST_TAKEN = 0.003
+"""Trials of a block from which shares were taken that scatter less are not adjusted for it."""
+FEWEST_LEFT = 3
+"""Degrees of freedom that an adjustment must leave."""
+UNLIKE = 0.05
+"""Levels whose shares differ so surely are not adjusted: what they make others take is theirs."""
 
 
 class Method(StrEnum):
     """Which scatter a difference is held against.
 
     ``BLOCKS``: the residuals of all levels of the blocks. ``PAIRED``: the differences of these two
-    alone. ``UNPAIRED``: each level's own, without blocks (Welch 1947, Biometrika 34:28).
+    alone. ``..._ADJUSTED``: either, of figures adjusted for the processor time that other guests
+    of the host took from the trials. ``UNPAIRED``: each level's own, without blocks (Welch 1947,
+    Biometrika 34:28).
     """
 
     BLOCKS = "t within blocks"
     PAIRED = "paired t"
+    BLOCKS_ADJUSTED = "t within blocks, adjusted for stolen processor time"
+    PAIRED_ADJUSTED = "paired t, adjusted for stolen processor time"
     UNPAIRED = "unpaired t"
 
 
@@ -100,16 +112,27 @@ def log_figures(values: Sequence[float], what: str) -> Logs:
     return logs
 
 
-def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -> Contrast:
+def within_blocks(
+    levels: Mapping[str, Blocks],
+    candidate: str,
+    baseline: str,
+    stolen: Mapping[str, Blocks] | None = None,
+) -> Contrast:
     """Compare two levels within the blocks that have both; the others leave this pair.
 
     The error comes from all levels in those blocks. With `LEVELS_FOR_GUARD` levels or more, a pair
     of which one scatters far more than the others (`WIDE`) is held against its own differences.
 
+    Where other guests of a host took unlike shares of the processors from trials of a block, the
+    figures are adjusted for it (analysis of covariance, Fisher 1935, ch. IX; Cochran 1957,
+    Biometrics 13:261): one slope for all levels, which costs one degree of freedom.
+
     Args:
         levels: Name: its figures by block. Names that share no block with the two do not matter.
         candidate: Which of them is compared.
         baseline: With which.
+        stolen: Name: by block, the share of the processors that other guests took, 0 to 1; None, or
+            a block without it: nothing is adjusted.
 
     Raises:
         ValueError: The two share no block, or a figure is not finite and above 0.
@@ -120,31 +143,93 @@ def within_blocks(levels: Mapping[str, Blocks], candidate: str, baseline: str) -
     names = [candidate, baseline]
     names += [each for each in levels if each not in names and levels[each].keys() & set(shared)]
     logs = np.full((len(shared), len(names)), np.nan)
+    taken = np.full_like(logs, np.nan)
     for column, name in enumerate(names):
         rows = [row for row, block in enumerate(shared) if block in levels[name]]
         logs[rows, column] = log_figures([levels[name][shared[row]] for row in rows], name)
+        own = (stolen or {}).get(name, {})
+        taken[rows, column] = [own.get(shared[row], np.nan) for row in rows]
+    fitted = _Fitted.of(logs, taken)
+    if len(names) > 2 and _is_wide(fitted.unexplained):
+        names = names[:2]
+        fitted = _Fitted.of(logs[:, :2], taken[:, :2])
+    together, alone = (
+        (Method.BLOCKS_ADJUSTED, Method.PAIRED_ADJUSTED)
+        if fitted.is_adjusted
+        else (Method.BLOCKS, Method.PAIRED)
+    )
     differences = logs[:, 0] - logs[:, 1]
-    unexplained = residuals(logs) if len(names) > 2 else None
-    if unexplained is not None and not _is_wide(unexplained):
-        freedom = int(np.isfinite(logs).sum()) - len(shared) - len(names) + 1
-        squares = 2.0 * float(np.nansum(unexplained**2))
-        sharing, method = len(names), Method.BLOCKS
-    else:
-        freedom = len(shared) - 1
-        squares = float(((differences - differences.mean()) ** 2).sum())
-        sharing, method = 2, Method.PAIRED
     return Contrast(
         level=float(logs[:, 1].mean()),
-        shift=float(differences.mean()),
-        error=sqrt(squares / freedom / len(shared)) if freedom > 0 else None,
-        freedom=freedom,
-        method=method,
+        shift=fitted.shift,
+        error=fitted.error,
+        freedom=fitted.freedom,
+        method=together if len(names) > 2 else alone,
         n_baseline=len(shared),
         n_candidate=len(shared),
-        levels=sharing,
+        levels=len(names),
         differences=tuple(float(each) for each in differences),
-        fewest=fewest_blocks(sharing),
+        fewest=fewest_blocks(len(names)),
     )
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """The first level against the second, with what blocks, levels and thieves do not explain."""
+
+    shift: float
+    error: float | None
+    freedom: int
+    unexplained: Logs
+    is_adjusted: bool
+
+    @classmethod
+    def of(cls, logs: Logs, taken: Logs) -> _Fitted:
+        blocks, levels = logs.shape
+        freedom = int(np.isfinite(logs).sum()) - blocks - levels + 1
+        unexplained, shift = residuals(logs), float((logs[:, 0] - logs[:, 1]).mean())
+        scale = 2.0 / blocks
+        slope = slope_on(unexplained, residuals(taken), freedom) if _told(logs, taken) else None
+        if slope is not None:
+            apart = float((taken[:, 0] - taken[:, 1]).mean())
+            squares = float(np.nansum(residuals(taken) ** 2))
+            if _alike(apart, squares, freedom, blocks):
+                unexplained = unexplained - slope * residuals(taken)
+                shift, freedom = shift - slope * apart, freedom - 1
+                scale += apart**2 / squares
+            else:
+                slope = None
+        squares = float(np.nansum(unexplained**2))
+        error = sqrt(squares / freedom * scale) if freedom > 0 else None
+        return cls(shift, error, freedom, unexplained, slope is not None)
+
+
+def _told(logs: Logs, taken: Logs) -> bool:
+    """Whether it is known of all trials what was taken from them."""
+    return bool(np.all(np.isfinite(taken[np.isfinite(logs)])))
+
+
+def _alike(apart: float, squares: float, freedom: int, blocks: int) -> bool:
+    """Whether the two levels did not themselves make others take more: else that is an effect."""
+    error = sqrt(2.0 * squares / freedom / blocks)
+    return 2.0 * tails(abs(apart) / error, freedom) > UNLIKE
+
+
+def slope_on(unexplained: Logs, taken: Logs, freedom: int) -> float | None:
+    """How log figures fall with what was taken, from what blocks and levels leave of both.
+
+    Args:
+        unexplained: Of the figures, shape (blocks, levels); NaN where a trial is missing.
+        taken: Of the shares, same shape.
+        freedom: Degrees of freedom of either.
+
+    Returns:
+        None where as good as nothing was taken, or too few trials are there to tell.
+    """
+    squares = float(np.nansum(taken**2))
+    if freedom - 1 < FEWEST_LEFT or sqrt(squares / freedom) < LEAST_TAKEN:
+        return None
+    return float(np.nansum(unexplained * taken)) / squares
 
 
 def fewest_blocks(levels: int) -> int:
@@ -190,6 +275,10 @@ def residuals(logs: Logs) -> Logs:
         logs: Of shape (blocks, levels).
     """
     rows, columns = logs.shape
+    if columns == 2 and np.all(np.isfinite(logs)):
+        half = (logs[:, 0] - logs[:, 1]) / 2.0  # exact, where nothing scatters
+        half = half - half.mean()
+        return np.column_stack([half, -half])
     block, level = np.nonzero(np.isfinite(logs))
     design = np.zeros((block.size, rows + columns))
     design[np.arange(block.size), block] = 1.0

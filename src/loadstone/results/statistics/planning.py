@@ -28,6 +28,7 @@ from loadstone.results.statistics.contrasts import (
     fewest_blocks,
     log_figures,
     residuals,
+    slope_on,
 )
 from loadstone.results.statistics.power import least_shift, power_of
 from loadstone.results.statistics.steady import effective_size
@@ -56,11 +57,13 @@ class Made:
         measured_s: Measured seconds of each trial.
         within: Of each trial whose ticks tell it, the variance of its log figure within it, times
             the seconds (see `variance_within`).
+        stolen: Name: as `within_blocks` has it; the scatter is that of adjusted figures.
     """
 
     levels: Mapping[str, Blocks]
     measured_s: float
     within: Sequence[float] = ()
+    stolen: Mapping[str, Blocks] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +219,20 @@ class _Part:
     def of(cls, made: Made) -> _Part:
         blocks = sorted({block for level in made.levels.values() for block in level})
         logs = np.full((len(blocks), len(made.levels)), np.nan)
+        taken = np.full_like(logs, np.nan)
         for column, (name, figures) in enumerate(made.levels.items()):
             rows = [blocks.index(block) for block in figures]
             logs[rows, column] = log_figures(list(figures.values()), name)
+            own = (made.stolen or {}).get(name, {})
+            taken[rows, column] = [own.get(block, np.nan) for block in figures]
         present = np.isfinite(logs)
         freedom = int(present.sum()) - sum(logs.shape) + 1
-        squares = float(np.nansum(residuals(logs) ** 2))
+        unexplained = residuals(logs)
+        if freedom > 0 and np.all(np.isfinite(taken[present])):
+            slope = slope_on(unexplained, residuals(taken), freedom)
+            if slope is not None:
+                unexplained, freedom = unexplained - slope * residuals(taken), freedom - 1
+        squares = float(np.nansum(unexplained**2))
         between = 0.0
         if freedom > 0:
             means = np.nanmean(logs - np.nanmean(logs, axis=0), axis=1)

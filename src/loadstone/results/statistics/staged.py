@@ -58,6 +58,7 @@ class Member:
         baseline: With which.
         made: Blocks of the stage that were made, complete or not.
         higher_is_better: True for rates, False for times.
+        stolen: Name: as `within_blocks` has it.
     """
 
     levels: Mapping[str, Blocks]
@@ -65,6 +66,16 @@ class Member:
     baseline: str
     made: int
     higher_is_better: bool
+    stolen: Mapping[str, Blocks] | None = None
+
+    def contrast(self, levels: Mapping[str, Blocks] | None = None) -> Contrast:
+        """The difference of the two.
+
+        Args:
+            levels: Their first blocks, at a look; default: all.
+        """
+        own = self.levels if levels is None else levels
+        return within_blocks(own, self.candidate, self.baseline, self.stolen)
 
 
 def judge_family(
@@ -94,7 +105,7 @@ def judge_family(
         plan = LookPlan(looks, decided_among or len(members), alpha, margin_percent)
         return [judge_at_looks(each, plan) for each in members]
     return judge(
-        [within_blocks(each.levels, each.candidate, each.baseline) for each in members],
+        [each.contrast() for each in members],
         higher_is_better=[each.higher_is_better for each in members],
         alpha=alpha,
         decided_among=decided_among,
@@ -118,8 +129,7 @@ def judge_at_looks(member: Member, plan: LookPlan) -> Comparison:
             break
     if last is None:
         claims = False if member.made >= plan.looks[-1] else None
-        contrast = within_blocks(member.levels, member.candidate, member.baseline)
-        last = contrast, Tested(None, None, plan.level, None, claims)
+        last = member.contrast(), Tested(None, None, plan.level, None, claims)
     return comparison_of(*last, plan.among, up_is_good=member.higher_is_better)
 
 
@@ -133,7 +143,7 @@ def _looks(member: Member, plan: LookPlan) -> Iterator[tuple[Contrast, Tested]]:
         so_far = _until(member.levels, after)
         complete.append(len(so_far[pair[0]].keys() & so_far[pair[1]].keys()))
         if complete[-1] > 0:
-            contrast = within_blocks(so_far, *pair)
+            contrast = member.contrast(so_far)
             test = _tested(contrast, tuple(complete), plan)
             if test is not None:
                 yield contrast, test
