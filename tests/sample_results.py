@@ -33,6 +33,7 @@ from loadstone.results.record import (
     TrialResult,
     Wait,
 )
+from loadstone.results.taken import Taken
 from loadstone.spec.design import CompareDesign, Design, LadderDesign, Rung
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan
@@ -118,6 +119,8 @@ class Sample:
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Variant: kernel, where it is not the usual one."""
     tick_s: float = 1.0
+    taken: Mapping[int, float] | None = None
+    """Order of a trial: the share of the processors that other programs took; None: nobody saw."""
     stop_after: int | None = None
     """Trials after which the run was killed; the last is cut off in the middle."""
 
@@ -150,6 +153,8 @@ def write_results(root: Path, spec: Experiment, sample: Sample = Sample()) -> Pa
 def _write_trial(folder: Path, plan: TrialPlan, speed: float, sample: Sample, *, cut: bool) -> None:
     rng = np.random.default_rng([plan.order, 7])
     speed *= float(np.exp(rng.normal(0, sample.noise)))
+    share = (sample.taken or {}).get(plan.order, 0.0)
+    speed *= 1.0 - share
     folder.mkdir()
     (folder / "plan.json").write_text(plan.model_dump_json(indent=1))
     (folder / "inventory.json").write_text(json.dumps(_inventory(plan, sample)))
@@ -170,6 +175,10 @@ def _write_trial(folder: Path, plan: TrialPlan, speed: float, sample: Sample, *,
         status = sample.statuses.get(plan.order)
         if status is not None:
             result = result.model_copy(update={"status": status, **_why(status, result)})
+    if sample.taken is not None:
+        evidence = f"other programs (hog) used {2 * share:.2f} of 2 processors"
+        taken = Taken(cause="processors", share=share, evidence=evidence)
+        result = result.model_copy(update={"taken": [taken] if share else []})
     (folder / "result.json").write_text(result.model_dump_json(indent=1))
 
 

@@ -1,69 +1,125 @@
 """From which share of a cause do trials scatter more than the others? Asked of the store.
 
-python -m benchmarks.noise.limits
+    python -m benchmarks.noise.limits           # of the half by which rules are made
+    python -m benchmarks.noise.limits --page    # puts the table on docs/benchmarks.md
+
+The log figure of a trial is set against the share that was taken from it, blocks and levels taken
+out of both. Where the slope is sure, there is a share that moves a figure by as much as trials
+scatter without it: from there on, such trials scatter more than the others.
 """
 
 from __future__ import annotations
 
-import itertools
+import argparse
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.noise.rules import all_kept, shares_of
 from benchmarks.noise.store import STORE, Session, sessions
+from benchmarks.page import put
+from benchmarks.table import Report
 from loadstone.results.statistics.contrasts import residuals
 from loadstone.results.taken import Cause
 
-EDGES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.01)
+SURE = 3.0
+"""|t| of a slope that is told."""
+LEAST = 1e-4
+"""Shares that scatter less are none."""
 
 
-def deviations(session: Session) -> Iterator[tuple[dict[Cause, float], float]]:
-    """What was taken from each trial, above the median of its session, and how far it lies off."""
+@dataclass(frozen=True)
+class Slope:
+    """What a cause did to the figures of a session.
+
+    Attributes:
+        cause: Which.
+        usual: Median of its shares.
+        slope: Of the log figure; -1: a tenth taken costs a tenth.
+        t: The slope in its standard errors.
+        scatter: Standard deviation of a trial without it, of its log figure.
+    """
+
+    cause: Cause
+    usual: float
+    slope: float
+    t: float
+    scatter: float
+
+    @property
+    def limit(self) -> float:
+        """The share that moves a figure by as much as it scatters."""
+        return self.scatter / abs(self.slope)
+
+
+def slopes(session: Session) -> Iterator[Slope]:
+    """Of each cause that took unlike shares from the trials of a session."""
     trials = [each for each in all_kept(session.trials) if each.figure]
     blocks = sorted({each.block for each in trials})
     variants = sorted({each.variant for each in trials})
     logs = np.full((len(blocks), len(variants)), np.nan)
+    shares = {cause: np.full_like(logs, np.nan) for cause in shares_of(trials[0])}
     for each in trials:
-        logs[blocks.index(each.block), variants.index(each.variant)] = np.log(each.figure or 1.0)
-    found = residuals(logs)
-    usual = {
-        cause: float(np.median([shares_of(each).get(cause, 0.0) for each in trials]))
-        for cause in shares_of(trials[0])
-    }
-    scale = 1.4826 * float(np.nanmedian(np.abs(found))) or 1.0
-    for each in trials:
-        off = float(found[blocks.index(each.block), variants.index(each.variant)])
-        excess = {cause: share - usual[cause] for cause, share in shares_of(each).items()}
-        yield excess, off / scale
+        at = blocks.index(each.block), variants.index(each.variant)
+        logs[at] = np.log(each.figure or 1.0)
+        for cause, share in shares_of(each).items():
+            shares[cause][at] = share
+    off, known = residuals(logs), np.isfinite(logs)
+    freedom = int(known.sum()) - sum(logs.shape) + 1
+    for cause, taken in shares.items():
+        apart = residuals(taken)
+        squares = float(np.nansum(apart**2))
+        if np.sqrt(squares / freedom) < LEAST:
+            continue
+        slope = float(np.nansum(apart * off)) / squares
+        scatter = float(np.sqrt(np.nansum((off - slope * apart) ** 2) / (freedom - 1)))
+        error = scatter / np.sqrt(squares)
+        yield Slope(cause, float(np.nanmedian(taken)), slope, slope / error, scatter)
 
 
-def table(recorded: Sequence[Session]) -> None:
-    """Prints, for each cause and range of its excess, how many trials and how they scatter."""
-    rows: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+def table(recorded: Sequence[Session]) -> Report:
+    """Every session and cause whose slope is sure."""
+    rows = []
     for session in recorded:
-        for excess, off in deviations(session):
-            for cause, share in excess.items():
-                rows["all", cause].append((share, off))
-                rows[session.kind, cause].append((share, off))
-    for (kind, name), found in sorted(rows.items()):
-        values = np.array(found)
-        calm = values[values[:, 0] <= 0.005][:, 1]
-        told = [f"{kind:12} {name:10} calm n {calm.size:4} {_spread(calm):5.2f} |"]
-        for low, high in itertools.pairwise(EDGES):
-            own = values[(values[:, 0] > low) & (values[:, 0] <= high)][:, 1]
-            if own.size:
-                told.append(f"{100 * low:g}-{100 * high:g}%: {own.size} {_spread(own):.2f}")
-        print("  ".join(told))
+        for each in slopes(session):
+            if abs(each.t) < SURE:
+                continue
+            rows.append([
+                each.cause, session.kind, session.noise or "idle", f"{100 * each.usual:.1f} %",
+                f"{each.slope:+.2f}", f"{each.t:+.1f}", f"{100 * each.scatter:.2g} %",
+                f"{100 * each.limit:.2g} %",
+            ])  # fmt: skip
+    return Report(
+        title="From which share on do trials scatter more",
+        how=" ".join((__doc__ or "").split("\n\n")[-1].split())
+        + f" Told are slopes of |t| over {SURE:g}.",
+        header=("cause", "load", "beside", "usual share", "slope", "t", "scatter without it",
+                "share that moves as much"),
+        rows=sorted(rows),
+        aims=[],
+    )  # fmt: skip
 
 
-def _spread(off: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Root of the mean square, which one far trial moves, as it moves a t."""
-    return float(np.sqrt(np.mean(off**2))) if off.size else 0.0
+def main(arguments: Sequence[str]) -> None:
+    """Prints the table, or puts it on the page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.noise.limits",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1])
+    parser.add_argument("--store", type=Path, default=STORE)
+    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    report = table([each for each in sessions(options.store) if each.seed in options.seeds])
+    if options.page:
+        put(report.markdown())
+    else:
+        print(report.markdown())
 
 
 if __name__ == "__main__":
-    chosen = [int(word) for word in sys.argv[1:]] or [1]
-    table([each for each in sessions(STORE) if each.seed in chosen])
+    main(sys.argv[1:])

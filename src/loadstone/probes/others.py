@@ -177,7 +177,7 @@ class OthersProbe(Probe):
                 cause="disk",
                 share=min(1.0, busy) * others / (own + others),
                 evidence=f"{who} read and wrote {others / 1e6:.3g} MB/s, while the disk was busy "
-                f"in {min(1.0, busy):.0%} of the time",
+                f"in {100 * min(1.0, busy):.0f} % of the time",
             )
 
     def _clock(self, from_s: float, to_s: float) -> Iterator[Taken]:
@@ -243,11 +243,11 @@ def _quota(rates: Mapping[str, float]) -> Iterator[Taken]:
     periods, used_up = rates.get(PERIODS, 0.0), rates.get(USED_UP, 0.0)
     if periods > 0.0:
         share = min(1.0, used_up / periods)
-        evidence = f"the CPU quota was used up in {share:.0%} of its periods"
+        evidence = f"the CPU quota was used up in {100 * share:.0f} % of its periods"
         yield Taken(cause="quota", share=share, evidence=evidence)
 
 
 def _memory(rates: Mapping[str, float]) -> Iterator[Taken]:
     share = min(1.0, rates.get(STALLED, 0.0))
-    evidence = f"some work stood still for want of memory in {share:.1%} of the time"
+    evidence = f"some work stood still for want of memory in {100 * share:.1f} % of the time"
     yield Taken(cause="memory", share=share, evidence=evidence)

@@ -150,13 +150,13 @@ def _marked(folder: RecordedExperiment, metric: str) -> Iterator[Notice]:
         worst, most = max(trials, key=lambda one: one[1].share)
         names = _names([trial for trial, _ in trials])
         what = "1 trial is" if len(trials) == 1 else f"{len(trials)} trials are"
-        counts = "counts all the same" if found.all_count else "does not count"
+        advice = f"such a trial does not count; {KINDS[cause].advice}"
         yield Notice(
             code="taken",
             severity="warning",
             message=f"{what} marked for {KINDS[cause].name}: {names}. In {worst} {most.evidence} "
-            f"while it was measured, {most.share:.0%}",
-            advice=f"such a trial {counts}; {KINDS[cause].advice}",
+            f"while it was measured, {100 * most.share:.0f} %",
+            advice="it counts all the same" if found.all_count else advice,
         )
     with_block = [trial for trial, reasons in found.marked.items() if not reasons]
     if with_block:

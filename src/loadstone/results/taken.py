@@ -39,9 +39,9 @@ class Kind:
 
 KINDS: Mapping[Cause, Kind] = {
     "processors": Kind(
-        0.1,
+        0.05,
         "other programs on the processors",
-        "end them, or keep them off its processors (target: process: cpus, profile: cpus)",
+        "end them, or give the trial processors of its own (target: process: cpus, profile: cpus)",
     ),
     "steal": Kind(0.1, "other guests of this host", "use a host of its own"),
     "quota": Kind(
