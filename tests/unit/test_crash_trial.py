@@ -118,6 +118,9 @@ class FakeTarget:
     def server_pid(self) -> int | None:
         return None
 
+    def server_pids(self) -> list[int]:
+        return []
+
     def data_folder(self) -> None:
         return None
 

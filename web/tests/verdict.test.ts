@@ -3,6 +3,7 @@ import type { ComparisonReport, Figure, ReportDocument } from "../src/lib/docume
 import { explain, judgedMetrics, ownMeans, verdictText } from "../src/lib/verdict";
 
 const COMPARISON: ComparisonReport = {
+  other_trials: null,
   metric: "a", candidate: "two", baseline: "one", role: "baseline", ratio: 0.98, low: 0.97, high: 0.99,
   baseline_mean: 900, candidate_mean: 882, interval_confidence: 0.95, effect_percent: -2, p_value: 0.01,
   p_adjusted: 0.01, p_by_signs: null, test: "paired t", freedom: 5, n_baseline: 6, n_candidate: 6,

@@ -180,12 +180,12 @@ def scatter_of(made: Sequence[Made]) -> Scatter | None:
     Returns:
         None if no block has two trials more than its levels need.
     """
-    from scipy.special import chdtri
-
     parts = [_Part.of(each) for each in made]
     freedom = sum(part.freedom for part in parts)
     if freedom < 1:
         return None
+    from scipy.special import chdtri
+
     variance = sum(part.squares for part in parts) / freedom
     is_limit = freedom < ENOUGH_FREEDOM
     if is_limit:
