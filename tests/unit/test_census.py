@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,10 @@ class Tree:
         for kind in ("cpu", "io", "memory"):
             text = f"some avg10=0.00 avg60=0.00 avg300=0.00 total={waiting_us}\n"
             (self.root / "pressure" / kind).write_text(text)
+
+    def disk(self, busy_ms: int) -> None:
+        line = f"254 0 vda 0 0 0 0 0 0 0 0 0 {busy_ms} 0"
+        (self.root / "diskstats").write_text(f"{line}\n")
 
     def process(
         self, pid: int, parent: int, name: str = "it", *, cpu_s: float = 0.0, ended_s: float = 0.0,
@@ -105,6 +110,53 @@ def test_what_others_use_is_told_and_not_what_the_trial_uses(tree: Tree) -> None
     assert found["steal"].share == pytest.approx(0.1)
     assert found["memory"].share == pytest.approx(0.3)
     assert "disk" not in found
+
+
+def test_of_a_busy_disk_others_have_as_much_as_of_its_bytes(tree: Tree) -> None:
+    own = os.getpid()
+    tree.process(own, 1)
+    tree.process(50, 1, "dd")
+    probe = OthersProbe(bounds=Bounds(), proc=tree.root)
+    probe._device = "254:0"
+    tree.disk(busy_ms=0)
+    probe.start()
+    tree.disk(busy_ms=800)
+    tree.process(own, 1, moved=1_000_000)
+    tree.process(50, 1, "dd", moved=3_000_000)
+    probe.look(1.0)
+    (found,) = [each for each in probe.taken(0.0, 1.0) if each.cause == "disk"]
+    assert found.share == pytest.approx(0.8 * 0.75)
+    assert found.evidence == (
+        "other programs (dd) read and wrote 3 MB/s, while the disk was busy in 80 % of the time"
+    )
+
+
+def test_a_system_that_cannot_be_told_from_others_is_said_to_be_so(tree: Tree) -> None:
+    probe = OthersProbe(None, bounds=Bounds(), proc=tree.root)
+    probe.start()
+    tree.process(50, 1, "server", cpu_s=1.0)
+    probe.look(1.0)
+    assert not [each for each in probe.taken(0.0, 1.0) if each.cause == "processors"]
+    assert [each.code for each in probe.notices()] == ["others-unseen"]
+
+
+def test_a_clock_that_is_set_and_a_machine_that_sleeps(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clocks = {time.CLOCK_REALTIME: 1e9, time.CLOCK_BOOTTIME: 100.0, time.CLOCK_MONOTONIC: 90.0}
+    monkeypatch.setattr(time, "clock_gettime", clocks.__getitem__)
+    probe = OthersProbe(bounds=Bounds(), proc=tree.root)
+    probe.start()
+    clocks[time.CLOCK_REALTIME] += 0.0004  # it is led to the right time
+    probe.look(1.0)
+    clocks[time.CLOCK_REALTIME] += 0.5
+    clocks[time.CLOCK_BOOTTIME] += 2.0
+    clocks[time.CLOCK_REALTIME] += 2.0
+    probe.look(2.0)
+    found = {each.cause: each for each in probe.taken(1.0, 2.0)}
+    assert found["clock"].share == pytest.approx(0.5, abs=0.01)
+    assert found["suspended"].share == 1.0
+    assert probe.taken(0.0, 0.9) == []
 
 
 def test_an_interval_is_told_by_the_readings_around_it(tree: Tree) -> None:

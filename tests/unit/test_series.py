@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import log
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from sample_trials import rate_of, result_of
 from loadstone.experiments import series
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.designs.base import AllAtOnce
+from loadstone.experiments.designs.deciding import compare
 from loadstone.results.record import (
     DurabilityRecord,
     Notice,
@@ -20,6 +22,7 @@ from loadstone.results.record import (
     TrialResult,
 )
 from loadstone.results.statistics import judge, within_blocks
+from loadstone.results.taken import Taken
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 
@@ -148,6 +151,40 @@ def test_one_that_is_disturbed_twice_is_made_a_third_time(monkeypatch: pytest.Mo
         f"{names[0]}-again3",
     ]
     assert len({plan.seed for plan in made.plans[:5]}) == 1
+
+
+def test_the_rest_of_a_block_is_made_again_with_what_was_taken_from_half_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The third of four cells shows it: then the first two trials of the block are known too."""
+    factors = {"workload.sigma": [0.2, 0.3], "workload.service_time_us": [50, 100]}
+    of = experiment({"kind": "sweep", "factors": factors}, repeats=5, extra_trials=9)
+    names = planned(of)
+    much = [Taken(cause="disk", share=0.6, evidence="somebody wrote")]
+
+    def run(plan: TrialPlan) -> TrialResult:
+        taken = much if plan.trial in names[5:7] else []
+        return made_of(plan).model_copy(update={"taken": taken})
+
+    made = Made(monkeypatch, of, run)
+    again = [f"{names[at]}-again2" for at in (5, 6, 4, 7)]
+    assert sorted(made.trials[8:12]) == sorted(again)
+    assert made.trials[12:] == names[8:]
+    first = made.observer.notices[0].message
+    assert first == (
+        f"{names[5]} is kept, left out and made again: somebody wrote while it was measured"
+    )
+
+
+def test_a_trial_that_counts_after_all_shares_its_block_with_the_one_in_its_place() -> None:
+    of = experiment(repeats=5, metric="operations_per_s")
+    pair = stages_of(of).pairs[0]
+    results = [made_of(plan, rate=100.0 + plan.block) for plan in stages_of(of).next([])]
+    twice = made_of(stages_of(of).next([])[0], rate=4 * (101.0))
+    found = compare(of, [*results, twice], pair, 5)
+    assert found is not None
+    sign = 1.0 if twice.variant == pair.candidate else -1.0
+    assert log(found.ratio) == pytest.approx(sign * log(2.0) / 5)
 
 
 @pytest.mark.parametrize(("extra", "again"), [(0, 0), (3, 3), (None, 2)])
