@@ -1,6 +1,6 @@
 """Noise makers: other programs that take from whoever is measured beside them.
 
-    python -m benchmarks.noise.makers processor|disk|memory FOLDER SEED
+    python -m benchmarks.noise.makers processor|disk|memory FOLDER SEED|restless
 
 Each works and rests by turns of drawn lengths, but `memory`, which never rests.
 """
@@ -92,12 +92,12 @@ def noise(name: str, folder: Path, seed: int) -> Iterator[None]:
 
 def main(name: str, folder: str, seed: str) -> None:
     """Works until it is ended."""
-    draws = random.Random(int(seed))
+    draws = random.Random(seed)
     while True:
         until = time.monotonic() + draws.uniform(*TURN_S)
         while time.monotonic() < until:
             MAKERS[name](Path(folder))
-        if name not in RESTLESS:
+        if name not in RESTLESS and seed != "restless":
             time.sleep(draws.uniform(*TURN_S))
 
 

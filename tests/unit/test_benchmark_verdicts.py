@@ -11,11 +11,6 @@ import pytest
 from scipy import stats
 
 
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
-
-
 def benchmark(name: str) -> Any:
     return importlib.import_module(f"benchmarks.{name}")
 

@@ -148,13 +148,14 @@ class RecordedExperiment:
         return self._counting(frozenset(self.standing.marked))
 
     def _counting(self, left_out: frozenset[str]) -> RecordedExperiment:
-        trials = [
-            replace(
-                trial, result=with_status(trial.result, left_out=trial.result.trial in left_out)
-            )
-            for trial in self.trials
-        ]
-        return replace(self, trials=trials)
+        def told(trials: Sequence[RecordedTrial]) -> list[RecordedTrial]:
+            out = [trial.result.trial in left_out for trial in trials]
+            return [
+                replace(trial, result=with_status(trial.result, left_out=is_out))
+                for trial, is_out in zip(trials, out, strict=True)
+            ]
+
+        return replace(self, trials=told(self.trials), baselines=told(self.baselines))
 
     def trials_of(self, variant: str) -> list[RecordedTrial]:
         """All trials of a variant, whatever their status."""
@@ -244,7 +245,7 @@ def read_experiment(folder: Path) -> RecordedExperiment:
     measured = [trial for trial in trials if trial.plan.baseline_of is None]
     baselines = [trial for trial in trials if trial.plan.baseline_of is not None]
     design = _read_design(folder, experiment, measured, notices)
-    found = standing([trial.result for trial in measured], experiment.disturbance)
+    found = standing([trial.result for trial in trials], experiment.disturbance)
     read = RecordedExperiment(folder, experiment, design, measured, notices, baselines, found)
     return read._counting(found.left_out)
 

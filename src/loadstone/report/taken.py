@@ -171,7 +171,7 @@ def _marked(folder: RecordedExperiment, metric: str) -> Iterator[Notice]:
 
 
 def _machine_like_that(folder: RecordedExperiment, metric: str) -> Notice:
-    marked, trials = len(folder.standing.marked), len(folder.trials)
+    marked, trials = len(folder.standing.marked), len(folder.all_trials)
     advice = "; ".join(_what_would_help(folder, metric))
     return Notice(
         code="machine-like-that",

@@ -109,9 +109,10 @@ def is_late(result: TrialResult) -> bool:
 
 
 def _blocks(results: Sequence[TrialResult]) -> list[list[TrialResult]]:
-    found: dict[int, list[TrialResult]] = {}
+    """The trials of each; baselines of placements are compared with each other."""
+    found: dict[tuple[int, bool], list[TrialResult]] = {}
     for each in results:
-        found.setdefault(each.block, []).append(each)
+        found.setdefault((each.block, each.baseline_of is None), []).append(each)
     return list(found.values())
 
 

@@ -31,6 +31,7 @@ from loadstone.results.finding import experiment_folders
 from loadstone.results.metrics import marked
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.schema import Base, ExperimentRow, MetricRow, TrialRow
+from loadstone.results.standing import judged
 from loadstone.results.trial_files import EXPERIMENT_FILE, PLAN_FILE, read_model
 from loadstone.spec.model import Experiment
 
@@ -292,7 +293,7 @@ def _read_trials(folder: Path, finish: Finish) -> list[TrialResult]:
 def _rows(folder: Path, finish: Finish) -> tuple[ExperimentRow, list[MetricRow]]:
     """What the index has of an experiment."""
     experiment = read_model(folder / EXPERIMENT_FILE, Experiment)
-    results = _read_trials(folder, finish)
+    results = judged(_read_trials(folder, finish), experiment.disturbance)
     started = [result.started_at for result in results]
     row = ExperimentRow(
         name=folder.name,
