@@ -122,15 +122,15 @@ def _load(outcome: TrialOutcome, folder: TrialFolder, lab: Lab) -> None:
 def _note(mark: Event | None, load: Load, lab: Lab, outcome: TrialOutcome) -> None:
     """Reads the counters of data and server when a measured phase begins and ends."""
     run, target = outcome.load, lab.target
-    if mark is not None:
-        load.look_around()
     if mark is not None and mark.kind == "phase-begin":
         begin = _observation(load.driver, target, outcome.workload)
         parts = read_parts(load.parts, load.driver)
         run.begins[mark.phase] = Reading(begin, target.server_cpu_s(), parts)
+        load.look_around()
         if outcome.plan.outage is not None and not run.outages:
             run.outages.append(suffer(load, lab, outcome.plan.outage, mark.t_s))
     elif mark is not None and mark.kind == "phase-end":
+        load.look_around()
         server_cpu_s = target.server_cpu_s()
         parts = read_parts(load.parts, load.driver)
         end = _observation(load.driver, target, outcome.workload)
