@@ -34,17 +34,19 @@ _SERVICE_US = (2000, 2000, 2040, 2100, 2200)
 _PLANTED = {"2040": 2.0, "2100": 5.0, "2200": 10.0}
 
 
-def _noop(**profile: Any) -> dict[str, Any]:
+def noop(**profile: Any) -> dict[str, Any]:
+    """The toy workload, with levels of known slowness."""
     return {
         "workload": {"name": "noop", "parameters": {"service_time_us": 2000}},
         "target": {"engine": "none"},
         "profile": {"warm_up": "200ms", "measure": "1s", **profile},
-        "design": _levels("workload.service_time_us", _SERVICE_US),
+        "design": levels("workload.service_time_us", _SERVICE_US),
     }
 
 
-def _levels(factor: str, levels: Sequence[object]) -> dict[str, Any]:
-    return {"kind": "compare", "factor": factor, "levels": list(levels)}
+def levels(factor: str, values: Sequence[object]) -> dict[str, Any]:
+    """A comparison of them."""
+    return {"kind": "compare", "factor": factor, "levels": list(values)}
 
 
 def _oltp(data: str) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def _oltp(data: str) -> dict[str, Any]:
         "workload": {"name": "oltp", "parameters": {"warehouses": 1}},
         "target": {"engine": "postgresql", "server": "embedded", "data": data},
         "profile": {"users": 4, "warm_up": "1s", "measure": "3s"},
-        "design": _levels("target.shared_buffers", ["256MB"] * 3),
+        "design": levels("target.shared_buffers", ["256MB"] * 3),
         "metric": "new_orders_per_min",
     }
 
@@ -63,7 +65,7 @@ _DSS = {
         "parameters": {"scale": 0.1, "streams": 0, "refreshes": False, "plans": False},
     },
     "target": {"engine": "duckdb", "settings": {"threads": 2}},
-    "design": _levels("target.memory_limit", ["2GB"] * 3),
+    "design": levels("target.memory_limit", ["2GB"] * 3),
     "metric": "geometric_mean_s",
 }
 _HTTP = {
@@ -82,9 +84,9 @@ _HTTP = {
     },
     "target": {"engine": "http", "url": "http://127.0.0.1:PORT"},
     "profile": {"warm_up": "200ms", "measure": "1s"},
-    "design": _levels("profile.users", [4] * 3),
+    "design": levels("profile.users", [4] * 3),
 }
-_STORAGE = {
+STORAGE = {
     "workload": {
         "name": "storage",
         "parameters": {
@@ -97,15 +99,15 @@ _STORAGE = {
         },
     },
     "target": {"engine": "folder", "data": "DATA"},
-    "design": _levels("workload.passes", [1] * 3),
+    "design": levels("workload.passes", [1] * 3),
 }
 
 KINDS = (
-    Kind("noop closed", "operations_per_s", True, _noop(users=4), _PLANTED, 24),
-    Kind("noop open", "response_p50_ms", False, _noop(load="open", rate_per_s=400), _PLANTED, 12),
+    Kind("noop closed", "operations_per_s", True, noop(users=4), _PLANTED, 24),
+    Kind("noop open", "response_p50_ms", False, noop(load="open", rate_per_s=400), _PLANTED, 12),
     Kind("oltp memory", "new_orders_per_min", True, _oltp("MEMORY"), {}, 12, in_memory=True),
     Kind("oltp disk", "new_orders_per_min", True, _oltp("DATA"), {}, 12),
     Kind("dss", "geometric_mean_s", False, _DSS, {}, 12),
     Kind("http", "transactions_per_s", True, _HTTP, {}, 12),
-    Kind("storage", "baseline_mb_per_s", True, _STORAGE, {}, 12),
+    Kind("storage", "baseline_mb_per_s", True, STORAGE, {}, 12),
 )

@@ -10,17 +10,15 @@ scatter without it: from there on, such trials scatter more than the others.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.noise.asking import asked, show
 from benchmarks.noise.rules import all_kept, shares_of
-from benchmarks.noise.store import STORE, Session, sessions
-from benchmarks.page import put
+from benchmarks.noise.store import Session
 from benchmarks.table import Report
 from loadstone.results.statistics.contrasts import residuals
 from loadstone.results.taken import Cause
@@ -105,20 +103,8 @@ def table(recorded: Sequence[Session]) -> Report:
 
 def main(arguments: Sequence[str]) -> None:
     """Prints the table, or puts it on the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.noise.limits",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--store", type=Path, default=STORE)
-    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")
-    options = parser.parse_args(arguments)
-    report = table([each for each in sessions(options.store) if each.seed in options.seeds])
-    if options.page:
-        put(report.markdown())
-    else:
-        print(report.markdown())
+    recorded, page = asked("limits", __doc__, arguments, seed=1)
+    show(table(recorded), page=page)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ a program reads and writes the disk. It needs root, for the quota.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -22,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page import put
+from benchmarks.noise.asking import parser_of, show
+from benchmarks.noise.kinds import STORAGE, levels, noop
 from benchmarks.table import Aim, Report
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
@@ -38,27 +38,8 @@ GROUP = Path("/sys/fs/cgroup/cpu/loadstone-planted")
 QUOTA_US = 3_000
 """Of each tenth of a second: less than the load takes."""
 DISK = "/var/tmp"  # noqa: S108 - a folder of its own is made there
-NOOP: dict[str, Any] = {
-    "workload": {"name": "noop", "parameters": {"service_time_us": 2000}},
-    "target": {"engine": "none"},
-    "profile": {"users": 4, "warm_up": "200ms", "measure": "1s", "cpus": "0"},
-    "design": {"kind": "compare", "factor": "workload.service_time_us", "levels": [2000, 2000]},
-}
-STORAGE: dict[str, Any] = {
-    "workload": {
-        "name": "storage",
-        "parameters": {
-            "profile": "database",
-            "test": "Pages 8K and log mix",
-            "file_size": "64MB",
-            "passes": 1,
-            "pass_length": "1s",
-            "pause": "0s",
-        },
-    },
-    "target": {"engine": "folder"},
-    "design": {"kind": "compare", "factor": "workload.passes", "levels": [1, 1]},
-}
+NOOP = noop(users=4, cpus="0") | {"design": levels("workload.service_time_us", [2000] * 2)}
+STORED = STORAGE | {"design": levels("workload.passes", [1, 1])}
 
 
 @contextmanager
@@ -105,7 +86,7 @@ class Plant:
 PLANTS = (
     Plant("processors", NOOP, hog),
     Plant("quota", NOOP, quota),
-    Plant("disk", STORAGE, disk, whole_block=True),
+    Plant("disk", STORED, disk, whole_block=True),
 )
 
 
@@ -138,8 +119,8 @@ def made(plant: Plant, seed: int) -> tuple[int, int, int, int]:
         folder = Path(name)
         folder.chmod(0o777)
         values = {**plant.file, "name": "planted", "repeats": BLOCKS, "seed": seed}
-        if plant.file is STORAGE:
-            values["target"] = {**STORAGE["target"], "data": str(folder)}
+        if plant.file is STORED:
+            values["target"] = {**STORED["target"], "data": str(folder)}
         block = random.Random(seed).randint(2, BLOCKS)
         planter = Planter(plant, block, folder)
         path = conduct(Experiment.model_validate(values), RunOptions(folder, "planted"), planter)
@@ -156,13 +137,8 @@ def made(plant: Plant, seed: int) -> tuple[int, int, int, int]:
 
 def main(arguments: Sequence[str]) -> None:
     """Prints the table, or puts it on the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.noise.planted",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("planted", __doc__)
     parser.add_argument("--experiments", type=int, default=7, help="of each cause")
-    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args(arguments)
     GROUP.mkdir(exist_ok=True)
     (GROUP / "cgroup.procs").write_text(str(os.getpid()))
@@ -191,10 +167,7 @@ def main(arguments: Sequence[str]) -> None:
             Aim("healthy trials marked", 100 * marked, "%", "2 or less", marked <= HEALTHY_AIM),
         ],
     )
-    if options.page:
-        put(report.markdown())
-    else:
-        print(report.markdown())
+    show(report, page=options.page)
 
 
 if __name__ == "__main__":

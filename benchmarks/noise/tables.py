@@ -7,16 +7,14 @@ python -m benchmarks.noise.tables --page      # puts them on docs/benchmarks.md
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from benchmarks.noise.asking import asked, show
 from benchmarks.noise.rules import PLANTED, RULES, Piece, all_kept, pairs, pieces
-from benchmarks.noise.store import STORE, Session, sessions
+from benchmarks.noise.store import Session
 from benchmarks.noise.tests_of_pairs import TESTS, claims
-from benchmarks.page import put
 from benchmarks.table import Report
 
 BLOCKS = 6
@@ -136,21 +134,9 @@ def _places(recorded: Sequence[Session]) -> Iterator[tuple[str, list[Session]]]:
 
 def main(arguments: Sequence[str]) -> None:
     """Prints the tables, or puts them on the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.noise.tables",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--seeds", nargs="+", type=int, default=[2])
-    parser.add_argument("--store", type=Path, default=STORE)
-    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")
-    options = parser.parse_args(arguments)
-    recorded = [each for each in sessions(options.store) if each.seed in options.seeds]
+    recorded, page = asked("tables", __doc__, arguments, seed=2)
     for report in (of_rules(recorded), of_tests(recorded)):
-        if options.page:
-            put(report.markdown())
-        else:
-            print(report.markdown())
+        show(report, page=page)
 
 
 if __name__ == "__main__":
