@@ -86,7 +86,7 @@ _HTTP = {
     "profile": {"warm_up": "200ms", "measure": "1s"},
     "design": levels("profile.users", [4] * 3),
 }
-STORAGE = {
+STORAGE: dict[str, Any] = {
     "workload": {
         "name": "storage",
         "parameters": {

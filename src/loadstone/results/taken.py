@@ -55,7 +55,7 @@ KINDS: Mapping[Cause, Kind] = {
         "end them, or put the data on another disk, or in memory (storage: data: tmpfs)",
     ),
     "memory": Kind(
-        0.02, "a want of memory", "give the target less memory, or end what else uses it"
+        0.05, "a want of memory", "give the target less memory, or end what else uses it"
     ),
     "clock": Kind(0.001, "a clock that was set", "let the clock run up to time before (chrony)"),
     "suspended": Kind(0.001, "a machine that slept", "keep the machine from sleeping"),
