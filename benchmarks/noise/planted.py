@@ -38,7 +38,9 @@ GROUP = Path("/sys/fs/cgroup/cpu/loadstone-planted")
 QUOTA_US = 3_000
 """Of each tenth of a second: less than the load takes."""
 DISK = "/var/tmp"  # noqa: S108 - a folder of its own is made there
-NOOP: dict[str, Any] = noop(users=4, cpus="0") | {"design": levels("workload.service_time_us", [2000] * 2)}
+NOOP: dict[str, Any] = noop(users=4, cpus="0") | {
+    "design": levels("workload.service_time_us", [2000] * 2)
+}
 STORED: dict[str, Any] = STORAGE | {"design": levels("workload.passes", [1, 1])}
 
 

@@ -22,8 +22,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyarrow import parquet
-
 from benchmarks.noise.kinds import KINDS, Kind
 from benchmarks.noise.makers import ALL, MAKERS, noise
 from benchmarks.noise.store import STORE, Session, Trial, add, sessions
@@ -136,8 +134,6 @@ def _trial(trial: RecordedTrial, figure: str) -> Trial:
     result = trial.result
     metric = result.metric(figure)
     log = LoadLog.of(parsed_frames(trial.path))
-    phases = log.measured_phases()
-    taken, by = _taken(trial.path, phases[0].from_s, phases[-1].to_s) if phases else ({}, {})
     drift = result.drift
     return Trial(
         variant=result.variant,
@@ -153,30 +149,10 @@ def _trial(trial: RecordedTrial, figure: str) -> Trial:
         ],
         measured_s=log.measured().duration_s,
         took_s=sum(step.seconds for step in result.took),
-        taken=taken,
-        by=by,
+        taken={each.cause: each.share for each in result.taken or ()},
         before={} if drift is None else drift.before,
         after={} if drift is None else drift.after,
     )
-
-
-def _taken(folder: Path, from_s: float, to_s: float) -> tuple[dict[str, float], dict[str, float]]:
-    """Means over the measured phase of what the probe of others saw, weighted by time."""
-    by_time: dict[float, dict[str, float]] = {}
-    for row in parquet.read_table(folder / "samples.parquet").to_pylist():
-        if row["probe"] == "others":
-            by_time.setdefault(row["t_s"], {})[row["metric"].removesuffix("_per_s")] = row["value"]
-    sums: dict[str, float] = {}
-    before_s, seconds = 0.0, 0.0
-    for t_s in sorted(by_time):
-        own_s = min(t_s, to_s + 0.05) - max(before_s, from_s)
-        if own_s > 0 and t_s > from_s + 0.05:
-            seconds += own_s
-            for name, rate in by_time[t_s].items():
-                sums[name] = sums.get(name, 0.0) + rate * own_s
-        before_s = t_s
-    rates = {name: total / seconds for name, total in sums.items()} if seconds else {}
-    return rates, {}
 
 
 @contextmanager

@@ -15,10 +15,8 @@ import numpy as np
 from benchmarks.noise.store import Session, Trial
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.standing import standing
-from loadstone.results.taken import Cause, Taken
+from loadstone.results.taken import KINDS, Cause, Taken
 
-PROCESSORS = 2
-"""Of the machine that recorded."""
 PLANTED = (2.0, 5.0, 10.0)
 
 Counting = Callable[[Sequence[Trial]], list[Trial]]
@@ -94,16 +92,8 @@ def result_of(trial: Trial) -> TrialResult:
 
 
 def shares_of(trial: Trial) -> dict[Cause, float]:
-    """What was taken from a stored trial, as `probes.others` tells it."""
-    rates: Mapping[str, float] = trial.taken
-    own, others = rates.get("own_bytes", 0.0), rates.get("others_bytes", 0.0)
-    busy = min(1.0, rates.get("device_busy_s", 0.0))
-    return {
-        "processors": rates.get("others_cpu_s", 0.0) / PROCESSORS,
-        "steal": rates.get("stolen_cpu_s", 0.0) / PROCESSORS,
-        "disk": busy * others / (own + others) if others else 0.0,
-        "memory": min(1.0, rates.get("stalled_memory_s", 0.0)),
-    }
+    """What was taken from a stored trial, of each cause."""
+    return {cause: trial.taken.get(cause, 0.0) for cause in KINDS}
 
 
 RULES: Mapping[str, Counting] = {

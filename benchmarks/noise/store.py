@@ -27,8 +27,7 @@ class Trial:
         ticks: Operations a second in each tick of the measured phase.
         measured_s: Length of the measured phase.
         took_s: The whole trial.
-        taken: What was taken from it while it was measured, a second: counters by name.
-        by: Program of others: processor seconds that it used meanwhile.
+        taken: Cause: the share that was taken from it while it was measured.
         before: The machine's own speed before the load, by name.
         after: The same after it.
     """
@@ -43,7 +42,6 @@ class Trial:
     measured_s: float
     took_s: float
     taken: dict[str, float]
-    by: dict[str, float] = field(default_factory=dict)
     before: dict[str, float] = field(default_factory=dict)
     after: dict[str, float] = field(default_factory=dict)
 

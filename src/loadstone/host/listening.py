@@ -27,7 +27,12 @@ def listeners(host: str, port: int) -> list[int]:
                 found.add(each.pid)
     except psutil.Error:
         return []
-    return [] if any(_name(pid) in _FORWARDERS for pid in found) else sorted(found)
+    return [] if any(map(_hands_on, found)) else sorted(found)
+
+
+def _hands_on(pid: int) -> bool:
+    """The first process listens for services that it starts when they are asked for."""
+    return pid == 1 or _name(pid) in _FORWARDERS
 
 
 def _name(pid: int) -> str:

@@ -61,7 +61,7 @@ class OthersProbe(Probe):
         proc: Where `/proc` is; another place in tests.
     """
 
-    name = "others"
+    name = "host.others"
 
     def __init__(
         self,
@@ -88,6 +88,12 @@ class OthersProbe(Probe):
         self._hidden = False
         """The bytes of some processes may not be read."""
         self._processors = os.cpu_count() or 1
+        self._told = {
+            "own_cpu_percent": (OWN_CPU, 100.0 / self._processors),
+            "others_cpu_percent": (OTHERS_CPU, 100.0 / self._processors),
+            "own_disk_bytes_per_s": (OWN_BYTES, 1.0),
+            "others_disk_bytes_per_s": (OTHERS_BYTES, 1.0),
+        }
 
     def start(self) -> None:
         """Takes the first reading."""
@@ -106,8 +112,11 @@ class OthersProbe(Probe):
         """
         with self._lock:
             self._read(t_s, whole=whole)
-            rates = self._machine.last_rates() | (self._processes.last_rates() if whole else {})
-        return [Sample(t_s, self.name, f"{name}_per_s", value) for name, value in rates.items()]
+            rates = self._processes.last_rates() if whole else {}
+        values = {
+            told: scale * rates[name] for told, (name, scale) in self._told.items() if name in rates
+        }
+        return [Sample(t_s, self.name, metric, value) for metric, value in values.items()]
 
     def stop(self) -> None:
         """Nothing is left open."""
