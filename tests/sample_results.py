@@ -18,9 +18,9 @@ from loadstone.experiments.designs import design_of
 from loadstone.results.frames import FramesWriter
 from loadstone.results.generator import GeneratorHealth
 from loadstone.results.latency import merge, percentiles
+from loadstone.results.machine_state import DriftRecord
 from loadstone.results.record import (
     CheckResult,
-    DriftRecord,
     FactorReading,
     Fingerprint,
     LatencySummary,

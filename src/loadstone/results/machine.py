@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadstone.results.record import DriftRecord
+from loadstone.results.machine_state import DriftRecord
 from loadstone.results.statistics import moved_percent
 
 Speed = dict[str, float]

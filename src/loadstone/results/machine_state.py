@@ -1,4 +1,4 @@
-"""What was true of the machine while watts were measured: the lab's own share, clocks, heat."""
+"""What was true of the machine around a trial: the lab's own share, clocks, heat, its speed."""
 
 from __future__ import annotations
 
@@ -43,4 +43,15 @@ class Temperature(Record):
     most_celsius: float
     simulated: bool = Field(
         default=False, description="Read below another root than that of this machine."
+    )
+
+
+class DriftRecord(Record):
+    """The machine's own speed before and after the trial: for the record, it decides nothing."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+    moved_percent: float = Field(description="Largest move against the experiment's median.")
+    disturbed: bool = Field(
+        default=False, description="In older results: the trial was left out for it."
     )

@@ -12,7 +12,7 @@ from loadstone.results.base import Record
 from loadstone.results.generator import GeneratorHealth
 from loadstone.results.graduated import GraduatedRecord
 from loadstone.results.jobs import JobsRecord
-from loadstone.results.machine_state import LabCost, ProcessorStates, Temperature
+from loadstone.results.machine_state import DriftRecord, LabCost, ProcessorStates, Temperature
 from loadstone.results.power import PowerRecord
 from loadstone.results.taken import Taken
 from loadstone.results.usage import PartUsage, ResourceUse
@@ -252,17 +252,6 @@ class MeasuredPhaseRecord(Record):
         default=None, description="With meters: clocks and idle states of the processors."
     )
     temperatures: list[Temperature] = Field(default=[], description="With meters: each sensor.")
-
-
-class DriftRecord(Record):
-    """The machine's own speed before and after the trial: for the record, it decides nothing."""
-
-    before: dict[str, float]
-    after: dict[str, float]
-    moved_percent: float = Field(description="Largest move against the experiment's median.")
-    disturbed: bool = Field(
-        default=False, description="In older results: the trial was left out for it."
-    )
 
 
 class DurabilityRecord(Record):
