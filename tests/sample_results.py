@@ -33,7 +33,7 @@ from loadstone.results.record import (
     TrialResult,
     Wait,
 )
-from loadstone.results.taken import Taken
+from loadstone.results.taken import Cause, Taken
 from loadstone.spec.design import CompareDesign, Design, LadderDesign, Rung
 from loadstone.spec.model import Experiment, WorkloadSpec
 from loadstone.spec.plans import TrialPlan
@@ -120,7 +120,8 @@ class Sample:
     """Variant: kernel, where it is not the usual one."""
     tick_s: float = 1.0
     taken: Mapping[int, float] | None = None
-    """Order of a trial: the share of the processors that other programs took; None: nobody saw."""
+    """Order of a trial: the share of the processors that others took; None: nobody saw."""
+    thieves: Cause = "processors"
     stop_after: int | None = None
     """Trials after which the run was killed; the last is cut off in the middle."""
 
@@ -177,7 +178,7 @@ def _write_trial(folder: Path, plan: TrialPlan, speed: float, sample: Sample, *,
             result = result.model_copy(update={"status": status, **_why(status, result)})
     if sample.taken is not None:
         evidence = f"other programs (hog) used {2 * share:.2f} of 2 processors"
-        taken = Taken(cause="processors", share=share, evidence=evidence)
+        taken = Taken(cause=sample.thieves, share=share, evidence=evidence)
         result = result.model_copy(update={"taken": [taken] if share else []})
     (folder / "result.json").write_text(result.model_dump_json(indent=1))
 

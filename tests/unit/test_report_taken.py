@@ -11,15 +11,21 @@ from sample_results import Sample, compare, write_results
 from loadstone.report.document import build_document
 from loadstone.report.model.document import ReportDocument
 from loadstone.results.record import Status
+from loadstone.spec.model import Experiment
+from loadstone.spec.profile import ProfileSpec
 
-FASTER = {"shared_buffers=1GB": 1.2}
+
+def short(repeats: int) -> Experiment:
+    """Trials of few ticks: nothing here is asked of them."""
+    profile = ProfileSpec(users=8, warm_up="1s", measure="2s")
+    return compare(repeats).model_copy(update={"profile": profile})
 
 
 def document(
     folder: Path, taken: Mapping[int, float] | None, effect: float = 1.2, repeats: int = 8
 ) -> ReportDocument:
-    effects = {"shared_buffers=1GB": effect}
-    return build_document(write_results(folder, compare(repeats), Sample(effects, taken=taken)))
+    sample = Sample({"shared_buffers=1GB": effect}, taken=taken)
+    return build_document(write_results(folder, short(repeats), sample))
 
 
 def said(found: ReportDocument, code: str) -> list[str]:
@@ -79,6 +85,21 @@ def test_what_all_trials_have_is_said_once(tmp_path: Path) -> None:
     assert told.startswith("other programs (hog) used 0.60 of 2 processors while a trial was ")
     assert not said(found, "taken") + said(found, "machine-like-that")
     assert all(each.other_trials is None for each in found.comparisons)
+
+
+def test_what_other_guests_stole_is_adjusted_for_and_said(tmp_path: Path) -> None:
+    stolen = {order: 0.012 * (order * 5 % 7) for order in range(1, 17)}
+    effects = {"shared_buffers=1GB": 1.05}
+    sample = Sample(effects, taken=stolen, thieves="steal")
+    found = build_document(write_results(tmp_path, short(8), sample))
+    (comparison,) = found.comparisons
+    assert comparison.test == "paired t, adjusted for stolen processor time"
+    assert comparison.ratio == pytest.approx(1.05, rel=0.02)
+    (told,) = said(found, "adjusted")
+    assert told == (
+        "other guests of this host took up to 7.2 % of the processors from a trial: the change of "
+        "shared_buffers=1GB is adjusted for it"
+    )
 
 
 @pytest.mark.parametrize("taken", [None, {}])

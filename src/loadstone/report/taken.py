@@ -12,12 +12,14 @@ from loadstone.report.reading import RecordedExperiment
 from loadstone.report.scatter import made_of
 from loadstone.report.text import ratio, ratio_interval, verdict
 from loadstone.results.record import Notice
+from loadstone.results.statistics import Method
 from loadstone.results.statistics.planning import scatter_of
 from loadstone.results.taken import KINDS, Cause, Taken
 
 _LONGER = 4
 """So many times longer trials are what an advice tells of."""
 _MOST_NAMES = 5
+_ADJUSTED = (Method.BLOCKS_ADJUSTED, Method.PAIRED_ADJUSTED)
 _WORTH_TELLING = 0.9
 """An advice tells of a scatter that is smaller than this share of the present one."""
 
@@ -94,6 +96,34 @@ def other_notices(compared: Sequence[ComparisonReport], metric: str) -> Iterator
             f'"{each.candidate}" is {ratio(other.ratio, other.low, other.high)} times '
             f'"{each.baseline}"{_span(other)}: {other.verdict}',
             advice="more repeats decide it" if differs else "",
+        )
+
+
+def adjusted_notices(
+    folder: RecordedExperiment, compared: Sequence[ComparisonReport]
+) -> Iterator[Notice]:
+    """That verdicts are adjusted for what other guests of the host took.
+
+    Args:
+        folder: Of the experiment.
+        compared: All comparisons.
+    """
+    names = dict.fromkeys(each.candidate for each in compared if each.test in _ADJUSTED)
+    shares = [
+        one.share
+        for trial in folder.trials
+        if trial.counts
+        for one in trial.result.taken or ()
+        if one.cause == "steal"
+    ]
+    if names and shares:
+        yield Notice(
+            code="adjusted",
+            severity="info",
+            message="other guests of this host took up to "
+            f"{100 * max(shares):.2g} % of the processors from a trial: the change of "
+            f"{_names(list(names))} is adjusted for it",
+            advice="a host of its own needs no adjustment",
         )
 
 
