@@ -17,7 +17,7 @@ from loadstone.spec.profile import ProfileSpec
 
 def short(repeats: int) -> Experiment:
     """Trials of few ticks: nothing here is asked of them."""
-    profile = ProfileSpec(users=8, warm_up="1s", measure="2s")
+    profile = ProfileSpec(users=8, warm_up="1s", measure="8s")
     return compare(repeats).model_copy(update={"profile": profile})
 
 
@@ -52,7 +52,7 @@ def test_one_that_lost_its_time_is_left_out_and_named(tmp_path: Path) -> None:
 
 
 def test_a_verdict_that_hangs_on_them_is_told_first(tmp_path: Path) -> None:
-    found = document(tmp_path, {5: 0.6}, effect=1.05)
+    found = document(tmp_path, {5: 0.7}, effect=1.1)
     (comparison,) = found.comparisons
     assert comparison.verdict == "better"
     assert comparison.other_trials is not None
