@@ -9,7 +9,7 @@ from loadstone.experiments.preflight.offered import offered_notices
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.variants import VariantReport
 from loadstone.report.reading import RecordedExperiment, RecordedTrial, expected_trials
-from loadstone.report.taken import adjusted_notices, other_notices, taken_notices
+from loadstone.report.taken import other_notices, stolen_notices, taken_notices
 from loadstone.report.thinking import thinking_notices
 from loadstone.results.record import Notice, Status, TrialResult
 
@@ -40,7 +40,7 @@ def notices(
         *_left_out(folder),
         *taken_notices(folder, metric),
         *other_notices(comparisons, metric),
-        *adjusted_notices(folder, comparisons),
+        *stolen_notices(folder, comparisons),
         *uncompared,
         *_offered(folder),
         *thinking_notices(folder, comparisons, metric),

@@ -20,6 +20,8 @@ _LONGER = 4
 """So many times longer trials are what an advice tells of."""
 _MOST_NAMES = 5
 _ADJUSTED = (Method.BLOCKS_ADJUSTED, Method.PAIRED_ADJUSTED)
+_STOLEN = 0.01
+"""Stolen time that is told where nothing is adjusted for it."""
 _WORTH_TELLING = 0.9
 """An advice tells of a scatter that is smaller than this share of the present one."""
 
@@ -99,10 +101,10 @@ def other_notices(compared: Sequence[ComparisonReport], metric: str) -> Iterator
         )
 
 
-def adjusted_notices(
+def stolen_notices(
     folder: RecordedExperiment, compared: Sequence[ComparisonReport]
 ) -> Iterator[Notice]:
-    """That verdicts are adjusted for what other guests of the host took.
+    """What other guests of the host took, and whether verdicts are adjusted for it.
 
     Args:
         folder: Of the experiment.
@@ -116,14 +118,21 @@ def adjusted_notices(
         for one in trial.result.taken or ()
         if one.cause == "steal"
     ]
-    if names and shares:
+    most = max(shares, default=0.0)
+    took = f"other guests of this host took up to {100 * most:.2g} % of the processors from a trial"
+    if names:
         yield Notice(
             code="adjusted",
             severity="info",
-            message="other guests of this host took up to "
-            f"{100 * max(shares):.2g} % of the processors from a trial: the change of "
-            f"{_names(list(names))} is adjusted for it",
+            message=f"{took}: the change of {_names(list(names))} is adjusted for it",
             advice="a host of its own needs no adjustment",
+        )
+    elif most > _STOLEN:
+        yield Notice(
+            code="stolen-cpu",
+            severity="warning",
+            message=took,
+            advice="use a host of its own, or more repeats in interleaved order",
         )
 
 

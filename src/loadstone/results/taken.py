@@ -43,7 +43,7 @@ KINDS: Mapping[Cause, Kind] = {
         "other programs on the processors",
         "end them, or give the trial processors of its own (target: process: cpus, profile: cpus)",
     ),
-    "steal": Kind(0.1, "other guests of this host", "use a host of its own"),
+    "steal": Kind(0.3, "other guests of this host", "use a host of its own"),
     "quota": Kind(
         0.05,
         "the CPU quota of the surrounding control group",
