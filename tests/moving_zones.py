@@ -92,6 +92,8 @@ def drawn_j(script: Path, from_s: float, to_s: float) -> float:
     """The energy between two moments, as a script has it."""
     lines = [line.split() for line in script.read_text().splitlines(keepends=True) if "\n" in line]
     points = [(float(at_s), float(watts)) for at_s, watts in lines]
+    if not points:  # it is being written
+        return 0.0
     ends = [at_s for at_s, _ in points[1:]] + [to_s]
     return sum(
         watts * max(0.0, min(end_s, to_s) - max(at_s, from_s))
