@@ -58,6 +58,18 @@ def test_a_block_is_left_out_as_a_whole() -> None:
     assert standing(results).left_out == {results[4].trial, results[5].trial}
 
 
+def test_those_that_are_made_in_its_place_are_a_block_of_their_own() -> None:
+    much = taken("disk", 0.6)
+    results = made(8, {4: much, 5: much})
+    again = [
+        results[at].model_copy(update={"trial": f"again-{at}", "order": 17 + at, "taken": []})
+        for at in (4, 5)
+    ]
+    found = standing([*results, *again])
+    assert set(found.marked) == {results[4].trial, results[5].trial}
+    assert found.left_out == set(found.marked)
+
+
 def test_the_rest_of_a_block_goes_with_the_half_that_was_disturbed() -> None:
     """Of five levels three are disturbed: the other two are compared with nothing sound."""
     results = []

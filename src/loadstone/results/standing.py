@@ -7,6 +7,7 @@ at the figures of a trial. docs/method.md has the rule, and how its limits were 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -109,10 +110,16 @@ def is_late(result: TrialResult) -> bool:
 
 
 def _blocks(results: Sequence[TrialResult]) -> list[list[TrialResult]]:
-    """The trials of each; baselines of placements are compared with each other."""
-    found: dict[tuple[int, bool], list[TrialResult]] = {}
-    for each in results:
-        found.setdefault((each.block, each.baseline_of is None), []).append(each)
+    """The trials of each, those apart that were made in the place of others.
+
+    Baselines of placements are compared with each other.
+    """
+    found: dict[tuple[int, bool, int], list[TrialResult]] = {}
+    made: Counter[tuple[int, str]] = Counter()
+    for each in sorted(results, key=lambda result: result.order):
+        made[each.block, each.variant] += 1
+        attempt = made[each.block, each.variant]
+        found.setdefault((each.block, each.baseline_of is None, attempt), []).append(each)
     return list(found.values())
 
 
