@@ -19,6 +19,8 @@ from loadstone.results.record import TrialResult
 ENDED = {ExitCode.OK, ExitCode.INVALID_TRIAL}
 """On a busy machine the generator may be late, which marks a trial."""
 ROUNDED_S = 1e-6
+APART_S = 0.1
+"""The times of a phase are the mean over its processes, which are that far apart at most."""
 HISTOGRAM = 2e-3
 """Relative error of a time that comes from a histogram."""
 
@@ -112,7 +114,7 @@ def assert_went_by(trace: Trace, result: TrialResult) -> None:
     assert all(took_in(row) for row in trace.rows)
     (phase,) = [each for each in result.phases if each.kind == "measure"]
     assert trace.phase == phase.name
-    assert phase.from_s - 0.1 <= trace.due_s <= phase.to_s
+    assert phase.from_s - APART_S <= trace.due_s <= phase.to_s + APART_S
 
 
 def took_in(row: TraceRow) -> bool:

@@ -144,7 +144,7 @@ def test_a_program_of_a_package_makes_load_and_a_meter_of_it_counts(user: Sessio
     assert [(each["name"], each["count"]) for each in result["operations"]] == [("beat", 1000)]
     (power,) = result["power"]
     assert (power["kind"], power["channel"], power["scope"]) == ("toy-wheel", "wheel", "board")
-    assert power["watts"] == pytest.approx(40, rel=0.02)
+    assert power["watts"] == pytest.approx(40, rel=0.02), power
 
 
 def test_a_check_of_a_package_can_fail(user: Session, tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def main() -> None:
         print(json.dumps(line), flush=True)
 
     say("hello", version=PROTOCOL_VERSION, driver="1.0", pid=os.getpid(), threads=1,
-        workload="beat", operations=["beat"], unix_time_s=time.time(), nofile=1024,
-        clock_resolution_ns=1)  # fmt: skip
+        workload="beat", operations=["beat"], unix_time_s=time.time(), monotonic_s=began,
+        nofile=1024, clock_resolution_ns=1)  # fmt: skip
     for phase in plan["phases"]:
         of = {"phase": phase["name"], "phase_kind": phase["kind"]}
         say("event", kind="phase-begin", **of)
