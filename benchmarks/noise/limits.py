@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -20,13 +21,11 @@ from benchmarks.noise.asking import asked, show
 from benchmarks.noise.rules import all_kept, shares_of
 from benchmarks.noise.store import Session
 from benchmarks.table import Report
-from loadstone.results.statistics.contrasts import residuals
+from loadstone.results.statistics.contrasts import Unexplained
 from loadstone.results.taken import Cause
 
 SURE = 3.0
 """|t| of a slope that is told."""
-LEAST = 1e-4
-"""Shares that scatter less are none."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +64,13 @@ def slopes(session: Session) -> Iterator[Slope]:
         logs[at] = np.log(each.figure or 1.0)
         for cause, share in shares_of(each).items():
             shares[cause][at] = share
-    off, known = residuals(logs), np.isfinite(logs)
-    freedom = int(known.sum()) - sum(logs.shape) + 1
     for cause, taken in shares.items():
-        apart = residuals(taken)
-        squares = float(np.nansum(apart**2))
-        if np.sqrt(squares / freedom) < LEAST:
+        left = Unexplained.of(logs).adjusted(logs, taken)
+        if left.taken_squares == 0.0:
             continue
-        slope = float(np.nansum(apart * off)) / squares
-        scatter = float(np.sqrt(np.nansum((off - slope * apart) ** 2) / (freedom - 1)))
-        error = scatter / np.sqrt(squares)
-        yield Slope(cause, float(np.nanmedian(taken)), slope, slope / error, scatter)
+        scatter = sqrt(left.squares / left.freedom)
+        error = scatter / sqrt(left.taken_squares)
+        yield Slope(cause, float(np.nanmedian(taken)), left.slope, left.slope / error, scatter)
 
 
 def table(recorded: Sequence[Session]) -> Report:

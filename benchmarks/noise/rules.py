@@ -8,16 +8,19 @@ figures of one are multiplied, too: a change of that size would have done that t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.noise.store import Session, Trial
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.standing import standing
+from loadstone.results.statistics.drift import moved_percent
 from loadstone.results.taken import KINDS, Cause, Taken
 
 PLANTED = (2.0, 5.0, 10.0)
+PROBES_FOR_USUAL, MOVED_PERCENT = 6, 20.0
+"""Of the rule by the probe: from how many probes on, and by how much the machine may move."""
 
 Counting = Callable[[Sequence[Trial]], list[Trial]]
 """Takes all trials of an experiment in their order, and gives those that count."""
@@ -40,7 +43,7 @@ def pieces(sessions: Sequence[Session], blocks: int) -> Iterator[Piece]:
     """Cuts sessions into experiments; what is left over at the end of one is left out."""
     for session in sessions:
         of_block: dict[int, list[Trial]] = {}
-        for trial in session.trials:
+        for trial in by_the_probe(session.trials):
             of_block.setdefault(trial.block, []).append(trial)
         numbers = sorted(of_block)
         for begin in range(0, len(numbers) - blocks + 1, blocks):
@@ -56,9 +59,30 @@ def name_of(trial: Trial) -> str:
 
 
 # -- which trials count ------------------------------------------------------------------------
+def by_the_probe(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials of a session with the status that the probe before and after them gives.
+
+    It was the rule when all of the store but two sessions was recorded, and gives each trial of
+    those the status that it had.
+    """
+    found, speeds = [], list[dict[str, float]]()
+    for trial in trials:
+        own = [_without_disk(each) for each in (trial.before, trial.after) if each]
+        speeds += own
+        moved = len(speeds) >= PROBES_FOR_USUAL and abs(moved_percent(own, speeds)) > MOVED_PERCENT
+        failed = trial.status not in (Status.VALID, Status.DISTURBED)
+        status = Status.DISTURBED if moved else Status.VALID
+        found.append(trial if failed else replace(trial, status=status.value))
+    return found
+
+
+def _without_disk(speed: Mapping[str, float]) -> dict[str, float]:
+    return {name: figure for name, figure in speed.items() if not name.startswith("disk")}
+
+
 def today(trials: Sequence[Trial]) -> list[Trial]:
-    """As the release that made them said: the probe before and after decides."""
-    return [trial for trial in trials if trial.status == "valid"]
+    """The probe before and after decides."""
+    return [trial for trial in trials if trial.status == Status.VALID]
 
 
 def all_kept(trials: Sequence[Trial]) -> list[Trial]:

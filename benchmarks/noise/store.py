@@ -22,7 +22,7 @@ class Trial:
         block: In which it was made.
         order: Among all of its session.
         again: It was made again, because another of its block was called disturbed.
-        status: As the rule of the release that made it had it.
+        status: As the rule of the release that made it had it; `by_the_probe` gives all the same.
         figure: By which it is judged.
         ticks: Operations a second in each tick of the measured phase.
         measured_s: Length of the measured phase.

@@ -106,7 +106,7 @@ def of_tests(recorded: Sequence[Session]) -> Report:
     for where, own in _places(recorded):
         for blocks in (BLOCKS, 2 * BLOCKS):
             cut = list(pieces(own, blocks))
-            for name in TESTS:
+            for name in TESTS if cut else ():
                 false = Count()
                 found = {percent: Count() for percent in PLANTED}
                 for piece in cut:
