@@ -9,8 +9,9 @@ import pytest
 
 from loadstone.experiments.outcome import LoadRun, PartsReading, Reading
 from loadstone.experiments.parts import generator_share, quota_notices, usages
+from loadstone.host.census import Counted, Key
 from loadstone.host.cgroup import CpuGroup
-from loadstone.host.process_table import ProcessTable, memory_bytes
+from loadstone.host.process_memory import memory_bytes
 from loadstone.probes import part_quotas, parts
 from loadstone.probes.marks import SampleTable
 from loadstone.probes.part_quotas import PartQuotas
@@ -31,13 +32,19 @@ class Machine:
         self.cpu_s: dict[int, float] = {}
         self.held: dict[int, int] = {}
         self.pids: dict[str, list[int]] = {}
-        monkeypatch.setattr(
-            parts.ProcessTable, "read", lambda: ProcessTable(self.children, dict(self.cpu_s))
-        )
+        monkeypatch.setattr(parts, "census", self.census)
         monkeypatch.setattr(
             parts, "memory_bytes", lambda pids: sum(self.held.get(pid, 0) for pid in pids)
         )
         monkeypatch.setattr(part_quotas, "held_by", lambda _pid: None)
+
+    def census(self, *, disk: bool) -> dict[Key, Counted]:
+        assert not disk, "a second file of each process is read for nothing"
+        parents = {child: pid for pid, children in self.children.items() for child in children}
+        return {
+            (pid, 0): Counted((pid, 0), parents.get(pid, 0), "", False, cpu_s, 0.0, None)
+            for pid, cpu_s in self.cpu_s.items()
+        }
 
     def find(self) -> Mapping[str, Sequence[int]]:
         return self.pids
@@ -48,31 +55,17 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(monkeypatch)
 
 
-def process(proc: Path, pid: int, parent: int, ticks: Sequence[int], **files: str) -> None:
+def process(proc: Path, pid: int, **files: str) -> None:
     folder = proc / str(pid)
     folder.mkdir()
-    fields = ["S", str(parent), *["0"] * 9, *map(str, ticks), "20"]
-    (folder / "stat").write_text(f"{pid} (a) b (c) {' '.join(fields)}")
     for name, text in files.items():
         (folder / name).write_text(text)
 
 
 # -- the machine -------------------------------------------------------------------------------
-def test_a_tree_counts_its_descendants_and_their_ended_children(tmp_path: Path) -> None:
-    process(tmp_path, 10, 1, (100, 50, 25, 25))
-    process(tmp_path, 11, 10, (300, 0, 0, 0))
-    process(tmp_path, 12, 11, (0, 100, 0, 0))
-    process(tmp_path, 20, 1, (900, 0, 0, 0))
-    (tmp_path / "30").mkdir()  # has just ended
-    table = ProcessTable.read(tmp_path)
-    assert sorted(table.tree(10)) == [10, 11, 12]
-    assert table.cpu_of(10) == pytest.approx(6.0)
-    assert table.cpu_of(77) == 0.0
-
-
 def test_shared_memory_counts_once_where_that_can_be_told(tmp_path: Path) -> None:
-    process(tmp_path, 10, 1, (0, 0, 0, 0), smaps_rollup="x\nRss: 900 kB\nPss:  100 kB\n")
-    process(tmp_path, 11, 1, (0, 0, 0, 0), statm="500 7 3")
+    process(tmp_path, 10, smaps_rollup="x\nRss: 900 kB\nPss:  100 kB\n")
+    process(tmp_path, 11, statm="500 7 3")
     page = memory_bytes([11], tmp_path) // 7
     assert page in (4096, 16384, 65536)
     assert memory_bytes([10, 11, 99], tmp_path) == 100 * 1024 + 7 * page

@@ -54,11 +54,8 @@ def own_processes(target: Target, connection: Connection) -> FindOwn | None:
     """
     if target.server_pids():
         return target.server_pids
-    places = [(each.host, each.port) for each in connection.reaches]
-    if not places and connection.host:
-        places = [(connection.host, getattr(connection, "port", 0))]
     found: list[int] = []
-    for host, port in places:
+    for host, port in connection.places:
         if is_here(host):
             pids = listeners(host, port)
             if not pids:

@@ -38,15 +38,19 @@ class Counted:
 Census = Mapping[Key, Counted]
 
 
-def census(proc: Path = _PROC) -> dict[Key, Counted]:
+def census(proc: Path = _PROC, *, disk: bool = True) -> dict[Key, Counted]:
     """Counts them; a process that ends meanwhile is not in it.
 
     Args:
         proc: In tests another folder.
+        disk: Bytes are read too, which takes a second file of each.
     """
     found = {}
     for entry in os.scandir(proc):
-        if entry.name.isdigit() and (one := _counted(entry.path, int(entry.name))) is not None:
+        if not entry.name.isdigit():
+            continue
+        one = _counted(entry.path, int(entry.name), disk=disk)
+        if one is not None:
             found[one.key] = one
     return found
 
@@ -94,7 +98,7 @@ def grown(before: Census, now: Census) -> Iterator[tuple[Counted, float, float]]
         yield one, max(0.0, one.cpu_s - was.cpu_s) + of_ended_s, max(0.0, moved)
 
 
-def _counted(folder: str, pid: int) -> Counted | None:
+def _counted(folder: str, pid: int, *, disk: bool) -> Counted | None:
     try:
         text = _text(f"{folder}/stat")
     except OSError:
@@ -113,7 +117,7 @@ def _counted(folder: str, pid: int) -> Counted | None:
         kernel=kernel,
         cpu_s=user + system,
         ended_s=ended_user + ended_system,
-        disk_bytes=0.0 if kernel else _disk_bytes(folder),
+        disk_bytes=0.0 if kernel or not disk else _disk_bytes(folder),
     )
 
 

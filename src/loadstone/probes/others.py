@@ -19,7 +19,7 @@ from loadstone.results.record import Notice
 from loadstone.results.sample import Sample
 from loadstone.results.taken import Cause, Taken
 
-OWN_CPU, OTHERS_CPU, KERNEL_CPU = "own_cpu_s", "others_cpu_s", "kernel_cpu_s"
+OWN_CPU, OTHERS_CPU = "own_cpu_s", "others_cpu_s"
 OWN_BYTES, OTHERS_BYTES = "own_bytes", "others_bytes"
 PERIODS, USED_UP = "quota_periods", "quota_used_up"
 STOLEN_CPU, BUSY, STALLED = "stolen_cpu_s", "device_busy_s", "stalled_memory_s"
@@ -80,7 +80,7 @@ class OthersProbe(Probe):
         self._own: set[Key] = set()
         self._before: Census = {}
         self._due = 0.0
-        self._sums = dict.fromkeys((OWN_CPU, OTHERS_CPU, KERNEL_CPU, OWN_BYTES, OTHERS_BYTES), 0.0)
+        self._sums = dict.fromkeys((OWN_CPU, OTHERS_CPU, OWN_BYTES, OTHERS_BYTES), 0.0)
         self._machine, self._processes = Counted(), Counted()
         self._clocks: list[tuple[float, float, float]] = []
         """Time, how far the clock of the day is ahead, and how long the machine has slept."""
@@ -234,8 +234,8 @@ class OthersProbe(Probe):
         )
         for one, cpu_s, moved in grown(self._before, now) if self._before else ():
             if one.kernel:
-                self._sums[KERNEL_CPU] += cpu_s
-            elif one.key in self._own:
+                continue
+            if one.key in self._own:
                 self._sums[OWN_CPU] += cpu_s
                 self._sums[OWN_BYTES] += moved
             else:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.host.process_table import ProcessTable, memory_bytes
+from loadstone.host.census import census, family
+from loadstone.host.process_memory import memory_bytes
 from loadstone.probes.base import Probe
 from loadstone.probes.part_processors import CpuReading, MostProcessors, processor_uses
 from loadstone.probes.part_quotas import PartQuota, PartQuotas
@@ -20,6 +21,8 @@ CPU, MEMORY, THROTTLED = "cpu_percent:", "memory_bytes:", "throttled_percent:"
 _MEMORY_SHARE = 0.01
 """Reading the memory may take so much of the time of one processor: larger systems less often."""
 
+Trees = Mapping[int, Collection[int]]
+"""First process of a part: with it, all that descend from it."""
 FindParts = Callable[[], Mapping[str, Sequence[int]]]
 """Gives the first processes of each part that there are now, by the name of the part."""
 
@@ -78,14 +81,14 @@ class PartsProbe(Probe):
         if not pids:
             return []
         with self._lock:
-            table, cpu_s = self._count(pids)
+            trees, cpu_s = self._count(pids)
         (before_s, before), self._before = self._before, (now_s, cpu_s)
         self._readings.append(CpuReading(t_s, cpu_s))
         values = {
             f"{CPU}{part}": 100.0 * (used_s - before.get(part, 0.0)) / (now_s - before_s)
             for part, used_s in cpu_s.items()
         }
-        values |= self._sample_memory(t_s, table, pids)
+        values |= self._sample_memory(t_s, trees, pids)
         quotas = self._quotas.sample(t_s, pids)
         values |= {f"{THROTTLED}{part}": percent for part, percent in quotas.items()}
         return [Sample(t_s, self.name, metric, value) for metric, value in values.items()]
@@ -111,24 +114,29 @@ class PartsProbe(Probe):
         return processor_uses(within, self.quota, self._most())
 
     # -- inside --------------------------------------------------------------------------------
-    def _count(self, pids: Mapping[str, Sequence[int]]) -> tuple[ProcessTable, dict[str, float]]:
+    def _count(self, pids: Mapping[str, Sequence[int]]) -> tuple[Trees, dict[str, float]]:
         """Adds what the processes have used since they were last looked at."""
-        table = ProcessTable.read()
-        now = {pid: table.cpu_of(pid) for each in pids.values() for pid in each}
+        processes = census(disk=False)
+        first = {pid for own in pids.values() for pid in own}
+        trees = {pid: family(processes, [pid]) for pid in first}
+        now = {
+            pid: sum(processes[key].cpu_s + processes[key].ended_s for key in tree)
+            for pid, tree in trees.items()
+        }
         for part, own in pids.items():
             grown = sum(max(0.0, now[pid] - self._of_process.get(pid, 0.0)) for pid in own)
             self._counted[part] = self._counted.get(part, 0.0) + grown
         self._of_process = now
-        return table, {part: self._counted[part] for part in pids}
+        found = {pid: [each for each, _ in tree] for pid, tree in trees.items()}
+        return found, {part: self._counted[part] for part in pids}
 
     def _sample_memory(
-        self, t_s: float, table: ProcessTable, pids: Mapping[str, Sequence[int]]
+        self, t_s: float, trees: Trees, pids: Mapping[str, Sequence[int]]
     ) -> dict[str, float]:
         if t_s < self._memory_due_s:
             return {}
         began = time.thread_time()
-        first = {pid for own in pids.values() for pid in own}
-        of_tree = {pid: memory_bytes(table.tree(pid)) for pid in first}
+        of_tree = {pid: memory_bytes(tree) for pid, tree in trees.items()}
         held = {part: float(sum(of_tree[pid] for pid in own)) for part, own in pids.items()}
         self._memory_due_s = t_s + (time.thread_time() - began) / _MEMORY_SHARE
         self._memories.append((t_s, held))

@@ -9,6 +9,7 @@ from sys import float_info
 from loadstone.report.model.comparisons import ComparisonReport
 from loadstone.report.model.variants import Figure, MetricInfo, VariantReport
 from loadstone.report.reading import RecordedTrial
+from loadstone.results.by_block import means_by_block
 from loadstone.results.metrics import all_metrics, marked
 from loadstone.results.record import MetricValue
 from loadstone.results.statistics import outliers, summarize
@@ -91,10 +92,7 @@ def to_compare(trials: Sequence[RecordedTrial], metric: MetricInfo, of: str) -> 
                 f"{metric.label} of {name} is {value:g} {metric.unit}".rstrip()
                 + ": a ratio needs figures above 0"
             )
-    logs: dict[int, list[float]] = {}
-    for value, name in zip(values, names, strict=True):
-        logs.setdefault(blocks[name], []).append(math.log(value))
-    return {block: math.exp(math.fsum(own) / len(own)) for block, own in logs.items()}
+    return means_by_block((blocks[name], value) for value, name in zip(values, names, strict=True))
 
 
 def with_compared(

@@ -64,6 +64,14 @@ class Connection(ABC):
         return ()
 
     @property
+    def places(self) -> Sequence[tuple[str, int]]:
+        """Where the system listens: hosts with ports, 0 where a port is not known.
+
+        Of a Unix socket: its folder, and the number in its name.
+        """
+        return [(each.host, each.port) for each in self.reaches]
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """Addresses of this machine that sessions come from; none: the system chooses."""
         return ()
@@ -115,6 +123,11 @@ class ServerConnection(Connection):
     def reaches(self) -> Sequence[Reach]:
         """The server, unless it is reached by a Unix socket."""
         return () if self.host.startswith("/") else (Reach(self.host, self.port),)
+
+    @property
+    def places(self) -> Sequence[tuple[str, int]]:
+        """The server, also at a Unix socket."""
+        return [(self.host, self.port)]
 
     @property
     def secrets(self) -> Mapping[str, str]:

@@ -40,6 +40,11 @@ class WebConnection(Connection):
         return sum(reach.each for reach in self.reaches)
 
     @property
+    def places(self) -> Sequence[tuple[str, int]]:
+        """The servers that users ask; before the workload has said which, that of the address."""
+        return super().places or [(self.host, self.port)]
+
+    @property
     def secrets(self) -> Mapping[str, str]:
         """Those of the load."""
         return self.variables

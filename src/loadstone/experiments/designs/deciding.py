@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import exp, fsum, isfinite, log
+from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from loadstone.experiments.designs.base import Pair
+from loadstone.results.by_block import means_by_block
 from loadstone.results.metrics import all_metrics
 from loadstone.results.record import MetricValue, Status, TrialResult
 from loadstone.results.taken import stolen_by_block
@@ -34,23 +35,25 @@ def compare(
     """
     from loadstone.results.statistics import Member, judge_family
 
-    figures = _figures(experiment, results, pair.first_block)
-    both = figures.get(pair.candidate, {}), figures.get(pair.baseline, {})
-    shared = both[0].keys() & both[1].keys()
+    counted: dict[str, list[tuple[int, TrialResult, MetricValue]]] = {}
+    for result, figure in _figures(experiment, results, pair.first_block):
+        at = result.block - pair.first_block + 1
+        counted.setdefault(result.variant, []).append((at, result, figure))
+    figures = {
+        name: means_by_block((at, figure.value) for at, _, figure in own)
+        for name, own in counted.items()
+    }
+    shared = figures.get(pair.candidate, {}).keys() & figures.get(pair.baseline, {}).keys()
     levels = {
-        name: {block: own[block].value for block in own.keys() & shared}
+        name: {at: own[at] for at in own.keys() & shared}
         for name, own in figures.items()
-        if all(isfinite(own[at].value) and own[at].value > 0 for at in own.keys() & shared)
+        if all(isfinite(own[at]) and own[at] > 0 for at in own.keys() & shared)
     }
     if not shared or not {pair.candidate, pair.baseline} <= levels.keys():
         return None
-    up_is_good = next(iter(both[0].values())).higher_is_better is not False
+    up_is_good = counted[pair.candidate][0][2].higher_is_better is not False
     stolen = {
-        name: stolen_by_block(
-            (each.block - pair.first_block + 1, each.taken)
-            for each in results
-            if each.variant == name and _counts(each, pair.first_block)
-        )
+        name: stolen_by_block((at, result.taken) for at, result, _ in counted[name])
         for name in levels
     }
     (comparison,) = judge_family(
@@ -65,33 +68,10 @@ def compare(
 
 def _figures(
     experiment: Experiment, results: Sequence[TrialResult], first_block: int
-) -> dict[str, dict[int, MetricValue]]:
-    """Variant: block of its stage, from 1: the deciding metric of its valid trial.
-
-    Of a trial and the one that was made in its place, where both count, it is the geometric mean.
-    """
+) -> Iterator[tuple[TrialResult, MetricValue]]:
+    """The deciding metric of each valid trial of the stage that has it."""
     name = judged_metrics(experiment)[0]
-    found: dict[str, dict[int, list[MetricValue]]] = {}
     for result in results:
-        if not _counts(result, first_block):
-            continue
-        for figure in all_metrics(result):
-            if figure.name == name:
-                block = result.block - first_block + 1
-                found.setdefault(result.variant, {}).setdefault(block, []).append(figure)
-    return {
-        variant: {block: _mean(figures) for block, figures in own.items()}
-        for variant, own in found.items()
-    }
-
-
-def _counts(result: TrialResult, first_block: int) -> bool:
-    valid = result.status is Status.VALID and not result.no_ratio
-    return valid and result.block >= first_block
-
-
-def _mean(figures: Sequence[MetricValue]) -> MetricValue:
-    if len(figures) == 1 or not all(each.value > 0 for each in figures):
-        return figures[-1]
-    logs = [log(each.value) for each in figures]
-    return figures[0].model_copy(update={"value": exp(fsum(logs) / len(logs))})
+        valid = result.status is Status.VALID and not result.no_ratio
+        if valid and result.block >= first_block:
+            yield from ((result, figure) for figure in all_metrics(result) if figure.name == name)

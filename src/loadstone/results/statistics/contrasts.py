@@ -144,13 +144,7 @@ def within_blocks(
         raise ValueError(f"{candidate} and {baseline} have no block in common")
     names = [candidate, baseline]
     names += [each for each in levels if each not in names and levels[each].keys() & set(shared)]
-    logs = np.full((len(shared), len(names)), np.nan)
-    taken = np.full_like(logs, np.nan)
-    for column, name in enumerate(names):
-        rows = [row for row, block in enumerate(shared) if block in levels[name]]
-        logs[rows, column] = log_figures([levels[name][shared[row]] for row in rows], name)
-        own = (stolen or {}).get(name, {})
-        taken[rows, column] = [own.get(shared[row], np.nan) for row in rows]
+    logs, taken = arrays_of({name: levels[name] for name in names}, shared, stolen)
     fitted = _Fitted.of(logs, taken)
     if len(names) > 2 and _is_wide(fitted.unexplained):
         names = names[:2]
@@ -187,28 +181,18 @@ class _Fitted:
 
     @classmethod
     def of(cls, logs: Logs, taken: Logs) -> _Fitted:
-        blocks, levels = logs.shape
-        freedom = int(np.isfinite(logs).sum()) - blocks - levels + 1
-        unexplained, shift = residuals(logs), float((logs[:, 0] - logs[:, 1]).mean())
-        scale = 2.0 / blocks
-        slope = slope_on(unexplained, residuals(taken), freedom) if _told(logs, taken) else None
-        if slope is not None:
-            apart = float((taken[:, 0] - taken[:, 1]).mean())
-            squares = float(np.nansum(residuals(taken) ** 2))
-            if _alike(apart, squares, freedom, blocks):
-                unexplained = unexplained - slope * residuals(taken)
-                shift, freedom = shift - slope * apart, freedom - 1
-                scale += apart**2 / squares
-            else:
-                slope = None
-        squares = float(np.nansum(unexplained**2))
-        error = sqrt(squares / freedom * scale) if freedom > 0 else None
-        return cls(shift, error, freedom, unexplained, slope is not None)
-
-
-def _told(logs: Logs, taken: Logs) -> bool:
-    """Whether it is known of all trials what was taken from them."""
-    return bool(np.all(np.isfinite(taken[np.isfinite(logs)])))
+        blocks = logs.shape[0]
+        plain = Unexplained.of(logs)
+        shift, scale = float((logs[:, 0] - logs[:, 1]).mean()), 2.0 / blocks
+        apart = float((taken[:, 0] - taken[:, 1]).mean())
+        left = plain.adjusted(logs, taken)
+        if left.taken_squares and _alike(apart, left.taken_squares, plain.freedom, blocks):
+            shift -= left.slope * apart
+            scale += apart**2 / left.taken_squares
+        else:
+            left = plain
+        error = sqrt(left.squares / left.freedom * scale) if left.freedom > 0 else None
+        return cls(shift, error, left.freedom, left.residuals, left is not plain)
 
 
 def _alike(apart: float, squares: float, freedom: int, blocks: int) -> bool:
@@ -217,21 +201,77 @@ def _alike(apart: float, squares: float, freedom: int, blocks: int) -> bool:
     return 2.0 * tails(abs(apart) / error, freedom) > UNLIKE
 
 
-def slope_on(unexplained: Logs, taken: Logs, freedom: int) -> float | None:
-    """How log figures fall with what was taken, from what blocks and levels leave of both.
+def arrays_of(
+    levels: Mapping[str, Blocks], blocks: Sequence[int], stolen: Mapping[str, Blocks] | None
+) -> tuple[Logs, Logs]:
+    """The log figures, and what was taken, as arrays of shape (blocks, levels).
 
     Args:
-        unexplained: Of the figures, shape (blocks, levels); NaN where a trial is missing.
-        taken: Of the shares, same shape.
-        freedom: Degrees of freedom of either.
+        levels: Name: its figures by block, above 0.
+        blocks: Those that are wanted, in order.
+        stolen: As `within_blocks` has it.
 
     Returns:
-        None where as good as nothing was taken, or too few trials are there to tell.
+        NaN where a trial is missing, or what was taken from it is not known.
+
+    Raises:
+        ValueError: A figure is not finite and above 0.
     """
-    squares = float(np.nansum(taken**2))
-    if freedom - 1 < FEWEST_LEFT or sqrt(squares / freedom) < LEAST_TAKEN:
-        return None
-    return float(np.nansum(unexplained * taken)) / squares
+    logs = np.full((len(blocks), len(levels)), np.nan)
+    taken = np.full_like(logs, np.nan)
+    for column, (name, figures) in enumerate(levels.items()):
+        rows = [row for row, block in enumerate(blocks) if block in figures]
+        logs[rows, column] = log_figures([figures[blocks[row]] for row in rows], name)
+        own = (stolen or {}).get(name, {})
+        taken[rows, column] = [own.get(blocks[row], np.nan) for row in rows]
+    return logs, taken
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """What blocks and levels, and perhaps stolen time, leave of log figures.
+
+    Attributes:
+        residuals: Shape (blocks, levels); NaN where a trial is missing.
+        freedom: Their degrees of freedom; 0 or less: they tell no scatter.
+        slope: How the figures change with what was taken, if they were adjusted for it.
+        taken_squares: Of the residuals of what was taken; 0: they were not adjusted.
+    """
+
+    residuals: Logs
+    freedom: int
+    slope: float = 0.0
+    taken_squares: float = 0.0
+
+    @classmethod
+    def of(cls, logs: Logs) -> Unexplained:
+        """Without an adjustment."""
+        return cls(residuals(logs), int(np.isfinite(logs).sum()) - sum(logs.shape) + 1)
+
+    @property
+    def squares(self) -> float:
+        """Their sum."""
+        return float(np.nansum(self.residuals**2))
+
+    def adjusted(self, logs: Logs, taken: Logs) -> Unexplained:
+        """Adjusted for what was taken, which costs a degree of freedom.
+
+        Args:
+            logs: That these are of.
+            taken: Same shape.
+
+        Returns:
+            The same where as good as nothing was taken, where too few trials are there to tell, or
+            where it is not known of all of them.
+        """
+        if self.freedom - 1 < FEWEST_LEFT or not np.all(np.isfinite(taken[np.isfinite(logs)])):
+            return self
+        off = residuals(taken)
+        squares = float(np.nansum(off**2))
+        if sqrt(squares / self.freedom) < LEAST_TAKEN:
+            return self
+        slope = float(np.nansum(self.residuals * off)) / squares
+        return Unexplained(self.residuals - slope * off, self.freedom - 1, slope, squares)
 
 
 def fewest_blocks(levels: int) -> int:

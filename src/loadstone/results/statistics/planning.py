@@ -25,10 +25,9 @@ import numpy as np
 from loadstone.results.statistics.contrasts import (
     LEVELS_FOR_GUARD,
     Blocks,
+    Unexplained,
+    arrays_of,
     fewest_blocks,
-    log_figures,
-    residuals,
-    slope_on,
 )
 from loadstone.results.statistics.power import least_shift, power_of
 from loadstone.results.statistics.steady import effective_size
@@ -218,27 +217,14 @@ class _Part:
     @classmethod
     def of(cls, made: Made) -> _Part:
         blocks = sorted({block for level in made.levels.values() for block in level})
-        logs = np.full((len(blocks), len(made.levels)), np.nan)
-        taken = np.full_like(logs, np.nan)
-        for column, (name, figures) in enumerate(made.levels.items()):
-            rows = [blocks.index(block) for block in figures]
-            logs[rows, column] = log_figures(list(figures.values()), name)
-            own = (made.stolen or {}).get(name, {})
-            taken[rows, column] = [own.get(block, np.nan) for block in figures]
-        present = np.isfinite(logs)
-        freedom = int(present.sum()) - sum(logs.shape) + 1
-        unexplained = residuals(logs)
-        if freedom > 0 and np.all(np.isfinite(taken[present])):
-            slope = slope_on(unexplained, residuals(taken), freedom)
-            if slope is not None:
-                unexplained, freedom = unexplained - slope * residuals(taken), freedom - 1
-        squares = float(np.nansum(unexplained**2))
+        logs, taken = arrays_of(made.levels, blocks, made.stolen)
+        left = Unexplained.of(logs).adjusted(logs, taken)
         between = 0.0
-        if freedom > 0:
+        if left.freedom > 0:
             means = np.nanmean(logs - np.nanmean(logs, axis=0), axis=1)
-            in_block = float(np.mean(1.0 / present.sum(axis=1)))
-            between = float(means.var(ddof=1)) - squares / freedom * in_block
-        return cls(squares, max(0, freedom), between, len(blocks))
+            in_block = float(np.mean(1.0 / np.isfinite(logs).sum(axis=1)))
+            between = float(means.var(ddof=1)) - left.squares / left.freedom * in_block
+        return cls(left.squares, max(0, left.freedom), between, len(blocks))
 
 
 def cheapest(
