@@ -98,7 +98,8 @@ def test_what_other_guests_stole_is_adjusted_for_and_said(tmp_path: Path) -> Non
     (told,) = said(found, "adjusted")
     assert told == (
         "other guests of this host took up to 7.2 % of the processors from a trial: the change of "
-        "shared_buffers=1GB is adjusted for it"
+        "shared_buffers=1GB is adjusted for it, and so is the mean that stands with it; medians "
+        "and single trials are as measured"
     )
 
 

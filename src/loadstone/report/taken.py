@@ -124,7 +124,8 @@ def stolen_notices(
         yield Notice(
             code="adjusted",
             severity="info",
-            message=f"{took}: the change of {_names(list(names))} is adjusted for it",
+            message=f"{took}: the change of {_names(list(names))} is adjusted for it, and so is "
+            "the mean that stands with it; medians and single trials are as measured",
             advice="a host of its own needs no adjustment",
         )
     elif most > _STOLEN:
