@@ -4,7 +4,7 @@
     python -m benchmarks.noise.ladders --page                       # the table of all that was made
 
 The ladder is climbed idle and beside noise by turns, and each climb is kept, so a run that was
-ended goes on where it stood. What a rung truly does is told by all climbs together.
+ended goes on where it stood. What a rung truly does is told by all climbs of a kind together.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -116,22 +117,25 @@ def table(made: Sequence[Climb]) -> Report:
     beside = [each for each in made if each.noise == ALL]
     names = [rung.name for rung in made[0].rungs]
     rows = [
-        [name, _change(made, name), *(_found(some, name) for some in (idle, beside))]
+        [name, *chain(*((_change(some, name), _found(some, name)) for some in (idle, beside)))]
         for name in names
     ]
     rows += [
-        ["trials that others took from", "", *(_share(some, "marked") for some in (idle, beside))],
-        ["trials left out", "", *(_share(some, "left_out") for some in (idle, beside))],
-        ["minutes of a climb", "", *(_minutes(some) for some in (idle, beside))],
+        [what, *chain(*((tell(some), "") for some in (idle, beside)))]
+        for what, tell in (
+            ("trials that others took from", _marked),
+            ("trials left out", _left_out),
+            ("minutes of a climb", _minutes),
+        )
     ]
     options = " ".join(made[0].options)
     return Report(
         title="The demo's ladder, idle and beside noise",
         how=f"`loadstone ladder examples/oltp-ladder.yaml {options}`, {len(idle)} times idle and "
         f"{len(beside)} times beside three programs that take processors, disk and memory, by "
-        "turns. The change is the geometric mean of all climbs, against the rung before, with its "
-        "95 % interval over climbs. `python -m benchmarks.noise.ladders --page`.",
-        header=("rung", "change over all climbs", "found idle", "found beside noise"),
+        "turns. The change is the geometric mean of those climbs, against the rung before, with "
+        "its 95 % interval over climbs. `python -m benchmarks.noise.ladders --page`.",
+        header=("rung", "change, idle", "found", "change, beside noise", "found"),
         rows=rows,
         aims=(),
     )
@@ -140,6 +144,8 @@ def table(made: Sequence[Climb]) -> Report:
 def _change(made: Sequence[Climb], name: str) -> str:
     from scipy.stats import t
 
+    if not made:
+        return ""
     logs = [math.log(rung.ratio) for each in made for rung in each.rungs if rung.name == name]
     mean = math.fsum(logs) / len(logs)
     if len(logs) < 2:
@@ -155,9 +161,17 @@ def _found(made: Sequence[Climb], name: str) -> str:
     return f"{sum(rung.verdict in FOUND for rung in own)} of {len(own)}"
 
 
-def _share(made: Sequence[Climb], what: str) -> str:
-    trials = sum(each.trials for each in made)
-    return f"{100 * sum(getattr(each, what) for each in made) / trials:.1f} %" if trials else ""
+def _marked(made: Sequence[Climb]) -> str:
+    return _percent([(each.marked, each.trials) for each in made])
+
+
+def _left_out(made: Sequence[Climb]) -> str:
+    return _percent([(each.left_out, each.trials) for each in made])
+
+
+def _percent(counts: Sequence[tuple[int, int]]) -> str:
+    of = sum(all_of for _, all_of in counts)
+    return f"{100 * sum(count for count, _ in counts) / of:.1f} %" if of else ""
 
 
 def _minutes(made: Sequence[Climb]) -> str:
