@@ -108,7 +108,12 @@ def test_the_setting_of_a_target_is_compared_and_marked_unsafe(user: Session) ->
 @pytest.mark.parametrize(
     "load",
     [
-        pytest.param(("--over", "users", "--from", "1", "--at-most", "2"), id="users", marks=LONG),
+        # Users who never think would take all of the load generator, and be a test of that.
+        pytest.param(
+            ("--over", "users", "--from", "1", "--at-most", "2", "--think-time", "2ms"),
+            id="users",
+            marks=LONG,
+        ),
         pytest.param(
             ("--over", "rate", "--from", "20", "--at-most", "40", "--approach", "raise"), id="rate"
         ),
