@@ -64,8 +64,9 @@ def slopes(session: Session) -> Iterator[Slope]:
         logs[at] = np.log(each.figure or 1.0)
         for cause, share in shares_of(each).items():
             shares[cause][at] = share
+    plain = Unexplained.of(logs)
     for cause, taken in shares.items():
-        left = Unexplained.of(logs).adjusted(logs, taken)
+        left = plain.adjusted(logs, taken)
         if left.taken_squares == 0.0:
             continue
         scatter = sqrt(left.squares / left.freedom)

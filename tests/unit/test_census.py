@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.host.census import census, family, grown
+from loadstone.host.census import census, family, grown, trees
 from loadstone.host.cgroup import Bounds
 from loadstone.probes.others import OthersProbe
 from loadstone.results.taken import Taken
@@ -58,6 +58,20 @@ class Tree:
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
+
+
+def test_a_tree_counts_its_descendants_and_their_ended_children(tree: Tree) -> None:
+    tree.process(10, 1, "a) b (c", cpu_s=1.5, ended_s=0.5)
+    tree.process(11, 10, cpu_s=3.0)
+    tree.process(12, 11, cpu_s=1.0)
+    tree.process(20, 1, cpu_s=9.0)
+    (tree.root / "30").mkdir()  # has just ended
+    processes = census(tree.root, disk=False)
+    found = trees(processes, [10, 77])
+    assert sorted(pid for pid, _ in found[10]) == [10, 11, 12]
+    used_s = sum(processes[key].cpu_s + processes[key].ended_s for key in found[10])
+    assert used_s == pytest.approx(6.0)
+    assert found[77] == set()
 
 
 def test_a_family_is_all_that_descends(tree: Tree) -> None:

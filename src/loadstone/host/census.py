@@ -62,13 +62,36 @@ def family(processes: Census, first: Collection[int]) -> set[Key]:
         processes: All.
         first: Process ids; those that are none of them are passed over.
     """
+    return _descending(_by_parent(processes), _keys(processes), first)
+
+
+def trees(processes: Census, first: Collection[int]) -> dict[int, set[Key]]:
+    """The family of each of some processes; none of one that there is not.
+
+    Args:
+        processes: All.
+        first: Process ids.
+    """
+    children, keys = _by_parent(processes), _keys(processes)
+    return {pid: _descending(children, keys, [pid]) for pid in first}
+
+
+def _by_parent(processes: Census) -> dict[int, list[Key]]:
     children: dict[int, list[Key]] = {}
-    by_pid = {}
     for key, one in processes.items():
         children.setdefault(one.parent, []).append(key)
-        by_pid[key[0]] = key
+    return children
+
+
+def _keys(processes: Census) -> dict[int, Key]:
+    return {key[0]: key for key in processes}
+
+
+def _descending(
+    children: Mapping[int, list[Key]], keys: Mapping[int, Key], first: Collection[int]
+) -> set[Key]:
     found: set[Key] = set()
-    waiting = [by_pid[pid] for pid in first if pid in by_pid]
+    waiting = [keys[pid] for pid in first if pid in keys]
     while waiting:
         key = waiting.pop()
         if key not in found:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.host.census import census, family
+from loadstone.host.census import census, trees
 from loadstone.host.process_memory import memory_bytes
 from loadstone.probes.base import Probe
 from loadstone.probes.part_processors import CpuReading, MostProcessors, processor_uses
@@ -81,14 +81,14 @@ class PartsProbe(Probe):
         if not pids:
             return []
         with self._lock:
-            trees, cpu_s = self._count(pids)
+            found, cpu_s = self._count(pids)
         (before_s, before), self._before = self._before, (now_s, cpu_s)
         self._readings.append(CpuReading(t_s, cpu_s))
         values = {
             f"{CPU}{part}": 100.0 * (used_s - before.get(part, 0.0)) / (now_s - before_s)
             for part, used_s in cpu_s.items()
         }
-        values |= self._sample_memory(t_s, trees, pids)
+        values |= self._sample_memory(t_s, found, pids)
         quotas = self._quotas.sample(t_s, pids)
         values |= {f"{THROTTLED}{part}": percent for part, percent in quotas.items()}
         return [Sample(t_s, self.name, metric, value) for metric, value in values.items()]
@@ -118,25 +118,25 @@ class PartsProbe(Probe):
         """Adds what the processes have used since they were last looked at."""
         processes = census(disk=False)
         first = {pid for own in pids.values() for pid in own}
-        trees = {pid: family(processes, [pid]) for pid in first}
+        families = trees(processes, first)
         now = {
-            pid: sum(processes[key].cpu_s + processes[key].ended_s for key in tree)
-            for pid, tree in trees.items()
+            pid: sum(processes[key].cpu_s + processes[key].ended_s for key in own)
+            for pid, own in families.items()
         }
         for part, own in pids.items():
             grown = sum(max(0.0, now[pid] - self._of_process.get(pid, 0.0)) for pid in own)
             self._counted[part] = self._counted.get(part, 0.0) + grown
         self._of_process = now
-        found = {pid: [each for each, _ in tree] for pid, tree in trees.items()}
+        found = {pid: [each for each, _ in own] for pid, own in families.items()}
         return found, {part: self._counted[part] for part in pids}
 
     def _sample_memory(
-        self, t_s: float, trees: Trees, pids: Mapping[str, Sequence[int]]
+        self, t_s: float, found: Trees, pids: Mapping[str, Sequence[int]]
     ) -> dict[str, float]:
         if t_s < self._memory_due_s:
             return {}
         began = time.thread_time()
-        of_tree = {pid: memory_bytes(tree) for pid, tree in trees.items()}
+        of_tree = {pid: memory_bytes(tree) for pid, tree in found.items()}
         held = {part: float(sum(of_tree[pid] for pid in own)) for part, own in pids.items()}
         self._memory_due_s = t_s + (time.thread_time() - began) / _MEMORY_SHARE
         self._memories.append((t_s, held))
