@@ -13,7 +13,6 @@ import json
 import math
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from itertools import chain
@@ -23,15 +22,13 @@ from pydantic import BaseModel
 
 from benchmarks.noise.asking import parser_of, show
 from benchmarks.noise.makers import ALL, noise
+from benchmarks.noise.places import DISK, IDLE, ROOT, open_folder
 from benchmarks.table import Report
 from loadstone.report.document import build_document
 from loadstone.report.reading import read_experiment
 
 CLIMBS = Path(__file__).with_name("ladders.jsonl")
-ROOT = Path(__file__).parents[2]
 LADDER = ROOT / "examples" / "oltp-ladder.yaml"
-DISK = "/var/tmp"  # noqa: S108 - folders of their own are made there
-IDLE = ""
 FOUND = ("better", "worse")
 
 
@@ -78,20 +75,18 @@ def climbed(name: str, number: int, options: Sequence[str]) -> Climb:
     """Climbs the ladder once."""
     loadstone = str(Path(sys.executable).with_name("loadstone"))
     with (
-        tempfile.TemporaryDirectory(dir=DISK) as results,
-        tempfile.TemporaryDirectory(dir=DISK) as disk,
+        open_folder(DISK) as results,
+        open_folder(DISK) as disk,
     ):
-        for each in (results, disk):
-            Path(each).chmod(0o777)
         began = time.monotonic()
-        with noise(name, Path(disk), number):
+        with noise(name, disk, number):
             subprocess.run(
-                [loadstone, "ladder", str(LADDER), "--results", results, "--name", "climb",
+                [loadstone, "ladder", str(LADDER), "--results", str(results), "--name", "climb",
                  "--quiet", "--allow-unsafe", *options],
                 cwd=ROOT, stdout=subprocess.DEVNULL, check=False,
             )  # fmt: skip
         seconds = time.monotonic() - began
-        folder = Path(results) / "climb"
+        folder = results / "climb"
         read, document = read_experiment(folder), build_document(folder)
     compared = [each for each in document.comparisons if each.role == "previous"]
     metric = compared[0].metric

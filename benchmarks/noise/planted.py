@@ -14,7 +14,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from typing import Any
 
 from benchmarks.noise.asking import parser_of, show
 from benchmarks.noise.kinds import STORAGE, levels, noop
+from benchmarks.noise.places import DISK, open_folder
 from benchmarks.table import Aim, Report
 from loadstone.experiments.conduct import RunOptions, conduct
 from loadstone.experiments.observer import Observer
@@ -37,7 +37,6 @@ NAMED_AIM, HEALTHY_AIM = 19 / 20, 1 / 50
 GROUP = Path("/sys/fs/cgroup/cpu/loadstone-planted")
 QUOTA_US = 3_000
 """Of each tenth of a second: less than the load takes."""
-DISK = "/var/tmp"  # noqa: S108 - a folder of its own is made there
 NOOP: dict[str, Any] = noop(users=4, cpus="0") | {
     "design": levels("workload.service_time_us", [2000] * 2)
 }
@@ -117,9 +116,7 @@ class Planter(Observer):
 
 def made(plant: Plant, seed: int) -> tuple[int, int, int, int]:
     """How many were planted and named, and how many were healthy and marked."""
-    with tempfile.TemporaryDirectory(dir=DISK) as name:
-        folder = Path(name)
-        folder.chmod(0o777)
+    with open_folder(DISK) as folder:
         values = {**plant.file, "name": "planted", "repeats": BLOCKS, "seed": seed}
         if plant.file is STORED:
             values["target"] = {**STORED["target"], "data": str(folder)}

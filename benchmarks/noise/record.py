@@ -12,10 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,15 +22,12 @@ from pathlib import Path
 
 from benchmarks.noise.kinds import KINDS, Kind
 from benchmarks.noise.makers import ALL, MAKERS, noise
+from benchmarks.noise.places import DISK, IDLE, MEMORY, ROOT, open_folder
 from benchmarks.noise.store import STORE, Session, Trial, add, sessions
 from loadstone.load.totals import LoadLog
 from loadstone.placements.exported import free_ports
 from loadstone.report.reading import RecordedTrial, read_experiment
 from loadstone.results.frames import parsed_frames
-
-MEMORY, DISK = "/dev/shm", "/var/tmp"  # noqa: S108 - folders of their own are made there
-ROOT = Path(__file__).parents[2]
-IDLE = ""
 
 
 @dataclass(frozen=True)
@@ -101,24 +96,20 @@ def record(each: Wanted) -> Session:
             "seed": each.seed,
         })  # fmt: skip
         file.write_text(re.sub("|".join(words), lambda found: words[found[0]], text))
-        (disk := Path(tempfile.mkdtemp(dir=DISK))).chmod(0o777)
-        try:
-            with noise(each.noise, disk, each.seed):
-                subprocess.run(
-                    [
-                        str(Path(sys.executable).with_name("loadstone")),
-                        "compare",
-                        str(file),
-                        "--results",
-                        str(results),
-                        "--quiet",
-                    ],
-                    cwd=ROOT,
-                    stdout=subprocess.DEVNULL,
-                    check=False,
-                )
-        finally:
-            shutil.rmtree(disk)
+        with open_folder(DISK) as disk, noise(each.noise, disk, each.seed):
+            subprocess.run(
+                [
+                    str(Path(sys.executable).with_name("loadstone")),
+                    "compare",
+                    str(file),
+                    "--results",
+                    str(results),
+                    "--quiet",
+                ],
+                cwd=ROOT,
+                stdout=subprocess.DEVNULL,
+                check=False,
+            )
         found = read_experiment(results / "recorded")
         trials = [_trial(trial, each.kind.figure) for trial in found.trials]
     planted = {
@@ -157,15 +148,10 @@ def _trial(trial: RecordedTrial, figure: str) -> Trial:
 
 @contextmanager
 def _folders(kind: Kind) -> Iterator[tuple[Path, Path]]:
-    """Of results and data; what writes them may be another user."""
+    """Of results and data."""
     place = MEMORY if kind.in_memory else DISK
-    with (
-        tempfile.TemporaryDirectory(dir=DISK) as results,
-        tempfile.TemporaryDirectory(dir=place) as data,
-    ):
-        for folder in (results, data):
-            Path(folder).chmod(0o777)
-        yield Path(results), Path(data)
+    with open_folder(DISK) as results, open_folder(place) as data:
+        yield results, data
 
 
 @contextmanager

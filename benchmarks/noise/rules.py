@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.noise.store import Session, Trial
+from loadstone.results.machine import drift_record
 from loadstone.results.record import Status, TrialResult
 from loadstone.results.standing import standing
-from loadstone.results.statistics.drift import moved_percent
 from loadstone.results.taken import KINDS, Cause, Taken
 
 PLANTED = (2.0, 5.0, 10.0)
@@ -67,17 +67,18 @@ def by_the_probe(trials: Sequence[Trial]) -> list[Trial]:
     """
     found, speeds = [], list[dict[str, float]]()
     for trial in trials:
-        own = [_without_disk(each) for each in (trial.before, trial.after) if each]
+        own = [each for each in (trial.before, trial.after) if each]
         speeds += own
-        moved = len(speeds) >= PROBES_FOR_USUAL and abs(moved_percent(own, speeds)) > MOVED_PERCENT
+        drift = drift_record(own, speeds)
+        moved = (
+            drift is not None
+            and len(speeds) >= PROBES_FOR_USUAL
+            and abs(drift.moved_percent) > MOVED_PERCENT
+        )
         failed = trial.status not in (Status.VALID, Status.DISTURBED)
         status = Status.DISTURBED if moved else Status.VALID
         found.append(trial if failed else replace(trial, status=status.value))
     return found
-
-
-def _without_disk(speed: Mapping[str, float]) -> dict[str, float]:
-    return {name: figure for name, figure in speed.items() if not name.startswith("disk")}
 
 
 def today(trials: Sequence[Trial]) -> list[Trial]:
