@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+from warm import Running, command
 
 from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
@@ -30,15 +31,17 @@ def loadstone(*arguments: str) -> Done:
     return Done(code, stdout.getvalue(), stderr.getvalue())
 
 
-def process(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command as a shell does."""
-    return subprocess.run(
-        [sys.executable, "-m", "loadstone.cli.main", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ,
-    )
+def start(*arguments: str) -> Running:
+    """Starts a command as a shell does, in a process and a session of its own."""
+    return command(arguments, Path.cwd(), os.environ)
+
+
+def process(*arguments: str) -> Done:
+    """Runs a command as a shell does, to its end."""
+    started = start(*arguments)
+    out, err = started.communicate(timeout=600)
+    assert started.returncode is not None
+    return Done(started.returncode, out, err)
 
 
 def wrong(*arguments: str, code: ExitCode = ExitCode.WRONG_INPUT) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import psutil
 from drivers import drivers_of
 from listing import unused_shared_memory
+from warm import Running, command
 
 from loadstone.results.frames import read_frames
 
@@ -46,20 +46,12 @@ class Session:
             "LOADSTONE_STATE": str(folder / "state"),
             "LOADSTONE_CACHE": str(folder.parent / "cache"),
         }
-        self._started: list[subprocess.Popen[str]] = []
+        self._started: list[Running] = []
         self._memory = set(unused_shared_memory())
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Running:
         """Starts a command, in a session of its own."""
-        process = subprocess.Popen(
-            [Path(sys.executable).parent / "loadstone", *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        process = command(arguments, self.folder, self.environment)
         self._started.append(process)
         return process
 

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tarfile
 from math import exp, log
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import process
 from lengths import long_but
 from scipy.stats import ttest_rel
 
@@ -220,13 +218,7 @@ def test_results_are_listed_by_the_index_of_then_by_none_and_by_a_new_one(said: 
 @pytest.mark.parametrize("name", long_but(["compare-noop"], ["compare-noop", "crash-sqlite"]))
 def test_a_trial_is_run_again_from_its_plan(name: str) -> None:
     (plan,) = Path("results", name).glob("b01-2-*/plan.json")
-    ended = subprocess.run(
-        [sys.executable, "-m", "loadstone.cli.main", "run", str(plan), "--json", "--quiet"],
-        capture_output=True,
-        text=True,
-        env=os.environ,
-        check=False,
-    )
+    ended = process("run", str(plan), "--json", "--quiet")
     # On a busy machine so short a trial may be marked, never broken.
     assert ended.returncode in {ExitCode.OK, ExitCode.INVALID_TRIAL}, ended.stderr
     (again,) = json.loads(ended.stdout)["trials"]

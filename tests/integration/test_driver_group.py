@@ -7,8 +7,6 @@ import json
 import os
 import resource
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from command_line import start
 from drivers import drivers_of
 from lengths import long_but
 
@@ -173,15 +172,6 @@ def test_connections_above_the_limit_of_files_get_more_processes() -> None:
     assert processes_for("auto", 1000, server, DRIVER, nofile=420, processors=2) == 3
 
 
-def loadstone(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "loadstone.cli.main", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.fixture
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
@@ -233,7 +223,7 @@ def trial_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trial]
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("LOADSTONE_STATE", str(at / "state"))
             patch.chdir(at)
-            process = loadstone("run", experiment(at, EXPERIMENTS[name]), "--json")
+            process = start("run", experiment(at, EXPERIMENTS[name]), "--json")
             out, err = process.communicate()
         # On a busy machine the generator may be late: that is none of what these tests ask.
         assert process.returncode in (ExitCode.OK, ExitCode.INVALID_TRIAL), err
@@ -289,7 +279,7 @@ workload: {name: noop, parameters: {service_time_us: 500}}
 target: {engine: none}
 profile: {users: 4, warm_up: 0s, measure: 600s, processes: 3}
 """
-    process = loadstone("run", experiment(own_places, text))
+    process = start("run", experiment(own_places, text))
     pids = wait_for_children(process.pid, 3)
     process.send_signal(how)
     process.communicate(timeout=60)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import right
+from command_line import process, right
 from recorded_application import COOKIE, Application, serving
 from recorded_browser import record, sanitized
 from ruamel.yaml import YAML
@@ -69,13 +67,7 @@ def run(application: Application, *expected: ExitCode) -> dict[str, Any]:
     application.paths.clear()
     application.unchanged.clear()
     Path("recorded.yaml").write_text(EXPERIMENT.format(url=application.url))
-    ended = subprocess.run(
-        [sys.executable, "-m", "loadstone.cli.main", "run", "recorded.yaml", "--json"],
-        capture_output=True,
-        text=True,
-        env=os.environ,
-        check=False,
-    )
+    ended = process("run", "recorded.yaml", "--json")
     # Where other programs run, the load generator may have been late, and the trial invalid.
     assert ended.returncode in (expected or (ExitCode.OK, ExitCode.INVALID_TRIAL)), ended.stderr
     assert os.environ["LOADSTONE_PASSWORD"] not in ended.stdout + ended.stderr

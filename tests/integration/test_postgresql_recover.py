@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from command_line import process
 from lengths import long_but
 from listing import postgresql_memory
 
@@ -55,13 +56,7 @@ def run_victim(journal: Path, *when: str) -> subprocess.CompletedProcess[str]:
 
 def recover(code: ExitCode = ExitCode.OK) -> str:
     """What `loadstone recover` says; it ends with this exit code."""
-    done = subprocess.run(
-        [sys.executable, "-m", "loadstone.cli.main", "recover"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = process("recover")
     assert done.returncode == code, done.stderr
     return done.stderr
 
@@ -73,9 +68,9 @@ def remains_of(journal: Path) -> Remains:
     for folder in folders:
         data = folder / "data"
         segments += shared_memory.left_in(data).segments
-        for process in processes.all_of(data):
-            mapped = postgresql_memory(process.pid)
-            posix += [Path(each) for each in mapped if each.startswith("/")]
+        for each in processes.all_of(data):
+            mapped = postgresql_memory(each.pid)
+            posix += [Path(name) for name in mapped if name.startswith("/")]
     return Remains(folders, segments, posix)
 
 

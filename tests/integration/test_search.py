@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import start
 from lengths import LONG
+from warm import Running
 
 from loadstone.errors import ExitCode
 from loadstone.results.frames import read_frames
@@ -28,16 +27,6 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
-
-
-def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "loadstone.cli.main", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ,
-    )
 
 
 def loadstone(*arguments: str) -> tuple[int, str, str]:
@@ -161,7 +150,7 @@ def measured(folder: Path) -> bool:
     return any(frame["frame"] == "tick" for frame in read_frames(folder))
 
 
-def second_trial(process: subprocess.Popen[str]) -> None:
+def second_trial(process: Running) -> None:
     """Waits until the second trial measures."""
     plans = Path("results/stopped")
     while process.poll() is None and not any(

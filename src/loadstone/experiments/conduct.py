@@ -45,7 +45,6 @@ from loadstone.load.interrupted import finish_interrupted
 from loadstone.results.files import full_disk_said
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice
-from loadstone.results.store import index_experiment
 from loadstone.results.trial_files import JOURNAL_FILE
 from loadstone.spec.model import Experiment
 from loadstone.spec.target import PlaceOfSystem, TargetSpec
@@ -210,6 +209,8 @@ def systems(experiment: Experiment) -> list[TargetSpec]:
 
 def _index(folder: ExperimentFolder, observer: Observer) -> None:
     """Lists the results; the files are the truth, so a failure is said and hides nothing."""
+    from loadstone.results.store import index_experiment  # a second of SQLAlchemy, after the load
+
     try:
         index_experiment(folder.path, finish_interrupted)
     except LoadstoneError as error:
