@@ -37,13 +37,17 @@ demo: ## Climb a tuning ladder on a real PostgreSQL and write the report
 lint: setup ## Check form and types of Python, Rust and TypeScript
 	@scripts/lint
 
+PART ?=
+
 .PHONY: test
-test: ## What CI runs, within 15 minutes: lint, types, unit, integration, end to end
+test: ## What CI runs: lint, types, unit, integration, end to end; a part of the tests: make test PART="cube dss"
 	@scripts/setup tests
+ifeq ($(PART),)
 	@scripts/lint
 	@scripts/test
-
-PART ?=
+else
+	$(RUN) python tests/parts.py --quick $(PART)
+endif
 
 .PHONY: test-long
 test-long: ## All tests, long ones too, within an hour; a part of them: make test-long PART="cube dss"

@@ -1,13 +1,15 @@
-"""The parts of `make test-long`: all tests, long ones too, in portions that can be chosen.
+"""Parts of the tests, long ones too, that can be chosen.
 
-    python tests/parts.py             every part, one after the other
-    python tests/parts.py cube dss    these parts
+    python tests/parts.py                     every part, one after the other
+    python tests/parts.py cube dss            these parts
+    python tests/parts.py --quick cube dss    what `make test` runs of them
 
 Each test belongs to one part: by its file, or by its mark `part` where a file serves several.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
@@ -85,18 +87,20 @@ FILES: dict[str, tuple[str, ...]] = {
     "bi": ("integration/test_bi_*.py",),
     "superset": ("integration/test_superset_*.py",),
     "host": ("integration/test_host_*.py", "e2e/test_leaves_no_trace.py"),
+    "faults": ("faults/test_planted_faults.py",),
     "outside": ("integration/test_outside.py",),
     "cli": ("integration/test_cli_*.py", "integration/test_doctor_*.py"),
 }
 """Part: its test files, below this folder."""
 COMMANDS = {
-    "driver": (
-        ROOT / "driver",
-        ("cargo", "test", "--release", "--locked", "--", "--include-ignored"),
-    ),
+    "driver": (ROOT / "driver", ("cargo", "test", "--release", "--locked")),
     "web": (ROOT / "web", ("npm", "run", "--silent", "test")),
 }
 """Part: what it runs beside its Python tests, and where."""
+NO_TESTS = 5
+"""Exit code of pytest where a part has no test of the kind that was asked for."""
+LONG = {"driver": ("--", "--include-ignored")}
+"""Part: how that runs its long tests, too."""
 EXAMPLES_OF = (
     *("oltp", "archive", "dss", "cube", "search", "crash", "driver", "storage", "http", "bi"),
     "jobs",
@@ -118,40 +122,48 @@ def part_of_file(path: Path) -> str | None:
     return found[0]
 
 
-def commands_of(part: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def commands_of(part: str, *, quick: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Each command of a part with the folder that it runs in."""
     files = [str(path) for glob in FILES[part] for path in sorted(TESTS.glob(glob))]
     examples = [str(TESTS / EXAMPLES)] if part in EXAMPLES_OF else []
-    options = ("--long", "--part", part, "--numprocesses", "4", "--dist", "loadgroup")
-    yield ROOT, (sys.executable, "-m", "pytest", *options, *files, *examples)
+    options = ("--part", part, "--numprocesses", "4", "--dist", "loadgroup")
+    long = () if quick else ("--long",)
+    yield ROOT, (sys.executable, "-m", "pytest", *long, *options, *files, *examples)
     if part in COMMANDS:
-        yield COMMANDS[part]
+        at, words = COMMANDS[part]
+        yield at, (*words, *(() if quick else LONG.get(part, ())))
 
 
-def run(part: str) -> bool:
+def run(part: str, *, quick: bool) -> bool:
     """Runs a part to its end; returns whether all of it passed."""
     codes = [
-        subprocess.run(words, cwd=at, check=False).returncode for at, words in commands_of(part)
+        subprocess.run(words, cwd=at, check=False).returncode
+        for at, words in commands_of(part, quick=quick)
     ]
-    return not any(codes)
+    return all(code == 0 or (quick and code == NO_TESTS) for code in codes)
 
 
-def main(parts: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Runs parts, then says how long each took.
 
     Returns:
         0 if all passed, 1 if one failed, 2 for an unknown part.
     """
-    unknown = [part for part in parts if part not in FILES]
+    parser = argparse.ArgumentParser(description="Runs parts of the tests.")
+    parser.add_argument("--quick", action="store_true", help="without those that are marked long")
+    parser.add_argument("part", nargs="*", help=f"default: all, which are {', '.join(FILES)}")
+    options = parser.parse_args(arguments)
+    name = "test" if options.quick else "test-long"
+    unknown = [part for part in options.part if part not in FILES]
     if unknown:
-        print(f"test-long: no part {unknown[0]!r}; there are {', '.join(FILES)}", file=sys.stderr)
+        print(f"{name}: no part {unknown[0]!r}; there are {', '.join(FILES)}", file=sys.stderr)
         return 2
     ended: dict[str, tuple[bool, float]] = {}
-    for part in parts or FILES:
-        print(f"\n== test-long: {part}", flush=True)
+    for part in options.part or FILES:
+        print(f"\n== {name}: {part}", flush=True)
         began = time.monotonic()
-        ended[part] = (run(part), time.monotonic() - began)
-    print("\ntest-long")
+        ended[part] = (run(part, quick=options.quick), time.monotonic() - began)
+    print(f"\n{name}")
     for part, (passed, took_s) in ended.items():
         print(f"  {part:<12}{took_s:7.0f} s  {'passed' if passed else 'FAILED'}")
     print(f"  {'all':<12}{sum(took_s for _, took_s in ended.values()):7.0f} s")
