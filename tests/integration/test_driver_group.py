@@ -7,7 +7,6 @@ import json
 import os
 import resource
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import pytest
 from command_line import start
 from drivers import drivers_of
 from lengths import long_but
+from session import until
 
 from loadstone.errors import ExitCode
 from loadstone.load.acknowledgements import read_acknowledgements
@@ -151,10 +151,7 @@ def test_control_lines_are_about_the_whole_load() -> None:
         return int(next((f["users"] for f in reversed(frames) if f["frame"] == "tick"), 0))
 
     def wait_for(number: int) -> None:
-        give_up_at = time.monotonic() + 60
-        while users() != number and time.monotonic() < give_up_at:
-            time.sleep(0.05)
-        assert users() == number
+        until(f"{number} users", lambda: users() == number)
 
     with group:
         wait_for(4)
@@ -283,21 +280,19 @@ profile: {users: 4, warm_up: 0s, measure: 600s, processes: 3}
     pids = wait_for_children(process.pid, 3)
     process.send_signal(how)
     process.communicate(timeout=60)
-    give_up_at = time.monotonic() + 30
-    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < give_up_at:
-        time.sleep(0.02)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    until("the end of all", lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
     if how is signal.SIGINT:
         assert process.returncode == ExitCode.INTERRUPTED
 
 
 def wait_for_children(pid: int, count: int) -> list[int]:
     """The driver processes, once their load runs: a tick was kept."""
-    give_up_at = time.monotonic() + 300
-    while time.monotonic() < give_up_at:
+
+    def found() -> list[int]:
         drivers = [driver.pid for driver in drivers_of(pid)]
         kept = list(Path("results/long").glob("*/frames.jsonl.zst"))
-        if len(drivers) == count and kept and kept[0].stat().st_size > 0:
-            return drivers
-        time.sleep(0.05)
-    raise AssertionError("the drivers did not start")
+        loads = kept and kept[0].stat().st_size > 0
+        return drivers if loads and len(drivers) == count else []
+
+    drivers: list[int] = until(f"load of {count} drivers", found)
+    return drivers

@@ -3,13 +3,13 @@
 import os
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from lengths import LONG
+from session import until
 from stepped import jvms_that_live_for_seconds
 
 from loadstone.errors import TargetError, WrongInputError
@@ -76,13 +76,14 @@ def free_port() -> int:
 
 
 def until_it_listens(port: int) -> None:
-    while True:  # the test's time limit ends this
+    def listens() -> bool:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
         except OSError:
-            time.sleep(0.1)
-        else:
-            return
+            return False
+        return True
+
+    until(f"a server at port {port}", listens)
 
 
 @LONG

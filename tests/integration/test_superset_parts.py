@@ -6,18 +6,17 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import psutil
 import pytest
 import redis
+from session import until
 
 from loadstone.errors import TargetError
 from loadstone.host.processes import wait_ended
@@ -41,14 +40,6 @@ def context(tmp_path: Path) -> Iterator[TargetContext]:
     with Journal(tmp_path / "journal.jsonl", "pytest") as journal:
         yield TargetContext(journal, "pytest")
     assert not list(open_journals())
-
-
-def until(holds: Any, what: str) -> None:
-    """Waits for something that another process does, for as long as a slow machine may need."""
-    over = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < over, what
-        time.sleep(0.02)
 
 
 # -- the cache ---------------------------------------------------------------------------------
@@ -223,24 +214,24 @@ def up(balancer: Balancer) -> int:
 
 
 def test_all_nodes_take_part(balancer: Balancer) -> None:
-    until(lambda: up(balancer) == 2, "both nodes are up")
+    until("both nodes are up", lambda: up(balancer) == 2)
     assert {asked(balancer) for _ in range(8)} == {(200, "one"), (200, "two")}
 
 
 def test_a_node_that_is_away_is_left_out_and_comes_back(
     balancer: Balancer, nodes: dict[str, SmallNode], sockets: dict[str, Path]
 ) -> None:
-    until(lambda: up(balancer) == 2, "both nodes are up")
+    until("both nodes are up", lambda: up(balancer) == 2)
     (probe,) = balancer.probes()
     probe.start()
     nodes["1"].end()
     # Whoever comes to it before it is missed is sent on to the other one.
     assert {asked(balancer) for _ in range(8)} == {(200, "two")}
-    until(lambda: up(balancer) == 1, "one node is missed")
+    until("one node is missed", lambda: up(balancer) == 1)
     levels = {sample.metric: sample.value for sample in probe.sample(1.0)}
     assert levels["nodes_up_count"] == 1
     nodes["1"] = SmallNode(sockets["1"])
-    until(lambda: up(balancer) == 2, "it is back")
+    until("it is back", lambda: up(balancer) == 2)
     assert {asked(balancer)[1] for _ in range(8)} == {"one", "two"}
     probe.stop()
 
