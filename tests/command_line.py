@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from warm import Running, command
 
@@ -14,8 +14,7 @@ from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(NamedTuple):
     """What came of a command."""
 
     returncode: int

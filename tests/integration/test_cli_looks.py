@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 
 import pytest
+from command_line import loadstone
 
-from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.load import health
-
-
-def told(*words: str) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(list(words))
-    return code, stdout.getvalue(), stderr.getvalue()
 
 
 @pytest.mark.long
@@ -31,12 +22,14 @@ def test_a_planted_change_under_open_load_ends_it_early(
         "--factor service_time_us --levels 100000,300000 --looks 4,6,8 --rate 40 --measure 500ms "
         "--warm-up 20ms"
     )
-    code, file, err = told("plan", "noop", *options.split(), "--metric", "noop p50", "--as-file")
+    code, file, err = loadstone(
+        "plan", "noop", *options.split(), "--metric", "noop p50", "--as-file"
+    )
     assert code == ExitCode.OK, err
     # Other programs of this machine are no business of this test, though they make the driver late.
     monkeypatch.setattr(health, "LAG_ERROR_S", 10.0)
     Path("x.yaml").write_text(f"{file}disturbance: 1000\n")
-    code, out, err = told("compare", "x.yaml", "--json", "--quiet")
+    code, out, err = loadstone("compare", "x.yaml", "--json", "--quiet")
     assert code == ExitCode.OK, err
     document = json.loads(out)
     assert document["status"] == "complete"
@@ -45,5 +38,5 @@ def test_a_planted_change_under_open_load_ends_it_early(
     assert (comparison["verdict"], comparison["look"]["early"]) == ("worse", True)
     assert comparison["n_candidate"] == len(document["trials"]) // 2
     assert "decided-early" in [notice["code"] for notice in document["notices"]]
-    _, text, _ = told("show", "noop-compare")
+    _, text, _ = loadstone("show", "noop-compare")
     assert f"{comparison['look']['after']} of 8 blocks" in text

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import start
+from command_line import process, start
 
 from loadstone.errors import ExitCode
 from loadstone.results.frames import read_frames
@@ -23,37 +23,31 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def loadstone(*arguments: str) -> tuple[int, str, str]:
-    process = start(*arguments)
-    out, err = process.communicate()
-    return process.returncode, out, err
-
-
 def test_a_run_is_answered_kept_listed_shown_exported_and_made_again():
-    code, out, err = loadstone("run", "noop", "--users", "2", *SHORT, "--repeats", "2", "--json")
+    code, out, err = process("run", "noop", "--users", "2", *SHORT, "--repeats", "2", "--json")
     assert code == ExitCode.OK, err
     document = json.loads(out)
     assert document["name"] == "noop-run"
     assert len(document["trials"]) == 2
     assert err.count("b0") >= 2
 
-    code, out, _ = loadstone("list", "--json")
+    code, out, _ = process("list", "--json")
     assert [row["name"] for row in json.loads(out)["results"]] == ["noop-run"]
 
     trial = document["trials"][0]["result"]["trial"]
-    code, out, _ = loadstone("show", f"noop-run/{trial}", "--json")
+    code, out, _ = process("show", f"noop-run/{trial}", "--json")
     shown = json.loads(out)
     assert (code, shown["trial"]) == (0, trial)
-    code, out, _ = loadstone("show", "noop-r")
+    code, out, _ = process("show", "noop-r")
     assert (code, "noop-run" in out) == (0, True)
 
-    code, out, err = loadstone("export", "noop-run", "--csv", "x.csv", "--parquet", "x.parquet")
+    code, out, err = process("export", "noop-run", "--csv", "x.csv", "--parquet", "x.parquet")
     assert (code, out) == (0, "")
     assert Path("x.csv").read_text().startswith("experiment,trial,")
     assert Path("x.parquet").read_bytes().startswith(b"PAR1")
 
     plan = Path("results") / "noop-run" / trial / "plan.json"
-    code, out, err = loadstone("run", str(plan), "--json", "--quiet")
+    code, out, err = process("run", str(plan), "--json", "--quiet")
     assert code == ExitCode.OK, err
     again = json.loads((Path("results/noop-run-again") / trial / "plan.json").read_text())
     before = json.loads(plan.read_text())
@@ -63,14 +57,14 @@ def test_a_run_is_answered_kept_listed_shown_exported_and_made_again():
 
 def test_a_comparison_of_two_results_names_what_differs():
     for name, users in (("monday", "1"), ("tuesday", "2")):
-        code, _, err = loadstone("run", "noop", "--users", users, *SHORT, "--name", name)
+        code, _, err = process("run", "noop", "--users", users, *SHORT, "--name", name)
         assert code == ExitCode.OK, err
-    code, out, err = loadstone("compare", "monday", "tuesday", "--json")
+    code, out, err = process("compare", "monday", "tuesday", "--json")
     document = json.loads(out)
     assert document["comparison"]["verdict"] == "too few repeats"
     assert "profile.users: 1 against 2" in document["comparison"]["differences"]
     assert document["notices"][0]["code"] == "not-interleaved"
-    code, out, _ = loadstone("compare", "monday", "tuesday")
+    code, out, _ = process("compare", "monday", "tuesday")
     assert "too few repeats" in out
 
 
@@ -82,7 +76,7 @@ def test_a_ladder_that_keeps_what_is_better_builds_on_it():
         plan_as_file("noop", *rungs, *options, *base, "--keep", "better")
         + "disturbance: 1000\n"  # other programs of this machine are no business of this test
     )
-    code, out, err = loadstone("ladder", "x.yaml", "--json")
+    code, out, err = process("ladder", "x.yaml", "--json")
     assert code == ExitCode.OK, err
     variants = {each["name"]: each for each in json.loads(out)["variants"]}
     assert variants["quick"]["kept"] is True
@@ -90,7 +84,7 @@ def test_a_ladder_that_keeps_what_is_better_builds_on_it():
 
 
 def plan_as_file(*arguments: str) -> str:
-    code, out, err = loadstone("plan", *arguments, "--as-file")
+    code, out, err = process("plan", *arguments, "--as-file")
     assert code == ExitCode.OK, err
     return out
 
@@ -98,7 +92,7 @@ def plan_as_file(*arguments: str) -> str:
 def test_an_invalid_trial_has_an_exit_code_of_its_own():
     """Nothing but errors: no operation ends well, so the check of the work done fails."""
     errors = ["--param", "error_rate=1.0", "--param", "error_class=XX000"]
-    code, _, err = loadstone("run", "noop", *SHORT, *errors)
+    code, _, err = process("run", "noop", *SHORT, *errors)
     assert code == ExitCode.FAILED_CHECK, err
 
 
@@ -110,16 +104,16 @@ def measured(frames: Path) -> bool:
 
 def test_ctrl_c_keeps_what_was_measured_and_puts_everything_back():
     options = ["--users", "1", "--warm-up", "0", "--measure", "1h", "--name", "stopped"]
-    process = start("run", "noop", *options)
+    started = start("run", "noop", *options)
     frames = Path("results/stopped/b01-1-baseline/frames.jsonl.zst")
-    while process.poll() is None and not measured(frames):
+    while started.poll() is None and not measured(frames):
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == ExitCode.INTERRUPTED, err
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == ExitCode.INTERRUPTED, err
     assert "interrupted; what was measured is kept in" in err
     result = json.loads(frames.with_name("result.json").read_text())
     assert result["status"] == "interrupted"
     assert result["operations"]
-    code, _, err = loadstone("recover")
+    code, _, err = process("recover")
     assert (code, "nothing to recover" in err) == (0, True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from alone import ON_THE_HOST, host_to_itself
+from command_line import loadstone
 from listing import host_settings
 
 from loadstone.cli.main import run_command
@@ -63,12 +62,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def climbed(folder: Path) -> Climbed:
-    out, err = io.StringIO(), io.StringIO()
-    with host_to_itself(), redirect_stdout(out), redirect_stderr(err):
+    with host_to_itself():
         before = dict(host_settings())
-        code = run_command(["ladder", "host.yaml", "--json"])
+        done = loadstone("ladder", "host.yaml", "--json")
         as_it_was = dict(host_settings()) == before
-    return Climbed(folder / "results", code, out.getvalue(), err.getvalue(), as_it_was)
+    return Climbed(folder / "results", *done, as_it_was)
 
 
 def trials(folder: Path) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import start
+from command_line import process, start
 from lengths import LONG
 from warm import Running
 
@@ -29,18 +29,12 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def loadstone(*arguments: str) -> tuple[int, str, str]:
-    process = start(*arguments)
-    out, err = process.communicate()
-    return process.returncode, out, err
-
-
 def reported(*arguments: str) -> dict[str, Any]:
     """The report of an experiment whose machine may do what it likes: what it finds is planted."""
-    code, text, err = loadstone("plan", "noop", *arguments, "--as-file")
+    code, text, err = process("plan", "noop", *arguments, "--as-file")
     assert code == ExitCode.OK, err
     Path("x.yaml").write_text(text + "disturbance: 1000\n")
-    code, out, err = loadstone("run", "x.yaml", "--json")
+    code, out, err = process("run", "x.yaml", "--json")
     # On a busy machine a trial may be marked, or a level fail because the generator was late.
     assert code in {ExitCode.OK, ExitCode.INVALID_TRIAL}, err
     document: dict[str, Any] = json.loads(out)
@@ -150,44 +144,44 @@ def measured(folder: Path) -> bool:
     return any(frame["frame"] == "tick" for frame in read_frames(folder))
 
 
-def second_trial(process: Running) -> None:
+def second_trial(started: Running) -> None:
     """Waits until the second trial measures."""
     plans = Path("results/stopped")
-    while process.poll() is None and not any(
+    while started.poll() is None and not any(
         measured(plan.parent) for plan in plans.glob("b02-*/plan.json")
     ):
         time.sleep(0.05)
-    assert process.poll() is None, process.communicate()
+    assert started.poll() is None, started.communicate()
 
 
 def test_after_ctrl_c_the_report_says_how_far_the_search_came():
-    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "3s")
-    second_trial(process)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == ExitCode.INTERRUPTED, err
-    _, out, _ = loadstone("show", "stopped", "--json")
+    started = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "3s")
+    second_trial(started)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == ExitCode.INTERRUPTED, err
+    _, out, _ = process("show", "stopped", "--json")
     document = json.loads(out)
     assert document["status"] == "partial"
     assert (document["search"]["status"], document["search"]["level"]) == ("unfinished", 1)
 
 
 def test_after_kill_9_the_search_is_made_again_from_its_files():
-    process = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "3s")
-    second_trial(process)
-    process.kill()
-    process.communicate(timeout=60)
-    code, _, err = loadstone("recover")
+    started = start("search", "noop", *SLOW, "--warm-up", "0", "--measure", "3s")
+    second_trial(started)
+    started.kill()
+    started.communicate(timeout=60)
+    code, _, err = process("recover")
     assert code == ExitCode.OK, err
-    code, out, err = loadstone("show", "stopped", "--json")
+    code, out, err = process("show", "stopped", "--json")
     assert code == ExitCode.OK, err
     search = json.loads(out)["search"]
     assert (search["status"], search["level"]) == ("unfinished", 1)
     assert [level["holds"] for level in search["levels"]] == [True]
-    _, out, _ = loadstone("show", "stopped")
+    _, out, _ = process("show", "stopped")
     assert "The search did not end: 1 user held." in out
     assert "✓ holds" in out
-    code, _, err = loadstone("report", "stopped")
+    code, _, err = process("report", "stopped")
     assert code == ExitCode.OK, err
     assert (Path("results") / "stopped" / "report.html").is_file()
 
@@ -211,13 +205,13 @@ def test_a_curve_of_few_points_has_no_law():
     scale = reported(*options, *SHORT)["scale"]
     assert scale["fit"] is None
     assert "2 points are too few" in scale["problem"]
-    _, out, _ = loadstone("show", "noop-scale")
+    _, out, _ = process("show", "noop-scale")
     assert "2 points are too few" in out
 
 
 @LONG
 def test_a_search_that_meets_the_limit_of_sessions_goes_on_and_names_it():
-    code, out, err = loadstone(
+    code, out, err = process(
         "search", "oltp", "--param", "warehouses=1", "--users", "8", "--at-most", "64",
         "--set", "max_connections=12", "--objective", "p99 < 20 s", "--precision", "50",
         "--failures", "1", "--confirm", "0", *SHORT, "--json",
@@ -230,7 +224,7 @@ def test_a_search_that_meets_the_limit_of_sessions_goes_on_and_names_it():
 
 @LONG
 def test_a_server_lets_all_stations_of_an_archive_in():
-    code, out, err = loadstone(
+    code, out, err = process(
         "run", "archive", "--rate", "2900", "--param", "events_per_s=10", *SHORT, "--json"
     )
     assert code in {ExitCode.OK, ExitCode.INVALID_TRIAL}, err

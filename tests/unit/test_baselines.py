@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import loadstone
 from rich.console import Console
 from sample_baselines import LOG, PLACES, placed, write_placed
 
-from loadstone.cli.main import run_command
 from loadstone.experiments.designs import stages_of, trials_of
 from loadstone.experiments.preflight.baselines import baseline_problems
 from loadstone.experiments.series import _hopeless
@@ -127,13 +126,6 @@ def test_what_cannot_be_measured_is_named(
     assert said in problems[0].message
 
 
-def told(*words: str) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(list(words))
-    return code, stdout.getvalue(), stderr.getvalue()
-
-
 @pytest.fixture
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
@@ -153,8 +145,10 @@ SHORT = "database,test=Log 8K sync write,passes=1,pass_length=1s,file_size=1MB"
 
 @pytest.mark.usefixtures("own_places")
 def test_the_option_says_profile_and_parameters_and_plan_what_they_can_show() -> None:
-    code, out, err = told("plan", "oltp", "--target", "sqlite", *folders(), "--baseline", SHORT,
-                          "--repeats", "4", "--json")  # fmt: skip
+    code, out, err = loadstone(
+        *("plan", "oltp", "--target", "sqlite", *folders()),
+        *("--baseline", SHORT, "--repeats", "4", "--json"),
+    )
     assert (code, err) == (0, "")
     document = json.loads(out)
     assert document["experiment"]["baseline"] == {
@@ -170,7 +164,7 @@ def test_the_option_says_profile_and_parameters_and_plan_what_they_can_show() ->
 
 @pytest.mark.usefixtures("own_places")
 def test_plan_says_that_five_placements_are_too_few_for_five_tests() -> None:
-    code, out, err = told(
+    code, out, err = loadstone(
         "plan", "oltp", "--target", "sqlite", *folders(), "--baseline", "database"
     )
     assert (code, err) == (0, "")
@@ -182,20 +176,20 @@ def test_plan_says_that_five_placements_are_too_few_for_five_tests() -> None:
 @pytest.mark.usefixtures("own_places")
 def test_a_baseline_written_as_a_file_is_the_same() -> None:
     words = ("plan", "oltp", "--target", "sqlite", *folders(), "--baseline", "cdm8,depths=1,4")
-    code, _, err = told(*words)
+    code, _, err = loadstone(*words)
     assert code == 2  # `depths` needs one test
     assert "baseline" in err
-    code, text, _ = told("plan", "oltp", "--target", "sqlite", *folders(), "--baseline", SHORT,
+    code, text, _ = loadstone("plan", "oltp", "--target", "sqlite", *folders(), "--baseline", SHORT,
                          "--as-file")  # fmt: skip
     Path("again.yaml").write_text(text)
-    again = told("plan", "again.yaml", "--json")
+    again = loadstone("plan", "again.yaml", "--json")
     assert code == again[0] == 0
     assert json.loads(again[1])["experiment"]["baseline"]["pass_length"] == "1s"
 
 
 @pytest.mark.usefixtures("own_places")
 def test_a_baseline_without_placements_is_refused_at_its_option() -> None:
-    code, _, err = told("run", "oltp", "--target", "sqlite", "--baseline", "database")
+    code, _, err = loadstone("run", "oltp", "--target", "sqlite", "--baseline", "database")
     assert code == 2
     assert "--baseline" in err
     assert "storage.data is no factor here" in err
@@ -285,7 +279,7 @@ def test_the_rest_of_the_report_is_of_the_database_alone(tmp_path: Path) -> None
 def test_a_baseline_alone_is_shown_as_a_trial_of_storage(tmp_path: Path) -> None:
     folder = write_placed(tmp_path, placed(PLACES[:3], repeats=1), RISING)
     trial = next(path.name for path in folder.iterdir() if path.name.startswith("s01-1"))
-    code, out, err = told("show", f"placed/{trial}", "--results", str(tmp_path))
+    code, out, err = loadstone("show", f"placed/{trial}", "--results", str(tmp_path))
     assert (code, err) == (0, "")
     assert "Log 8K sync" in out
     assert "new-orders" not in out

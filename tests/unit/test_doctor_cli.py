@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import sqlite3
 from pathlib import Path
 
 import pytest
+from command_line import Done, loadstone
 from doctor_facts import WELL
 from test_doctor_rules import CASES
 
-from loadstone.cli.main import run_command
 from loadstone.doctor.catalogue import put_into
 from loadstone.doctor.document import experiment_file
 from loadstone.doctor.measure import Base, base_of, experiment_of, superset_base
@@ -26,11 +24,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 MEASURED = [name for name in RULES if not isinstance(RULES[name].look(CASES[name][0]).measure, str)]
 
 
-def loadstone(*arguments: str) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(["doctor", *arguments])
-    return code, stdout.getvalue(), stderr.getvalue()
+def doctor(*arguments: str) -> Done:
+    return loadstone("doctor", *arguments)
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +46,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def test_the_host_is_looked_at_without_a_server():
-    code, told, said = loadstone()
+    code, told, said = doctor()
     assert (code, said) == (0, "")
     assert told.startswith("Host  ")
     rules = sum(rule.subject == "host" for rule in RULES.values())
@@ -59,7 +54,7 @@ def test_the_host_is_looked_at_without_a_server():
 
 
 def test_a_finding_is_told_with_all_that_belongs_to_it(database: Path):
-    code, told, _ = loadstone("--server", str(database))
+    code, told, _ = doctor("--server", str(database))
     assert code == 0
     text = " ".join(told.split())
     rule = RULES["sqlite.page-size"]
@@ -77,7 +72,7 @@ def test_a_finding_is_told_with_all_that_belongs_to_it(database: Path):
 
 
 def test_json_has_everything_and_nothing_else_is_printed(database: Path):
-    code, told, said = loadstone("--server", str(database), "--json")
+    code, told, said = doctor("--server", str(database), "--json")
     assert (code, said) == (0, "")
     document = json.loads(told)
     assert document["version"] == 1
@@ -91,7 +86,7 @@ def test_json_has_everything_and_nothing_else_is_printed(database: Path):
 
 
 def test_experiments_are_saved_as_files_that_can_be_read(database: Path, tmp_path: Path):
-    code, told, said = loadstone("--server", str(database), "--save", "advice")
+    code, told, said = doctor("--server", str(database), "--save", "advice")
     assert code == 0
     files = sorted((tmp_path / "advice").iterdir())
     assert "sqlite-page-size.yaml" in {file.name for file in files}
@@ -102,12 +97,12 @@ def test_experiments_are_saved_as_files_that_can_be_read(database: Path, tmp_pat
 
 
 def test_the_exit_code_follows_what_it_is_told_to_fail_on(database: Path):
-    assert loadstone("--server", str(database), "--fail-on", "look")[0] == ExitCode.FINDINGS
+    assert doctor("--server", str(database), "--fail-on", "look")[0] == ExitCode.FINDINGS
     database.with_name("shop.sqlite-journal").write_bytes(
         bytes.fromhex("d9d505f920a163d7") + bytes(504)
     )
-    assert loadstone("--server", str(database), "--fail-on", "data")[0] == ExitCode.FINDINGS
-    assert loadstone("--server", str(database))[0] == ExitCode.OK
+    assert doctor("--server", str(database), "--fail-on", "data")[0] == ExitCode.FINDINGS
+    assert doctor("--server", str(database))[0] == ExitCode.OK
 
 
 @pytest.mark.parametrize(
@@ -123,7 +118,7 @@ def test_the_exit_code_follows_what_it_is_told_to_fail_on(database: Path):
     ],
 )
 def test_wrong_input_is_answered_in_a_line(arguments: list[str], told: str):
-    code, out, said = loadstone(*arguments)
+    code, out, said = doctor(*arguments)
     assert (code, out) == (ExitCode.WRONG_INPUT, "")
     assert told in said
     assert "secret" not in said.replace("a password is a reference", "")
@@ -131,9 +126,9 @@ def test_wrong_input_is_answered_in_a_line(arguments: list[str], told: str):
 
 
 def test_all_rules_are_listed():
-    listed = json.loads(loadstone("--rules", "--json")[1])["rules"]
+    listed = json.loads(doctor("--rules", "--json")[1])["rules"]
     assert [each["rule"] for each in listed] == list(RULES)
-    assert "postgresql.fsync-off" in loadstone("--rules")[1]
+    assert "postgresql.fsync-off" in doctor("--rules")[1]
 
 
 # -- experiments ----------------------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import loadstone
 
-from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.experiments.file import parse_experiment, parse_level
 from loadstone.experiments.preflight.spellings import spelling_problems
@@ -23,13 +21,6 @@ from loadstone.targets.registry import target_class
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
-
-
-def told(*words: str) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(list(words))
-    return code, stdout.getvalue(), stderr.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +59,7 @@ def told(*words: str) -> tuple[int, str, str]:
     ],
 )
 def test_an_option_without_effect_is_refused(words: str, option: str):
-    code, stdout, stderr = told(*words.split())
+    code, stdout, stderr = loadstone(*words.split())
     assert (code, stdout) == (ExitCode.WRONG_INPUT, ""), stderr
     assert option in stderr
     assert list(Path().iterdir()) == []
@@ -89,7 +80,7 @@ def test_an_option_without_effect_is_refused(words: str, option: str):
     ],
 )
 def test_a_level_that_is_counted_is_a_whole_number(words: str):
-    code, _, stderr = told(*words.split())
+    code, _, stderr = loadstone(*words.split())
     assert code == ExitCode.WRONG_INPUT
     assert "whole number" in stderr or "between 1 and 256" in stderr
 
@@ -100,7 +91,7 @@ def test_a_range_of_users_has_whole_steps():
         "version: 1\nname: x\nworkload: {name: noop}\ntarget: {engine: none}\n"
         f"design: {design}\n"
     )
-    assert "users are whole numbers" in told("plan", "x.yaml")[2]
+    assert "users are whole numbers" in loadstone("plan", "x.yaml")[2]
 
 
 def test_a_file_may_hold_what_it_does_not_use():
@@ -112,7 +103,7 @@ target: {engine: none}
 profile: {load: open, rate_per_s: 5, users: 8}
 """
     Path("x.yaml").write_text(text)
-    assert told("plan", "x.yaml")[0] == ExitCode.OK
+    assert loadstone("plan", "x.yaml")[0] == ExitCode.OK
 
 
 # -- levels that are empty ----------------------------------------------------------------------
@@ -134,7 +125,7 @@ def test_an_empty_level_can_be_said(text: str):
     ],
 )
 def test_an_empty_level_is_the_same_in_a_file(words: list[str]):
-    code, stdout, stderr = told("plan", "oltp", *words, "--as-file")
+    code, stdout, stderr = loadstone("plan", "oltp", *words, "--as-file")
     assert code == ExitCode.OK, stderr
     again = parse_experiment(stdout, "x").experiment.model_dump_json()
     assert '"search_path":""' in again or '""' in again

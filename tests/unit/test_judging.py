@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sample_results
+from command_line import loadstone
 from sample_results import Sample, write_results
 
-from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.experiments.designs import stages_of
 from loadstone.experiments.preflight.check import check_experiment
@@ -61,12 +59,12 @@ def test_what_is_judged(of: Experiment, judged: list[str]) -> None:
 
 
 def test_trials_are_told_the_headline() -> None:
-    def told(of: Experiment) -> set[str | None]:
+    def loadstone(of: Experiment) -> set[str | None]:
         return {plan.metric for plan in stages_of(of).next([])}
 
-    assert told(experiment()) == {None}
-    assert told(experiment(profile=RATE)) == {"response_p95_ms"}
-    assert told(experiment(metric=["driver_cpu_us", "noop p95"])) == {"driver_cpu_us"}
+    assert loadstone(experiment()) == {None}
+    assert loadstone(experiment(profile=RATE)) == {"response_p95_ms"}
+    assert loadstone(experiment(metric=["driver_cpu_us", "noop p95"])) == {"driver_cpu_us"}
 
 
 @pytest.mark.parametrize(
@@ -155,13 +153,6 @@ def test_a_margin_is_told_of(tmp_path: Path) -> None:
     assert {verdict(each) for each in changed.comparisons} == {"better, by 60 % at most"}
 
 
-def told(*words: str) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(list(words))
-    return code, stdout.getvalue(), stderr.getvalue()
-
-
 def test_two_results_are_compared_by_metrics_that_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +160,7 @@ def test_two_results_are_compared_by_metrics_that_are_named(
     monkeypatch.chdir(tmp_path)
     several(tmp_path, 1.0)
     sides = [f"shared-buffers:shared_buffers={level}" for level in ("128MB", "1GB")]
-    code, out, err = told(
+    code, out, err = loadstone(
         "compare", *sides, "--metric", "payment p95", "--metric", "transactions_per_s",
         "--margin", "60%", "--json",
     )  # fmt: skip
@@ -178,10 +169,10 @@ def test_two_results_are_compared_by_metrics_that_are_named(
     first, (second,) = document["comparison"], document["further"]
     assert (first["metric"], second["metric"]["name"]) == ("payment p95", "transactions_per_s")
     assert first["verdict"] == second["comparison"]["verdict"] == "equivalent"
-    code, out, err = told("compare", *sides, "--metric", "payment p59")
+    code, out, err = loadstone("compare", *sides, "--metric", "payment p59")
     assert (code, out) == (ExitCode.WRONG_INPUT, "")
     assert "did you mean 'payment p9" in err
-    code, _, err = told("compare", *sides, "--margin", "0")
+    code, _, err = loadstone("compare", *sides, "--margin", "0")
     assert code == ExitCode.WRONG_INPUT
     assert "--margin" in err
 
@@ -195,13 +186,13 @@ def test_two_results_are_compared_by_metrics_that_are_named(
     ],
 )
 def test_wrong_options_are_refused(words: str, said: str) -> None:
-    code, out, err = told(*words.split())
+    code, out, err = loadstone(*words.split())
     assert (code, out) == (ExitCode.WRONG_INPUT, "")
     assert said in err
 
 
 def test_plan_tells_that_throughput_cannot_change() -> None:
     words = "plan noop --rate 9 --factor service_time_us --levels 1,2 --metric operations_per_s"
-    code, out, _ = told(*words.split())
+    code, out, _ = loadstone(*words.split())
     assert code == ExitCode.OK
     assert "no level can change it" in " ".join(out.split())

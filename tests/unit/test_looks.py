@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command_line import loadstone
 from sample_trials import result_of
 
-from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.experiments.designs import Stages, design_of
 from loadstone.experiments.file import parse_experiment
@@ -258,13 +256,6 @@ def test_a_level_that_lacks_a_block_costs_a_degree_of_freedom_only():
 # -- what is said before ------------------------------------------------------------------------
 
 
-def told(*words: str) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(list(words))
-    return code, stdout.getvalue(), stderr.getvalue()
-
-
 @pytest.fixture(autouse=True)
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
@@ -290,17 +281,17 @@ PAIR = "--factor sigma --levels 0.3,0.4"
     ],
 )
 def test_looks_that_cannot_be_are_refused_before_anything_begins(words: str, message: str):
-    code, _, stderr = told("plan", "noop", *words.split())
+    code, _, stderr = loadstone("plan", "noop", *words.split())
     assert code == ExitCode.WRONG_INPUT
     assert message in " ".join(stderr.split())
 
 
 def test_two_results_are_not_looked_at_on_the_way():
-    assert "--looks" in told("compare", "a", "b", "--looks", "4,8")[2]
+    assert "--looks" in loadstone("compare", "a", "b", "--looks", "4,8")[2]
 
 
 def test_the_plan_shows_looks_limits_and_trials():
-    code, stdout, stderr = told("plan", "noop", *PAIR.split(), "--looks", "4,6,8,12")
+    code, stdout, stderr = loadstone("plan", "noop", *PAIR.split(), "--looks", "4,6,8,12")
     assert code == ExitCode.OK, stderr
     text = " ".join(stdout.split())
     assert "24 trials at most, 8 at least" in text
@@ -308,9 +299,9 @@ def test_the_plan_shows_looks_limits_and_trials():
 
 
 def test_looks_replace_the_repeats_of_a_file_and_are_written_as_given():
-    _, file, _ = told("plan", "noop", *PAIR.split(), "--repeats", "5", "--as-file")
+    _, file, _ = loadstone("plan", "noop", *PAIR.split(), "--repeats", "5", "--as-file")
     Path("x.yaml").write_text(file)
-    code, stdout, stderr = told("plan", "x.yaml", "--looks", "4,8", "--as-file")
+    code, stdout, stderr = loadstone("plan", "x.yaml", "--looks", "4,8", "--as-file")
     assert code == ExitCode.OK, stderr
     again = parse_experiment(stdout, "x").experiment
     assert again.repeats == 8

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 
 import pytest
+from command_line import wrong
 from option_table import Option, distinct, options, words_before
 
-from loadstone.cli.main import VERBS, build_app, run_command
+from loadstone.cli.main import VERBS, build_app
 from loadstone.cli.options import Whole
-from loadstone.errors import ExitCode
 
 EVERY = options()
 DISTINCT = distinct(EVERY)
@@ -31,15 +29,8 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refused(*words: str) -> str:
     """What is said to words that are wrong; nothing is made, nothing else is printed."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        code = run_command(list(words))
-    assert code == ExitCode.WRONG_INPUT, (words, code, stderr.getvalue())
-    assert stdout.getvalue() == ""
+    said = wrong(*words)
     assert list(Path().iterdir()) == []
-    said = stderr.getvalue()
-    assert said.startswith("loadstone: ")
-    assert "Traceback" not in said
     return said
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 import shlex
@@ -14,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import loadstone
 from sample_results import Sample, compare, write_results
 
 from loadstone.cli.detection import Detection, detection_lines, detection_of, pilot_command
-from loadstone.cli.main import run_command
 from loadstone.errors import ExitCode
 from loadstone.experiments.file import load_experiment, write_experiment
 from loadstone.spec.model import Experiment
@@ -42,10 +40,9 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def told_as_written(*words: str, code: ExitCode = ExitCode.OK) -> str:
     """What is said to a command."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-        assert run_command(list(words)) == code, stderr.getvalue()
-    return stdout.getvalue() if code is ExitCode.OK else stderr.getvalue()
+    done = loadstone(*words)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code is ExitCode.OK else done.stderr
 
 
 def told(*words: str, code: ExitCode = ExitCode.OK) -> str:
