@@ -80,6 +80,21 @@ def part_of(item: pytest.Item) -> str:
     return part
 
 
+@pytest.fixture
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """State and working folder of a command are those of the test; returns that folder."""
+    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So is its cache."""
+    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
+
+
 LEFT_OUT = {4: Status.DISTURBED, 9: Status.INVALID, 17: Status.FAILED}
 """Order of a trial of the sample ladder: why it does not count."""
 

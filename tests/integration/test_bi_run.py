@@ -20,11 +20,7 @@ SMALL = ("--param", "scale=0.001", "--param", "think_time=50ms", "--param", "acc
 SHORT = ("--users", "4", "--ramp", "100/s", "--warm-up", "100ms", "--measure", "1500ms")
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def run(*options: str, verb: str = "run") -> Done:

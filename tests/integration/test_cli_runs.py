@@ -16,11 +16,7 @@ from loadstone.results.frames import read_frames
 SHORT = ["--measure", "500ms", "--warm-up", "100ms", "--param", "service_time_us=200"]
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def test_a_run_is_answered_kept_listed_shown_exported_and_made_again():

@@ -169,13 +169,6 @@ def test_connections_above_the_limit_of_files_get_more_processes() -> None:
     assert processes_for("auto", 1000, server, DRIVER, nofile=420, processors=2) == 3
 
 
-@pytest.fixture
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def experiment(folder: Path, text: str) -> str:
     path = folder / "experiment.yaml"
     path.write_text(text)

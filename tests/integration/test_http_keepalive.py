@@ -25,13 +25,11 @@ from loadstone.results.frames import read_frames
 SCALE = float(os.environ.get("LOADSTONE_TEST_KEEPALIVE_SCALE", "0.1"))
 USERS = 500
 _SIGMAS = 5
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600 + 1800 * SCALE)]
-
-
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.timeout(600 + 1800 * SCALE),
+    pytest.mark.usefixtures("own_places"),
+]
 
 
 @dataclass(frozen=True)

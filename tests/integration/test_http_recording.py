@@ -41,12 +41,12 @@ def recording(application: Application, tmp_path_factory: pytest.TempPathFactory
     return record(application.url, USER, PASSWORD, tmp_path_factory.mktemp("recording"))
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("own_places", "password")
+
+
+@pytest.fixture
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADSTONE_PASSWORD", PASSWORD)
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
 
 
 def imported(recording: dict[str, Any], *options: str) -> str:

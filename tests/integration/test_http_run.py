@@ -27,11 +27,7 @@ def nginx() -> Iterator[NginxServer]:
         yield server
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def transaction(name: str, *steps: dict[str, Any]) -> dict[str, Any]:

@@ -25,12 +25,7 @@ ENDED = {ExitCode.OK, ExitCode.INVALID_TRIAL}
 """On a busy machine jobs may run one after the other, which marks a trial."""
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places", "own_cache")
 
 
 def run(**parameters: Any) -> Done:

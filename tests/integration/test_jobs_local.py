@@ -19,14 +19,13 @@ ENDED = {ExitCode.OK, ExitCode.INVALID_TRIAL}
 """On a busy machine jobs may run one after the other, which marks a trial."""
 
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
+
 @pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+def nothing_left(own_places: Path) -> Iterator[None]:
     yield
-    assert list((tmp_path / "state").glob("open/*.json")) == []
+    assert list((own_places / "state").glob("open/*.json")) == []
 
 
 def run(*options: str, verb: str = "run") -> Done:

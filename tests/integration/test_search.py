@@ -22,11 +22,7 @@ PLANTED = ("--param", "service_time_us=100000", "--param", "servers=40", "--sess
 SHORT = ("--warm-up", "300ms", "--measure", "1s")
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def reported(*arguments: str) -> dict[str, Any]:

@@ -44,12 +44,12 @@ def slurm() -> Iterator[SlurmByHand]:
         yield found
 
 
+pytestmark = pytest.mark.usefixtures("own_places", "own_cache")
+
+
 @pytest.fixture(autouse=True)
-def own_places(slurm: SlurmByHand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
+def configuration(slurm: SlurmByHand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_CONF", str(slurm.conf))
-    monkeypatch.chdir(tmp_path)
 
 
 def _words(*options: str, partition: str = PARTITION) -> list[str]:

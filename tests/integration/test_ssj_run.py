@@ -41,12 +41,9 @@ def java() -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+def nothing_left(own_places: Path) -> Iterator[None]:
     yield
-    assert list((tmp_path / "state").glob("open/*.json")) == []
+    assert list((own_places / "state").glob("open/*.json")) == []
 
 
 @pytest.fixture

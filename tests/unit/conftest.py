@@ -20,15 +20,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """State, home and working folder of a command are those of the test."""
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "100")
+def own_places(own_places: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of a command is the test's, too."""
+    monkeypatch.setenv("HOME", str(own_places))
     monkeypatch.delenv("LOADSTONE_DEBUG", raising=False)
     # A JVM that is asked for a setting ends at once: compiling well would be most of its work.
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    monkeypatch.chdir(tmp_path)
+    return own_places
 
 
 @pytest.fixture

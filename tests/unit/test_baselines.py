@@ -127,11 +127,9 @@ def test_what_cannot_be_measured_is_named(
 
 
 @pytest.fixture
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
+def five_folders(own_places: Path) -> None:
     for name in "abcde":
-        (tmp_path / name).mkdir()
+        (own_places / name).mkdir()
 
 
 def folders() -> tuple[str, ...]:
@@ -143,7 +141,7 @@ def folders() -> tuple[str, ...]:
 SHORT = "database,test=Log 8K sync write,passes=1,pass_length=1s,file_size=1MB"
 
 
-@pytest.mark.usefixtures("own_places")
+@pytest.mark.usefixtures("five_folders")
 def test_the_option_says_profile_and_parameters_and_plan_what_they_can_show() -> None:
     code, out, err = loadstone(
         *("plan", "oltp", "--target", "sqlite", *folders()),
@@ -162,7 +160,7 @@ def test_the_option_says_profile_and_parameters_and_plan_what_they_can_show() ->
     assert line["fewest_placements"] == 5
 
 
-@pytest.mark.usefixtures("own_places")
+@pytest.mark.usefixtures("five_folders")
 def test_plan_says_that_five_placements_are_too_few_for_five_tests() -> None:
     code, out, err = loadstone(
         "plan", "oltp", "--target", "sqlite", *folders(), "--baseline", "database"
@@ -173,7 +171,7 @@ def test_plan_says_that_five_placements_are_too_few_for_five_tests() -> None:
     assert "6 placements could" in said
 
 
-@pytest.mark.usefixtures("own_places")
+@pytest.mark.usefixtures("five_folders")
 def test_a_baseline_written_as_a_file_is_the_same() -> None:
     words = ("plan", "oltp", "--target", "sqlite", *folders(), "--baseline", "cdm8,depths=1,4")
     code, _, err = loadstone(*words)
@@ -187,7 +185,7 @@ def test_a_baseline_written_as_a_file_is_the_same() -> None:
     assert json.loads(again[1])["experiment"]["baseline"]["pass_length"] == "1s"
 
 
-@pytest.mark.usefixtures("own_places")
+@pytest.mark.usefixtures("five_folders")
 def test_a_baseline_without_placements_is_refused_at_its_option() -> None:
     code, _, err = loadstone("run", "oltp", "--target", "sqlite", "--baseline", "database")
     assert code == 2

@@ -15,14 +15,12 @@ from loadstone.errors import ExitCode
 SMALL = ["--scale", "0.001"]
 
 
-@pytest.fixture(autouse=True)
-def own_places(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("own_places", "cache_of_all")
+
+
+@pytest.fixture
+def cache_of_all(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "cube-cache"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -17,11 +17,12 @@ LADDER = (
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("own_places", "wide")
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_plan_says_what_is_now_and_what_is_skipped(capsys: pytest.CaptureFixture[str]):

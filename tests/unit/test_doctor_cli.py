@@ -28,11 +28,7 @@ def doctor(*arguments: str) -> Done:
     return loadstone("doctor", *arguments)
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 @pytest.fixture

@@ -16,11 +16,7 @@ from loadstone.factors.target import TargetFactor
 from loadstone.spec.model import Experiment
 from loadstone.targets.registry import target_class
 
-
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 @pytest.mark.parametrize(

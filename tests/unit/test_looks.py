@@ -256,10 +256,7 @@ def test_a_level_that_lacks_a_block_costs_a_degree_of_freedom_only():
 # -- what is said before ------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 PAIR = "--factor sigma --levels 0.3,0.4"

@@ -20,11 +20,7 @@ DURATIONS = ("--think-time", "--warm-up", "--ramp", "--measure", "--window", "--
 LASTING = [each for each in DISTINCT if each.name in DURATIONS]
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("LOADSTONE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places", "own_cache")
 
 
 def refused(*words: str) -> str:

@@ -31,11 +31,7 @@ PLANNED = compare(repeats=9).model_copy(
 PAIR = [*NOOP, "--factor", "service_time_us", "--levels", "500,500"]
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def told_as_written(*words: str, code: ExitCode = ExitCode.OK) -> str:

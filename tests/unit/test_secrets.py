@@ -59,10 +59,7 @@ FORMS = (
 OPTIONS = list(options_of(main.build_app()))
 
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def told(words: list[str], *, fails: bool | None = True) -> str:

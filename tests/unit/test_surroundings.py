@@ -28,12 +28,12 @@ from loadstone.errors import ExitCode, InterruptedTrialError, TargetError
 from loadstone.experiments.file import parse_experiment
 from loadstone.experiments.interrupts import Interrupts
 
+pytestmark = pytest.mark.usefixtures("own_places", "narrow")
 
-@pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOADSTONE_STATE", str(tmp_path / "state"))
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(
