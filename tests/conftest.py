@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import pickle
+from functools import cache
 from pathlib import Path
 
 import parts
 import pytest
 import sample_results
+from once import once
 
 from loadstone.report.document import build_document
 from loadstone.report.model.document import ReportDocument
@@ -52,17 +55,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     whichever process is free.
     """
     long, part = config.getoption("--long"), config.getoption("--part")
-    left_out = [
-        item
-        for item in items
-        if (item.get_closest_marker("long") is not None and not long)
-        or part not in {None, part_of(item)}
-    ]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    left_out, kept = [], []
     for item in items:
-        if BY_FILE in item.path.parents and item.get_closest_marker("xdist_group") is None:
+        runs = part in {None, part_of(item)}
+        runs = runs and (long or item.get_closest_marker("long") is None)
+        (kept if runs else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+    for item in items:
+        if is_by_file(item.path) and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@cache
+def is_by_file(path: Path) -> bool:
+    """Whether the tests of a file run in one process."""
+    return BY_FILE in path.parents
 
 
 def part_of(item: pytest.Item) -> str:
@@ -102,14 +110,26 @@ LEFT_OUT = {4: Status.DISTURBED, 9: Status.INVALID, 17: Status.FAILED}
 @pytest.fixture(scope="session")
 def ladder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of a ladder whose effects are known, with three trials that do not count."""
-    return sample_results.write_results(
-        tmp_path_factory.mktemp("results"),
-        sample_results.ladder(),
-        sample_results.Sample(effects=sample_results.LADDER_EFFECT, statuses=LEFT_OUT, tick_s=4.0),
+    sample = sample_results.Sample(
+        effects=sample_results.LADDER_EFFECT, statuses=LEFT_OUT, tick_s=4.0
     )
+    spec = sample_results.ladder()
+    made = once(
+        tmp_path_factory, "ladder", lambda at: sample_results.write_results(at, spec, sample)
+    )
+    return made / spec.name
 
 
 @pytest.fixture(scope="session")
-def ladder_document(ladder_folder: Path) -> ReportDocument:
+def ladder_document(
+    ladder_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> ReportDocument:
     """The report of that ladder."""
-    return build_document(ladder_folder)
+
+    def write(path: Path) -> None:
+        path.write_bytes(pickle.dumps(build_document(ladder_folder)))
+
+    document: ReportDocument = pickle.loads(
+        once(tmp_path_factory, "ladder.pickle", write).read_bytes()
+    )
+    return document

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -107,6 +108,7 @@ EXAMPLES_OF = (
 )
 
 
+@cache
 def part_of_file(path: Path) -> str | None:
     """The part that a test file belongs to, or None where its tests are marked.
 

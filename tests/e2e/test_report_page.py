@@ -32,7 +32,8 @@ def opened(
     context = browser.new_context(**request.param, offline=True)
     opened = Opened(context, page_file)
     yield opened
-    opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
+    if request.config.getoption("--long"):  # for people to look at
+        opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
     context.close()
 
 

@@ -47,7 +47,8 @@ def planted(
     context = browser.new_context(**window, offline=True)
     opened = Opened(context, tmp_path / "report.html")
     yield opened
-    opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
+    if request.config.getoption("--long"):  # for people to look at
+        opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
     context.close()
 
 

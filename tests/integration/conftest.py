@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 from lengths import long_but
+from once import once
 from target_context import context_in
 
 from loadstone.errors import TargetError
@@ -68,9 +69,13 @@ def spark() -> None:
 @pytest.fixture(scope="session")
 def few_rows(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
     """The eight tables of decision support at scale 0.01."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOADSTONE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return provide(0.01, "parquet", pairs=1, seed=1)
+
+    def make(cache: Path) -> DataSet:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LOADSTONE_CACHE", str(cache))
+            return provide(0.01, "parquet", pairs=1, seed=1)
+
+    return make(once(tmp_path_factory, "few-rows", make))
 
 
 def recover_all() -> None:
