@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import json
 import os
 import selectors
@@ -45,14 +46,20 @@ _MOST_BYTES = 256 * 1024
 class Command:
     """A command that runs, as `subprocess.Popen` shows it."""
 
-    def __init__(self, arguments: tuple[str, ...], folder: Path, environment: Mapping[str, str]):
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        folder: Path,
+        environment: Mapping[str, str],
+        output: int | None = None,
+    ):
         self.args = arguments
         self.returncode: int | None = None
         (out, out_end), (err, err_end), (status, status_end) = (os.pipe() for _ in range(3))
         request = json.dumps([arguments, str(folder), dict(environment)]).encode()
-        ends = [out_end, err_end, status_end]
-        socket.send_fds(_server(), [request], ends)
-        for end in ends:
+        to = out_end if output is None else output
+        socket.send_fds(_server(), [request], [to, err_end, status_end])
+        for end in (out_end, err_end, status_end):
             os.close(end)
         self.stdout: IO[str] = os.fdopen(out, encoding="utf-8")
         self.stderr: IO[str] = os.fdopen(err, encoding="utf-8")
@@ -129,7 +136,12 @@ class Command:
 Running = Command | subprocess.Popen[str]
 
 
-def command(arguments: tuple[str, ...], folder: Path, environment: Mapping[str, str]) -> Running:
+def command(
+    arguments: tuple[str, ...],
+    folder: Path,
+    environment: Mapping[str, str],
+    output: int | None = None,
+) -> Running:
     """Starts a command in a session of its own.
 
     It has an interpreter of its own where its environment tells that something else.
@@ -138,14 +150,15 @@ def command(arguments: tuple[str, ...], folder: Path, environment: Mapping[str, 
         arguments: Without the program's name.
         folder: In which it runs.
         environment: All of it.
+        output: What its standard output is; default: a pipe that is read here.
     """
     if all(environment.get(name) == os.environ.get(name) for name in _OF_AN_INTERPRETER):
-        return Command(arguments, folder, environment)
+        return Command(arguments, folder, environment, output)
     return subprocess.Popen(
         [Path(sys.executable).parent / "loadstone", *arguments],
         cwd=folder,
         env=dict(environment),
-        stdout=subprocess.PIPE,
+        stdout=subprocess.PIPE if output is None else output,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -205,7 +218,9 @@ def _become(request: bytes, ends: list[int]) -> None:
     os.chdir(folder)
     time.tzset()
     sys.argv = ["loadstone", *arguments]
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    raw = open(1, "wb", buffering=0 if unbuffered else -1, closefd=False)  # noqa: SIM115
+    sys.stdout = io.TextIOWrapper(raw, encoding="utf-8", write_through=unbuffered)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm import command
 
 from loadstone.errors import ExitCode
 
@@ -22,15 +21,11 @@ pytestmark = pytest.mark.usefixtures("own_places")
 
 
 def run(words: tuple[str, ...], output: int, *, unbuffered: bool) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "loadstone.cli.main", *words],
-        stdout=output,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONUNBUFFERED": "1" if unbuffered else ""},
-    )
-    return done.returncode, done.stderr
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1" if unbuffered else ""}
+    started = command(words, Path.cwd(), environment, output)
+    _, said = started.communicate()
+    assert started.returncode is not None
+    return started.returncode, said
 
 
 @pytest.mark.parametrize("unbuffered", [True, False])
