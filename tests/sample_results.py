@@ -271,8 +271,10 @@ def _tick(
 
 def _histogram(values_ms: np.ndarray) -> str:
     histogram = HdrHistogram(1, 60_000_000_000, 3)
-    for value in values_ms:
-        histogram.record_value(max(1, int(value * 1e6)))
+    values = np.maximum(1, (values_ms * 1e6).astype(np.int64))
+    unit = np.maximum(0, np.floor(np.log2(values)).astype(np.int64) - 10)  # of its counter
+    for value, count in zip(*np.unique(values >> unit << unit, return_counts=True), strict=True):
+        histogram.record_value(int(value), int(count))
     return str(histogram.encode().decode())
 
 

@@ -24,8 +24,8 @@ def matching(serves: Callable[[list[str]], bool]) -> list[psutil.Process]:
 def has(process: psutil.Process, serves: Callable[[list[str]], bool]) -> bool:
     """Whether a process lives and its command line is of the wanted kind."""
     try:
-        words = process.cmdline()
-        return process.status() != psutil.STATUS_ZOMBIE and bool(words) and serves(words)
+        words = process.cmdline()  # asked first: it tells most of them apart
+        return bool(words) and serves(words) and process.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, OSError):
         return False
 
