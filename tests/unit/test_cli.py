@@ -67,6 +67,7 @@ LIBRARIES = {
         (["--help"], set()),
         (["plan noop"], {"numpy", "pydantic"}),
         (["list"], {"pydantic", "sqlalchemy"}),
+        (["list workloads"], {"duckdb", "numpy", "pyarrow", "pydantic"}),
         (
             [
                 "run noop --param service_time_us=1000 --measure 100ms --warm-up 0s --quiet",
@@ -76,7 +77,7 @@ LIBRARIES = {
             {"numpy", "pyarrow", "pydantic", "sqlalchemy"},
         ),
     ],
-    ids=["help", "plan", "list", "run, show and report"],
+    ids=["help", "plan", "list", "list workloads", "run, show and report"],
 )
 def test_a_command_waits_for_no_library_that_it_does_not_use(commands: list[str], needed: set[str]):
     Path("results").mkdir()

@@ -12,6 +12,7 @@ from loadstone.host.cpulist import parse
 from loadstone.load.totals import MEASURE
 from loadstone.report.probe_series import HOST_PROBE, read_samples
 from loadstone.report.reading import RecordedTrial
+from loadstone.results.columns import texts
 from loadstone.results.record import PhaseTiming
 from loadstone.results.samples import SAMPLES_TABLE
 from loadstone.results.usage import PartUsage
@@ -53,7 +54,7 @@ def busy_percent(samples: pa.Table | None, phases: Sequence[PhaseTiming]) -> flo
     chosen = samples.filter(
         pc.and_(
             pc.equal(samples["probe"], HOST_PROBE),
-            pc.is_in(samples["metric"], value_set=pa.array(_NOT_BUSY)),
+            pc.is_in(samples["metric"], value_set=texts(_NOT_BUSY)),
         )
     )
     spans = [(phase.from_s, phase.to_s) for phase in phases if phase.kind == MEASURE]

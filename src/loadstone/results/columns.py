@@ -10,8 +10,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 
 def floats(values: Sequence[float]) -> pa.Array:
@@ -28,3 +31,12 @@ def texts(values: Sequence[str]) -> pa.Array:
     return pa.Array.from_buffers(
         pa.string(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
     )
+
+
+def of_numpy(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> pa.Array:
+    """An array of one dimension as a column; what `null` marks is null."""
+    bits = values.dtype == np.bool_
+    data = np.packbits(values, bitorder="little") if bits else np.ascontiguousarray(values)
+    valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(data)])

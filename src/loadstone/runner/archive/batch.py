@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from loadstone.results.columns import of_numpy
 from loadstone.runner.archive.station_buffer import EventRun
 from loadstone.workloads.archive.events import EventColumns, EventSource, Words
 from loadstone.workloads.archive.tables import EVENT_COLUMNS
@@ -79,7 +80,7 @@ class Batch:
         place = np.searchsorted(begins, self._ts_us, side="right")
         for at in np.unique(place):
             mask = place == at
-            yield routes[at][0], self._rows if mask.all() else self._rows.filter(pa.array(mask))
+            yield routes[at][0], self._rows if mask.all() else self._rows.filter(of_numpy(mask))
 
 
 def _numbers(runs: Sequence[tuple[int, int]]) -> Words:
@@ -95,12 +96,12 @@ def _table(
     said: EventColumns,
 ) -> pa.Table:
     columns = (
-        pa.array(element.astype(np.int32)),
-        pa.array(ts_us).view(pa.timestamp("us")),
-        pa.array(said.value, mask=said.lacks_value),
+        of_numpy(element.astype(np.int32)),
+        of_numpy(ts_us).view(pa.timestamp("us")),
+        of_numpy(said.value, said.lacks_value),
         said.text,
-        pa.array(said.status),
-        pa.array(np.full(len(seqs), station, dtype=np.int32)),
-        pa.array(seqs.astype(np.int64)),
+        of_numpy(said.status),
+        of_numpy(np.full(len(seqs), station, dtype=np.int32)),
+        of_numpy(seqs.astype(np.int64)),
     )
     return pa.Table.from_arrays(columns, names=EVENT_COLUMNS)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from loadstone.results.columns import of_numpy
 from loadstone.runner.archive.parameters import PATH
 from loadstone.runner.plan import RefusalError
 from loadstone.workloads.archive.events import EventColumns, Words
@@ -53,7 +54,7 @@ class Replay:
         """What events say that became due as `numbers`, from 0."""
         rounds, at = np.divmod(numbers.astype(np.int64), len(self._rows))
         rows = self._rows[at]
-        text = self._text.take(pa.array(at)).cast(pa.string())
+        text = self._text.take(of_numpy(at)).cast(pa.string())
         return EventColumns(
             element=rows["element"].astype(np.int64),
             after_us=rounds * self._round_us + rows["ts_us"],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from loadstone.results.columns import of_numpy
+
 _MEMBERS, _AMOUNTS = 7, 13
 COLUMNS = tuple(f"c{number}" for number in range(_MEMBERS + _AMOUNTS))
 MEMBERS, AMOUNTS = COLUMNS[:_MEMBERS], COLUMNS[_MEMBERS:]
@@ -20,8 +22,6 @@ def table_of(chunk: bytes) -> pa.Table:
             missing.
     """
     rows = np.frombuffer(chunk, dtype=_ROW)
-    columns = [pa.array(np.ascontiguousarray(rows[name])) for name in MEMBERS]
-    for name in AMOUNTS:
-        amounts = np.ascontiguousarray(rows[name])
-        columns.append(pa.array(amounts, mask=np.isnan(amounts)))
+    columns = [of_numpy(rows[name]) for name in MEMBERS]
+    columns += [of_numpy(rows[name], np.isnan(rows[name])) for name in AMOUNTS]
     return pa.table(columns, names=COLUMNS)

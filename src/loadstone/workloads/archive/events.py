@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from loadstone.results.columns import texts
+
 Words = NDArray[np.uint64]
 _SECOND_NS = 1_000_000_000
 
@@ -26,7 +28,7 @@ SPREAD = 0x9E37_79B9_7F4A_7C15
 _SPREAD_32 = np.uint32(0x9E37_79B9)
 _ALL_64 = 2**64 - 1
 _TWO_32 = 4_294_967_296.0
-_STATES = pa.array(STATES)
+_STATES = texts(STATES)
 
 
 @dataclass(frozen=True)

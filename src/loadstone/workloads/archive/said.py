@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from loadstone.results.columns import texts
 from loadstone.targets.dialect import Dialect
 from loadstone.workloads.archive.events import STATES, EventColumns, EventGenerator
 from loadstone.workloads.archive.parameters import ArchiveParameters
@@ -27,7 +27,7 @@ are larger numbers, and have smaller weights."""
 _SAMPLED = 16
 """Of so many events, the time of the first is compared: to read one costs as much as all else."""
 _AT_ONCE = 1 << 18
-_KNOWN = pa.array(STATES)
+_KNOWN = texts(STATES)
 _HALF_BITS = 32
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from loadstone.results.columns import of_numpy
 from loadstone.results.record import CheckResult
 from loadstone.targets.database import Database
 from loadstone.targets.schema import Column, ColumnType, Table
@@ -105,8 +106,8 @@ def check_cells(target: Database, outline: Outline, base: Cells, *, hybrid: bool
 def _rows(parts: Sequence[Cells]) -> pa.Table:
     keys = np.concatenate([own.keys for own in parts]).astype(np.int16)
     amounts = np.concatenate([own.amounts for own in parts])
-    columns = [pa.array(np.ascontiguousarray(column)) for column in keys.T]
-    columns += [pa.array(np.ascontiguousarray(own), mask=np.isnan(own)) for own in amounts.T]
+    columns = [of_numpy(column) for column in keys.T]
+    columns += [of_numpy(own, np.isnan(own)) for own in amounts.T]
     return pa.table(columns, names=[column.name for column in _EXPECTED.columns])
 
 

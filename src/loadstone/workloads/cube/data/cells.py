@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from loadstone.results.columns import of_numpy
 from loadstone.workloads.cube.data import values
 from loadstone.workloads.cube.data.placed import placed_sum, weights
 from loadstone.workloads.cube.data.text import (
@@ -174,7 +175,7 @@ def _weights(outline: Outline, volume: Volume, first: int, behind: int) -> NDArr
 def _lines(prefixes: pa.Array, suffixes: pa.Array, amounts: values.Amounts) -> pa.Array:
     pairs = np.repeat(np.arange(len(prefixes)), LINES_PER_PAIR)
     places = np.tile(np.arange(LINES_PER_PAIR), len(prefixes))
-    columns = [prefixes.take(pa.array(pairs)), suffixes.take(pa.array(places)), numbers(amounts)]
+    columns = [prefixes.take(of_numpy(pairs)), suffixes.take(of_numpy(places)), numbers(amounts)]
     return joined([*columns, constant("\n")])
 
 
@@ -187,4 +188,4 @@ def _spoilt(lines: pa.Array, places: NDArray[np.int64], faults: tuple[Injected, 
         wrong.append(",".join(fields) + "\n")
     mask = np.zeros(len(lines), dtype=bool)
     mask[places] = True
-    return pc.replace_with_mask(lines, pa.array(mask), texts(wrong))
+    return pc.replace_with_mask(lines, of_numpy(mask), texts(wrong))

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from loadstone.results.columns import of_numpy
 from loadstone.workloads.cube.data import values
 from loadstone.workloads.cube.data.placed import placed_sum, weights
 from loadstone.workloads.cube.data.text import (
@@ -139,14 +140,14 @@ def _text(views: pa.Array, accounts: tuple[str, ...], amounts: values.Amounts) -
     blocks = len(amounts)
     columns = [
         pc.if_else(
-            pa.array(amounts[:, :, period].ravel() == values.MISSING),
+            of_numpy(amounts[:, :, period].ravel() == values.MISSING),
             constant(_MISSING),
             numbers(amounts[:, :, period]),
         )
         for period in range(amounts.shape[2])
     ]
     names = texts([f'"{account}"' for account in accounts])
-    which = pa.array(np.tile(np.arange(len(accounts)), blocks))
+    which = of_numpy(np.tile(np.arange(len(accounts)), blocks))
     lines = joined([joined([names.take(which), *columns], " "), constant("\n")])
     return joined([views, concatenated(lines, len(accounts))])
 
