@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from command_line import loadstone
 
+from loadstone.experiments import series
 from loadstone.probes import inventory, noise
 from loadstone.probes.inventory import NOT_AVAILABLE, host_inventory
 from loadstone.results.statistics import moved_percent
@@ -54,3 +56,38 @@ def test_an_odd_host_is_no_reason_to_fail(
     found = host_inventory(tmp_path)
     assert found["processor"] == found["cgroup"] == found["versions"] == NOT_AVAILABLE
     assert found["kernel"] != NOT_AVAILABLE
+
+
+def test_what_stands_is_asked_for_once_and_settings_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing: inventory.Standing = {}
+    first = host_inventory(tmp_path, standing=standing)
+    disks, processor = inventory._disks, {"Model name": "another"}
+    monkeypatch.setattr(inventory, "_processor", lambda: processor)
+    monkeypatch.setattr(inventory, "_settings_of", lambda _: {"ra": 4711})
+    second = host_inventory(tmp_path, standing=standing)
+    assert second["processor"] == first["processor"] != processor
+    assert {disk["ra"] for disk in second["disks"]} == {4711}
+    assert inventory.changed(standing) == {"processor": processor}
+    monkeypatch.setattr(inventory, "_state", lambda _: "a processor was switched off")
+    assert host_inventory(tmp_path, standing=standing)["processor"] == processor
+    assert inventory.changed(standing) == {}
+    assert disks() == first["disks"]
+
+
+@pytest.mark.usefixtures("own_places")
+def test_another_host_at_the_end_is_said_of_the_last_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "changed", lambda _: {"virtualisation": "another"})
+    said = loadstone(
+        "run", "noop", "--measure", "100ms", "--warm-up", "0s", "--repeats", "2"
+    ).stderr
+    assert "the host is another than at the first trial: virtualisation" in " ".join(said.split())
+    trials = sorted(Path("results/noop-run").glob("*/result.json"))
+    noted = [
+        [each["code"] for each in json.loads(trial.read_text())["notices"]].count("host-changed")
+        for trial in trials
+    ]
+    assert noted == [0, 1]
+    inventory_of_last = json.loads(trials[1].with_name("inventory.json").read_text())
+    assert inventory_of_last["host"]["virtualisation"] == "another"

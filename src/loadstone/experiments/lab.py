@@ -16,7 +16,7 @@ from loadstone.experiments.step_clock import StepClock
 from loadstone.host.state import HostState
 from loadstone.journal import Journal
 from loadstone.load.locate import version_of
-from loadstone.probes.inventory import host_inventory
+from loadstone.probes.inventory import Standing, host_inventory
 from loadstone.results.folder import TrialFolder
 from loadstone.results.record import TrialResult
 from loadstone.spec.plans import TrialPlan
@@ -49,6 +49,8 @@ class Lab:
     """Gives a result the status that it has among those of the experiment so far."""
     speeds: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """The machine's own speed, at every time it was measured, by the host's settings."""
+    standing: Standing = field(default_factory=dict)
+    """Facts of the host that are asked for once."""
     _present: Site | None = None
 
     @property
@@ -93,7 +95,7 @@ class Lab:
             connection = self.target.connection()
             program = workload.program(connection)
             programs = {program.name: lambda: version_of(program), **workload.tools(connection)}
-            host = host_inventory(folder.path, programs=programs)
+            host = host_inventory(folder.path, programs=programs, standing=self.standing)
             folder.write_inventory({"host": host, "target": self.target.inventory()})
         return StartState(fingerprint, workload.observe(self.target))
 

@@ -12,9 +12,11 @@ from loadstone.experiments.preflight.space import Space
 from loadstone.experiments.session_limit import sessions_named, with_session_limit
 from loadstone.experiments.trial import run_trial
 from loadstone.factors.in_force import parts_of
+from loadstone.probes.inventory import changed
 from loadstone.results.folder import ExperimentFolder
 from loadstone.results.record import Notice, Status, TrialResult
 from loadstone.results.standing import judged
+from loadstone.results.trial_files import INVENTORY_FILE, read_json, write_json, write_result
 from loadstone.spec.model import Experiment
 from loadstone.spec.plans import TrialPlan
 
@@ -58,6 +60,27 @@ class Series:
                     again = self._again(self._plans[disturbed.trial])
                     waiting.insert(_rest_of_block(waiting, plan), again)
         write_design(self.folder, self.stages, self.command)
+        self._mark_another_host()
+
+    def _mark_another_host(self) -> None:
+        """Says of the last trial that facts which are asked for once are others at the end."""
+        now = changed(self.lab.standing)
+        if not now or not self.results:
+            return
+        notice = Notice(
+            code="host-changed",
+            severity="warning",
+            message=f"the host is another than at the first trial: {', '.join(sorted(now))}",
+            advice="make the experiment again: its trials were not made on one machine",
+        )
+        last = self.results[-1]
+        self.results[-1] = last.model_copy(update={"notices": [*last.notices, notice]})
+        trial = self.folder.path / last.trial
+        write_result(trial, self.results[-1])
+        if (trial / INVENTORY_FILE).exists():  # not of one that failed before
+            inventory = read_json(trial / INVENTORY_FILE)
+            write_json(trial / INVENTORY_FILE, {**inventory, "host": {**inventory["host"], **now}})
+        self.lab.observer.notice(notice)
 
     def _judged(self, results: Sequence[TrialResult]) -> list[TrialResult]:
         """With the status that each has among all so far."""

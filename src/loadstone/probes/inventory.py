@@ -42,26 +42,33 @@ _SYSCTLS = (
 )
 _MEMORY = ("MemTotal", "SwapTotal", "HugePages_Total", "Hugepagesize")
 _CGROUP = ("cpu.max", "cpu.weight", "cpuset.cpus.effective", "memory.max", "memory.high", "io.max")
+_SETTINGS_OF_DISKS = frozenset({"sched", "ra", "rota"})
 _DISK_COLUMNS = "NAME,TYPE,SIZE,MODEL,ROTA,SCHED,RA,PHY-SEC,LOG-SEC,DISC-GRAN,MAJ:MIN"
 
 
+Standing = dict[str, dict[str, Any]]
+"""Facts of a host that stand while it runs, by what they hang on: `_state`."""
+
+
 def host_inventory(
-    *folders: Path, programs: Mapping[str, Callable[[], str]] | None = None
+    *folders: Path,
+    programs: Mapping[str, Callable[[], str]] | None = None,
+    standing: Standing | None = None,
 ) -> dict[str, Any]:
     """What the host is, in the figures that decide performance.
 
     Args:
         folders: Where data and results lie; their mounts and disks are described.
         programs: Those that make load, each with what asks it for its version.
+        standing: Facts that are not asked for again; those that were asked for are added.
     """
+    settings = _careful(hardware.processor_settings)
+    known = {} if standing is None else standing.setdefault(_state(settings), {})
     parts: dict[str, Callable[[], Any]] = {
         "name": socket.gethostname,
-        "processor": _processor,
         "memory_bytes": _memory,
-        "memory_modules": hardware.memory_modules,
-        "firmware": hardware.firmware,
         "firmware_settings": hardware.firmware_settings,
-        "processor_settings": hardware.processor_settings,
+        "processor_settings": lambda: settings,
         "kernel": lambda: platform.uname().release,
         "system": _system,
         "kernel_command_line": lambda: _text("/proc/cmdline"),
@@ -69,19 +76,93 @@ def host_inventory(
         "clock_source": lambda: _text(
             "/sys/devices/system/clocksource/clocksource0/current_clocksource"
         ),
-        "virtualisation": _virtualisation,
         "cpu_governor": lambda: _text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "transparent_huge_pages": lambda: _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
         "sysctl": lambda: {name: _sysctl(name) for name in _SYSCTLS},
         "mounts": lambda: {str(folder): _mount(folder) for folder in folders},
-        "disks": _disks,
         "cgroup": _cgroup,
         "limits": _limits,
         "versions": lambda: _versions(programs or {}),
     }
+    parts |= {} if known else _standing_parts()
     with ThreadPoolExecutor(max_workers=4) as pool:
-        answers = {name: pool.submit(_careful, ask) for name, ask in parts.items()}
-        return {name: answer.result() for name, answer in answers.items()}
+        asked = {name: pool.submit(_careful, ask) for name, ask in parts.items()}
+        answers = {name: answer.result() for name, answer in asked.items()}
+    known.update({name: answers[name] for name in _standing_parts() if name in answers})
+    return {**answers, **known, "disks": _with_settings(known["disks"])}
+
+
+def changed(standing: Standing) -> dict[str, Any]:
+    """Facts that were taken to stand, and are others now: name, and what is there now.
+
+    Args:
+        standing: As `host_inventory` has left them. What was switched or plugged is no such change.
+    """
+    known = standing.get(_state(_careful(hardware.processor_settings)), {})
+    now = {name: _careful(ask) for name, ask in _standing_parts().items()} if known else {}
+    return {name: value for name, value in now.items() if _plain(value) != _plain(known[name])}
+
+
+def _standing_parts() -> dict[str, Callable[[], Any]]:
+    return {
+        "processor": _processor,
+        "memory_modules": hardware.memory_modules,
+        "firmware": hardware.firmware,
+        "virtualisation": _virtualisation,
+        "disks": _disks,
+    }
+
+
+def _state(settings: object) -> str:
+    """What the facts that stand hang on: which processors and disks there are, and what is set."""
+    cpu = Path("/sys/devices/system/cpu")
+    sizes = {each.name: _text(str(each / "size")) for each in _block_devices()}
+    return json.dumps([_text(str(cpu / "online")), _text(str(cpu / "smt/active")), settings, sizes])
+
+
+def _plain(value: Any) -> Any:
+    """Without what changes from one moment to the next: clocks, settings of disks."""
+    if isinstance(value, dict):
+        return {n: each for n, each in value.items() if not ("MHz" in n or n == "BogoMIPS")}
+    return [_settled(each) for each in value] if isinstance(value, list) else value
+
+
+def _settled(device: dict[str, Any]) -> dict[str, Any]:
+    inner = {"children": [_settled(each) for each in device.get("children", ())]}
+    return {name: each for name, each in device.items() if name not in _SETTINGS_OF_DISKS} | inner
+
+
+def _block_devices() -> list[Path]:
+    folder = Path("/sys/class/block")
+    return sorted(folder.iterdir()) if folder.exists() else []
+
+
+def _with_settings(devices: Any) -> Any:
+    """Disks with the settings that each has now: they are no facts that stand."""
+    if not isinstance(devices, list):
+        return devices
+    found = []
+    for device in devices:
+        own = dict(device)
+        settings = _settings_of(Path("/sys/class/block") / str(device.get("name")))
+        own |= {name: value for name, value in settings.items() if name in device}
+        if "children" in device:
+            own["children"] = _with_settings(device["children"])
+        found.append(own)
+    return found
+
+
+def _settings_of(device: Path) -> dict[str, Any]:
+    """Of a partition those of its disk; as lsblk tells them."""
+    folder = device.resolve()
+    queue = folder / "queue" if (folder / "queue").exists() else folder.parent / "queue"
+    ahead, turns = _text(str(queue / "read_ahead_kb")), _text(str(queue / "rotational"))
+    chosen = _text(str(queue / "scheduler")).partition("[")[2].partition("]")[0]
+    return {
+        "sched": chosen or None,
+        "ra": int(ahead) if ahead.isdecimal() else ahead,
+        "rota": {"0": False, "1": True}.get(turns, turns),
+    }
 
 
 def _careful(ask: Callable[[], Any]) -> Any:
