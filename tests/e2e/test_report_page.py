@@ -17,6 +17,9 @@ from report_page import CONTRAST, DARK, DESKTOP, PHONE, Opened
 from loadstone.report.html import write_html
 from loadstone.report.model.document import ReportDocument
 
+pytestmark = pytest.mark.xdist_group("pages")
+"""One browser serves them."""
+
 
 @pytest.fixture(scope="module")
 def page_file(ladder_document: ReportDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -33,6 +33,9 @@ PLANTED = {
     "jobs": sample_report_jobs.clustered,
 }
 
+pytestmark = pytest.mark.xdist_group("pages")
+"""One browser serves them."""
+
 
 @pytest.fixture
 def planted(
