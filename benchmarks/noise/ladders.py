@@ -80,13 +80,15 @@ def climbed(name: str, number: int, options: Sequence[str]) -> Climb:
     ):
         began = time.monotonic()
         with noise(name, disk, number):
-            subprocess.run(
+            done = subprocess.run(
                 [loadstone, "ladder", str(LADDER), "--results", str(results), "--name", "climb",
                  "--quiet", "--allow-unsafe", *options],
                 cwd=ROOT, stdout=subprocess.DEVNULL, check=False,
             )  # fmt: skip
         seconds = time.monotonic() - began
         folder = results / "climb"
+        if not folder.exists():
+            raise SystemExit(f"the ladder was not climbed: exit code {done.returncode}")
         read, document = read_experiment(folder), build_document(folder)
     compared = [each for each in document.comparisons if each.role == "previous"]
     metric = compared[0].metric
@@ -180,6 +182,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--store", type=Path, default=CLIMBS)
     parser.add_argument("options", nargs="*", help="of `loadstone ladder`")
     options = parser.parse_args(arguments)
+    others = [each.options for each in climbs(options.store) if each.options != options.options]
+    if options.times and others:
+        parser.error(f"{options.store} has climbs with options {others[0]}: give another --store")
     for number in range(1, options.times + 1):
         for name in (IDLE, ALL):
             if (name, number) in {(each.noise, each.number) for each in climbs(options.store)}:
