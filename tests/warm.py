@@ -227,6 +227,12 @@ def _become(request: bytes, ends: list[int]) -> None:
 def _main() -> None:
     for name in _PRELOADED:
         importlib.import_module(name)
+    from loadstone.results.references import list_references, load_reference
+    from loadstone.targets.registry import register_undoing
+
+    register_undoing()
+    for name in list_references():
+        load_reference(name)
     gc.collect()
     gc.freeze()
     _serve(socket.socket(fileno=os.dup(0)))
