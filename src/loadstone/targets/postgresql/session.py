@@ -32,8 +32,10 @@ READING_ALL = {
     "max_parallel_workers_per_gather": "8",
     "max_parallel_workers": "8",
     "work_mem": "64MB",
+    "jit": "off",
 }
-"""While whole tables are read: as many workers as they are worth, whatever is under test."""
+"""While whole tables are read: as many workers as they are worth, whatever is under test. Each of
+them would compile each query anew, which takes longer than these do."""
 NAMES = frozenset(name for name, _, _ in _OWN)
 ENCODING = "UTF8"
 SETTINGS = """
