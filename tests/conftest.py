@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +21,8 @@ from loadstone.results.record import Status
 BY_FILE = Path(__file__).parent / "integration"
 """Its tests share servers: those of a file run in one process."""
 
+QUICK_S = 60.0
+"""What a test of `make test` may take, without what it shares with others."""
 LONGEST_NAME = 60
 """Characters of a parameter in the name of a test."""
 
@@ -65,6 +69,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if is_by_file(item.path) and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fails a quick test that takes too long, but for the share of the time that others had."""
+    report = yield
+    took_s = call.duration * min(1.0, (os.cpu_count() or 1) / max(1.0, os.getloadavg()[0]))
+    quick = not item.config.getoption("--long")
+    if quick and call.when == "call" and report.passed and took_s > QUICK_S:
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{item.nodeid} took {took_s:.0f} s on a machine of its own: at most {QUICK_S:.0f} s, "
+            "or it is marked long"
+        )
+    return report
 
 
 @cache
