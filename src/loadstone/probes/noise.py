@@ -14,16 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-CPU_SLICES = 8
+CPU_SLICES = 5
 _CPU_STEPS = 40_000
 """About 4 ms of integer work on a processor of 2020. On a virtual machine the best of 20 such
-slices moved by 4.7 % (coefficient of variation of 60 draws), that of 8 by twice as much: enough for
-a figure that is for the record."""
+slices moved by 4.7 % (coefficient of variation of 60 draws), that of 8 by twice as much: enough
+for a figure that is for the record."""
 _LCG_FACTOR, _LCG_STEP, _LCG_MASK = 1_103_515_245, 12_345, 0x7FFF_FFFF
-MEMORY_PASSES = 4
-_MEMORY_LEAST_BYTES = 64 * 1024**2
-_MEMORY_MOST_BYTES = 96 * 1024**2
-DISK_WRITES = 8
+MEMORY_PASSES = 3
+_MEMORY_BYTES = 64 * 1024**2
+"""More than most last-level caches hold."""
+DISK_WRITES = 6
 _DISK_BLOCK_BYTES = 8192
 _DISK_LIMIT_S = 0.1
 
@@ -34,7 +34,7 @@ def machine_speed(folder: Path) -> dict[str, float]:
     * `cpu_work_us`: the same integer work, the best of several slices: interruptions by others
       only ever lengthen a slice, so the best one is the processor's own speed. (What neighbours
       take of it is in the host probe's steal and pressure.)
-    * `memory_read_us`: time to read a MiB of a buffer larger than the last-level cache, the best
+    * `memory_read_us`: time to read a MiB of a buffer of 64 MiB, the best
       of several passes. (Copies swing by a fifth with the neighbours' use of the memory bus, which
       a database hardly feels; reads do not.)
     * `disk_sync_us`: an 8 kB write that is made durable (`fdatasync`), the median. Virtual disks
@@ -61,16 +61,9 @@ def _integer_work() -> int:
 
 
 def _memory_us_per_mib() -> float:
-    size_bytes = _memory_bytes()
-    source = np.ones(size_bytes // 8, dtype=np.float64)
+    source = np.ones(_MEMORY_BYTES // 8, dtype=np.float64)
     best_us = min(_timed_us(source.sum) for _ in range(MEMORY_PASSES))
-    return best_us / (size_bytes / 1024**2)
-
-
-def _memory_bytes() -> int:
-    """More than the last-level cache, within bounds that keep the probe short."""
-    cache = os.sysconf("SC_LEVEL3_CACHE_SIZE") if "SC_LEVEL3_CACHE_SIZE" in os.sysconf_names else 0
-    return max(_MEMORY_LEAST_BYTES, min(2 * cache, _MEMORY_MOST_BYTES))
+    return best_us / (_MEMORY_BYTES / 1024**2)
 
 
 def _disk_sync_us(folder: Path) -> float | None:
