@@ -9,6 +9,7 @@ in the process of the test.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import io
@@ -238,6 +239,7 @@ def _main() -> None:
     _serve(socket.socket(fileno=os.dup(0)))
     from loadstone.cli.main import main
 
+    atexit.register(gc.unfreeze)  # libraries see at the end what was never collected
     main()
 
 
