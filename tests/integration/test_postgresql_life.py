@@ -46,6 +46,17 @@ def test_settings_are_applied_and_read_back(owned_target: OwnedPostgreSQL) -> No
     assert owned_target.query("SHOW work_mem") == [("4MB",)]
 
 
+def test_a_level_that_the_database_overrides_is_noticed(owned_target: OwnedPostgreSQL) -> None:
+    owned_target.restore(START, owned_target.spec)
+    [(database,)] = owned_target.query("SELECT current_database()")
+    owned_target.execute(f"ALTER DATABASE {database} SET random_page_cost = 3")
+    owned_target.snapshot("overridden")
+    cheap = owned_target.spec.with_settings({"random_page_cost": 1.1})
+    with pytest.raises(TargetError, match=r"random_page_cost was set to '1.1'.*says '3'"):
+        owned_target.restore("overridden", cheap)
+    owned_target.restore(START, owned_target.spec)
+
+
 def test_strings_with_quotes_survive_the_configuration_file(owned_target: OwnedPostgreSQL) -> None:
     owned_target.restore(START, owned_target.spec.with_settings({"cluster_name": "it's a \\ name"}))
     assert owned_target.query("SHOW cluster_name") == [("it's a \\ name",)]
