@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_doctor_cli import loadstone
+from test_doctor_cli import doctor
 
 from loadstone.doctor.collect import superset as collect
 from loadstone.doctor.collect.superset import planned_superset, superset_at
@@ -142,7 +142,7 @@ def test_a_tuned_plan_has_index_and_hash() -> None:
 # -- the command -------------------------------------------------------------------------------
 def test_the_doctor_looks_at_a_configuration_and_repeats_no_secret(tmp_path: Path) -> None:
     path = config(tmp_path, CONFIG.format(key="thisISaSECRET_1234", options="{}"))
-    code, told, _ = loadstone("--target", "superset", "--server", str(path), "--json")
+    code, told, _ = doctor("--target", "superset", "--server", str(path), "--json")
     assert code == 0
     found = {each["rule"]: each for each in json.loads(told)["findings"]}
     assert found["superset.secret-known"]["severity"] == "data"
@@ -151,7 +151,7 @@ def test_the_doctor_looks_at_a_configuration_and_repeats_no_secret(tmp_path: Pat
 
 
 def test_the_doctor_plans_a_superset_where_none_is_named() -> None:
-    code, told, said = loadstone("--target", "superset")
+    code, told, said = doctor("--target", "superset")
     assert code == 0, said
     assert "1 nodes, 2 workers a node, 8 threads a worker" in told
     assert "superset.event-log" in told

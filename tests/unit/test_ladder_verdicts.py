@@ -111,7 +111,9 @@ def conducted(
     quiet = SimpleNamespace(
         trial_begins=lambda *_: None, trial_ends=lambda *_: None, notice=lambda *_: None
     )
-    lab: Any = SimpleNamespace(interrupts=SimpleNamespace(requested=False), observer=quiet)
+    lab: Any = SimpleNamespace(
+        interrupts=SimpleNamespace(requested=False), observer=quiet, standing={}
+    )
     stages = stages_of(of)
     series.Series(of, stages, folder, lab, "x").make()
     monkeypatch.setattr(statistics, "judge_family", judge_family)

@@ -94,7 +94,7 @@ class Made:
             name="x", path="x", trial=lambda _plan: None, write_design=lambda *_, **__: None
         )
         interrupts = SimpleNamespace(requested=False)
-        lab: Any = SimpleNamespace(interrupts=interrupts, observer=self.observer)
+        lab: Any = SimpleNamespace(interrupts=interrupts, observer=self.observer, standing={})
         made = series.Series(of, stages or stages_of(of), folder, lab, "x")
         made.make()
         self.results = made.results
