@@ -31,7 +31,7 @@ def ids_in(tree: Path, options: Sequence[str]) -> set[str]:
         text=True,
         check=True,
     )
-    return {line.partition("@")[0] for line in done.stdout.splitlines() if "::" in line}
+    return {line for line in done.stdout.splitlines() if "::" in line}
 
 
 def main(arguments: Sequence[str]) -> int:
