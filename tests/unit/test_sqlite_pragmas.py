@@ -1,14 +1,15 @@
 """Settings of SQLite: names, values and what they risk."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadstone.errors import WrongInputError
+from loadstone.errors import TargetError, WrongInputError
 from loadstone.targets.schema import Column, ColumnType, Table
-from loadstone.targets.sqlite import ddl, pragmas
+from loadstone.targets.sqlite import database, ddl, pragmas
 from loadstone.targets.sqlite.database import statements
 from loadstone.workloads.oltp.tables import TABLES
 
@@ -129,3 +130,13 @@ def test_a_script_is_cut_where_statements_end(parts):
     assert [each.strip() for each in statements(";\n".join(parts))] == [
         part.strip() for part in parts
     ]
+
+
+def test_a_pragma_that_this_database_does_not_take_is_noticed() -> None:
+    """One in memory keeps no log of its own."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        database._set(connection, "journal_mode", "wal")
+        with pytest.raises(
+            TargetError, match=r"journal_mode was set to 'wal', but SQLite .*memory"
+        ):
+            database._expect(connection, "journal_mode", "wal")
