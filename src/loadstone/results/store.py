@@ -188,11 +188,13 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _make_tables(engine: Engine) -> None:
-    """Another Loadstone may make the same tables at the same moment; then they are there."""
+    """Another Loadstone may make each of the tables at the same moment; then that one is there."""
     for make in (Base.metadata.create_all, _add_columns):
-        try:
-            make(engine)
-        except (OperationalError, ProgrammingError, IntegrityError):
+        for _ in Base.metadata.sorted_tables:
+            with contextlib.suppress(OperationalError, ProgrammingError, IntegrityError):
+                make(engine)
+                break
+        else:
             make(engine)
 
 
