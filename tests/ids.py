@@ -1,7 +1,9 @@
 """Which tests are gone since a commit, and which are new.
 
-python tests/ids.py v1.0          what `make test` runs
-python tests/ids.py v1.0 --long   all tests
+    python tests/ids.py v1.0          what `make test` runs
+    python tests/ids.py v1.0 --long   all tests
+
+Both trees are collected with the libraries of this one.
 """
 
 from __future__ import annotations

@@ -116,10 +116,6 @@ class Command:
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def terminate(self) -> None:
-        """Asks it to end."""
-        self.send_signal(signal.SIGTERM)
-
     def kill(self) -> None:
         """Ends it at once."""
         self.send_signal(signal.SIGKILL)

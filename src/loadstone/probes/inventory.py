@@ -84,11 +84,11 @@ def host_inventory(
         "limits": _limits,
         "versions": lambda: _versions(programs or {}),
     }
-    parts |= {} if known else _standing_parts()
+    standing_parts = {} if known else _standing_parts()
     with ThreadPoolExecutor(max_workers=4) as pool:
-        asked = {name: pool.submit(_careful, ask) for name, ask in parts.items()}
+        asked = {name: pool.submit(_careful, ask) for name, ask in (parts | standing_parts).items()}
         answers = {name: answer.result() for name, answer in asked.items()}
-    known.update({name: answers[name] for name in _standing_parts() if name in answers})
+    known.update({name: answers[name] for name in standing_parts})
     return {**answers, **known, "disks": _with_settings(known["disks"])}
 
 
@@ -252,12 +252,7 @@ def _disks() -> Any:
     if told is not None:
         return told["blockdevices"]
     return [
-        {
-            "name": device.name,
-            "sched": _chosen(str(device / "queue/scheduler")),
-            "ra": _text(str(device / "queue/read_ahead_kb")),
-            "rota": _text(str(device / "queue/rotational")),
-        }
+        {"name": device.name, **_settings_of(device)}
         for device in sorted(Path("/sys/block").iterdir())
     ]
 

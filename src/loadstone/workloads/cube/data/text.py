@@ -9,17 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from loadstone.results import columns
+from loadstone.results.columns import of_numpy
+from loadstone.results.columns import texts as short_texts
 
 
 def texts(values: Sequence[str]) -> pa.Array:
     """A column of texts."""
-    return columns.texts(values).cast(pa.large_string())
+    return short_texts(values).cast(pa.large_string())
 
 
 def numbers(values: NDArray[np.int64]) -> pa.Array:
     """A column of whole numbers, as texts."""
-    return columns.of_numpy(values.ravel()).cast(pa.large_string())
+    return of_numpy(values.ravel()).cast(pa.large_string())
 
 
 def joined(columns: Sequence[pa.Array | pa.Scalar], separator: str = "") -> pa.Array:
@@ -35,7 +36,7 @@ def constant(text: str) -> pa.Scalar:
 
 def concatenated(column: pa.Array, per_row: int) -> pa.Array:
     """A text of each so many rows that follow each other."""
-    offsets = columns.of_numpy(np.arange(0, len(column) + 1, per_row, dtype=np.int64))
+    offsets = of_numpy(np.arange(0, len(column) + 1, per_row, dtype=np.int64))
     return pc.binary_join(pa.LargeListArray.from_arrays(offsets, column), constant(""))
 
 
