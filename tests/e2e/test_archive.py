@@ -25,9 +25,10 @@ COMPARED = """\
 workload:
   name: archive
   parameters: {rate: 2000, segment_events: 4000, late_by: 1s, operators: 1, interval: 100ms}
-profile: {warm_up: 1s, measure: 4s}
+profile: {warm_up: 1s, measure: 8s}
 """
-"""Of bulk inserts that were longer apart, one more or less would be a large share of all."""
+"""Of bulk inserts that were longer apart, or of a shorter phase, one more or less would be a large
+share of all."""
 CHECKS = 8
 TOGETHER = pytest.mark.xdist_group("archive")
 """Of tests that look at the same trials: one process makes those."""
@@ -104,8 +105,7 @@ def test_no_event_is_lost_by_a_procedure(session: Session, engine: str) -> None:
 def check_switched(found: dict[str, float], engine: str) -> None:
     assert found["segment_switches"] >= 1
     assert found["events_lost_per_s"] == 0
-    # The rate that was asked for; on a busy machine its last events come after the phase.
-    assert found["events_offered_per_s"] == pytest.approx(2000, rel=0.25)
+    assert found["events_offered_per_s"] == pytest.approx(2000, rel=0.05)
     assert found["bytes_per_event"] > 40
     assert found["visible_p99_ms"] >= 0
     assert ("log_bytes_per_event" in found) != TARGETS[engine].in_process
