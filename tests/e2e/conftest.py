@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from report_page import ARGUMENTS
+from report_page import ARGUMENTS, WINDOWS, Opened
 from session import Session
 
 
@@ -45,3 +45,12 @@ def browser(chromium: str) -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def windows(browser: Browser) -> dict[str, Opened]:
+    """A window of each kind, without a network."""
+    return {
+        name: Opened(browser.new_context(**options, offline=True))
+        for name, options in WINDOWS.items()
+    }

@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    Page,
-)
-from report_page import CONTRAST, DARK, DESKTOP, PHONE, Opened
+from playwright.sync_api import Browser
+from report_page import CONTRAST, DARK, WINDOWS, Opened
 
 from loadstone.report.html import write_html
 from loadstone.report.model.document import ReportDocument
@@ -28,16 +25,16 @@ def page_file(ladder_document: ReportDocument, tmp_path_factory: pytest.TempPath
     return path
 
 
-@pytest.fixture(params=[DESKTOP, DARK, PHONE], ids=["light", "dark", "phone"])
+@pytest.fixture(scope="module", params=WINDOWS)
 def opened(
-    request: pytest.FixtureRequest, browser: Browser, page_file: Path, tmp_path: Path
+    request: pytest.FixtureRequest, windows: dict[str, Opened], page_file: Path
 ) -> Iterator[Opened]:
-    context = browser.new_context(**request.param, offline=True)
-    opened = Opened(context, page_file)
-    yield opened
+    """The page, for tests that look at it and change nothing."""
+    window = windows[request.param]
+    window.show(page_file)
+    yield window
     if request.config.getoption("--long"):  # for people to look at
-        opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
-    context.close()
+        window.page.screenshot(path=page_file.with_name(f"{request.param}.png"), full_page=True)
 
 
 def test_page_is_silent_and_asks_for_nothing(opened: Opened, page_file: Path) -> None:
@@ -84,9 +81,9 @@ def test_text_is_readable_on_its_background(opened: Opened) -> None:
     assert opened.page.evaluate(CONTRAST) == []
 
 
-def test_another_trial_is_shown_by_keyboard(browser: Browser, page_file: Path) -> None:
-    context = browser.new_context(**DESKTOP)
-    opened = Opened(context, page_file)
+def test_another_trial_is_shown_by_keyboard(windows: dict[str, Opened], page_file: Path) -> None:
+    opened = windows["light"]
+    opened.show(page_file)
     page = opened.page
     page.focus("#trial")
     before = page.inner_text("#trials ~ p strong")
@@ -96,18 +93,16 @@ def test_another_trial_is_shown_by_keyboard(browser: Browser, page_file: Path) -
     )
     page.get_by_role("button", name="earlier").press("Enter")
     assert opened.said == []
-    context.close()
 
 
-def test_failed_trial_says_what_is_missing(browser: Browser, page_file: Path) -> None:
-    context = browser.new_context(**DESKTOP)
-    page = Opened(context, page_file).page
+def test_failed_trial_says_what_is_missing(windows: dict[str, Opened], page_file: Path) -> None:
+    windows["light"].show(page_file)
+    page = windows["light"].page
     failed = page.locator("#trial option", has_text="(invalid)").first.get_attribute("value")
     assert failed is not None
     page.select_option("#trial", failed)
     page.get_by_text("✗ 1 of 13 failed").wait_for()
     assert "not in figures and verdicts" in page.inner_text("main")
-    context.close()
 
 
 def test_command_is_copied(
@@ -144,14 +139,13 @@ def test_paper_is_light_and_charts_fit_it(
 
 
 def test_document_cannot_run_script(
-    browser: Browser, ladder_document: ReportDocument, tmp_path: Path
+    windows: dict[str, Opened], ladder_document: ReportDocument, tmp_path: Path
 ) -> None:
     evil = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
     renamed: Any = [v.model_copy(update={"because": evil}) for v in ladder_document.variants]
     document = ladder_document.model_copy(update={"title": evil, "variants": renamed})
     write_html(document, tmp_path / "report.html")
-    context = browser.new_context(**DESKTOP)
-    page: Page = Opened(context, tmp_path / "report.html").page
+    windows["light"].show(tmp_path / "report.html")
+    page = windows["light"].page
     assert page.evaluate("window.hacked") is None
     assert page.inner_text("h1") == evil
-    context.close()

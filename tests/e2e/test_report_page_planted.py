@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import sample_documents
 import sample_graduated
 import sample_report_jobs
-from playwright.sync_api import (
-    Browser,
-    Locator,
-)
-from report_page import CONTRAST, DARK, DESKTOP, PHONE, Opened
+from playwright.sync_api import Locator
+from report_page import CONTRAST, WINDOWS, Opened
 
 from loadstone.report.html import write_html
 from loadstone.report.model.document import ReportDocument
@@ -37,26 +33,25 @@ pytestmark = pytest.mark.xdist_group("pages")
 """One browser serves them."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def planted(
     request: pytest.FixtureRequest,
-    browser: Browser,
+    windows: dict[str, Opened],
     ladder_document: ReportDocument,
-    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Opened]:
-    """A page of a planted document: parameters are which, and the kind of window."""
+    """A page of a planted document, for all its tests: parameters are which, and the window."""
     name, window = request.param
-    write_html(PLANTED[name](ladder_document), tmp_path / "report.html")
-    context = browser.new_context(**window, offline=True)
-    opened = Opened(context, tmp_path / "report.html")
-    yield opened
+    folder = tmp_path_factory.mktemp("page")
+    write_html(PLANTED[name](ladder_document), folder / "report.html")
+    windows[window].show(folder / "report.html")
+    yield windows[window]
     if request.config.getoption("--long"):  # for people to look at
-        opened.page.screenshot(path=tmp_path / "page.png", full_page=True)
-    context.close()
+        windows[window].page.screenshot(path=folder / "page.png", full_page=True)
 
 
 @pytest.mark.parametrize(
-    "planted", [(name, w) for name in PLANTED for w in (DESKTOP, DARK, PHONE)], indirect=True
+    "planted", [(name, window) for name in PLANTED for window in WINDOWS], indirect=True
 )
 def test_planted_documents_are_drawn_readably_in_every_window(planted: Opened) -> None:
     assert planted.said == []
@@ -68,7 +63,7 @@ def test_planted_documents_are_drawn_readably_in_every_window(planted: Opened) -
     assert min(drawn) > 3
 
 
-@pytest.mark.parametrize("planted", [("search", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("search", "light")], indirect=True)
 def test_search_shows_levels_what_failed_and_the_trial_of_each(planted: Opened) -> None:
     page = planted.page
     section = page.locator("section", has=page.locator("#search"))
@@ -91,7 +86,7 @@ def test_search_shows_levels_what_failed_and_the_trial_of_each(planted: Opened) 
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("scale", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("scale", "light")], indirect=True)
 def test_scale_shows_law_peak_and_residuals(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#scale"))
     charts = section.locator(".chart")
@@ -102,14 +97,14 @@ def test_scale_shows_law_peak_and_residuals(planted: Opened) -> None:
     assert section.get_by_role("region", name="Table of points").locator("tbody tr").count() == 7
 
 
-@pytest.mark.parametrize("planted", [("scale without a fit", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("scale without a fit", "light")], indirect=True)
 def test_scale_without_a_fit_says_why(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#scale"))
     assert section.locator(".chart").count() == 1
     assert "No law is fitted: 2 points are too few for the law" in section.inner_text()
 
 
-@pytest.mark.parametrize("planted", [("held", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("held", "light")], indirect=True)
 def test_what_was_held_has_a_row_and_a_graph_for_each_configuration(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#held"))
     rows = section.get_by_role("region", name="What each configuration held").locator("tbody tr")
@@ -125,14 +120,14 @@ def test_what_was_held_has_a_row_and_a_graph_for_each_configuration(planted: Ope
     assert section.get_by_role("region", name="Response by transaction").is_visible()
 
 
-@pytest.mark.parametrize("planted", [("held", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("held", "light")], indirect=True)
 def test_published_growth_stands_beside_a_curve(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#scale"))
     assert section.locator(".chart").count() == 2
     assert "published: dashboard users elsewhere" in section.locator(".chart").nth(1).inner_text()
 
 
-@pytest.mark.parametrize("planted", [("graduated", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("graduated", "light")], indirect=True)
 def test_load_power_graph_goes_from_idle_at_the_bottom_to_the_whole_load(planted: Opened) -> None:
     page = planted.page
     section = page.locator("section", has=page.locator("#graduated"))
@@ -159,7 +154,7 @@ def test_load_power_graph_goes_from_idle_at_the_bottom_to_the_whole_load(planted
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("jobs", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("jobs", "light")], indirect=True)
 def test_jobs_have_relative_throughput_by_load_and_a_chart_over_nodes(planted: Opened) -> None:
     page = planted.page
     section = page.locator("section", has=page.locator("#jobs"))
@@ -187,7 +182,7 @@ def test_jobs_have_relative_throughput_by_load_and_a_chart_over_nodes(planted: O
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("graduated", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("graduated", "light")], indirect=True)
 def test_every_figure_of_a_simulated_meter_says_so(planted: Opened) -> None:
     page = planted.page
     section = page.locator("section", has=page.locator("#power"))
@@ -209,7 +204,7 @@ def test_every_figure_of_a_simulated_meter_says_so(planted: Opened) -> None:
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("baseline", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("baseline", "light")], indirect=True)
 def test_baseline_and_database_stand_side_by_side_with_their_ranks(planted: Opened) -> None:
     section = planted.page.locator("section", has=planted.page.locator("#baseline"))
     figures = section.get_by_role("region", name="Figures and ranks").locator("tbody tr")
@@ -224,7 +219,7 @@ def test_baseline_and_database_stand_side_by_side_with_their_ranks(planted: Open
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("requests", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("requests", "light")], indirect=True)
 def test_requests_stand_side_by_side_and_below_the_operations_of_a_trial(planted: Opened) -> None:
     page = planted.page
     section = page.locator("section", has=page.locator("#requests"))
@@ -244,7 +239,7 @@ def test_requests_stand_side_by_side_and_below_the_operations_of_a_trial(planted
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("requests", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("requests", "light")], indirect=True)
 def test_a_transaction_goes_by_as_a_waterfall(planted: Opened) -> None:
     page = planted.page
     section = page.get_by_role("region", name="How a transaction went by")
@@ -287,7 +282,7 @@ def _bar(row: Locator) -> tuple[float, float]:
     return round(found[0], 3), round(found[1], 3)
 
 
-@pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("archive", "light")], indirect=True)
 def test_execution_times_have_threshold_marks_and_losses(planted: Opened) -> None:
     page = planted.page
     times = page.get_by_role("img", name=EXECUTION)
@@ -312,7 +307,7 @@ def test_execution_times_have_threshold_marks_and_losses(planted: Opened) -> Non
     assert planted.said == []
 
 
-@pytest.mark.parametrize("planted", [("archive", DESKTOP)], indirect=True)
+@pytest.mark.parametrize("planted", [("archive", "light")], indirect=True)
 def test_an_outage_is_a_band_on_every_chart_over_time(planted: Opened) -> None:
     page = planted.page
     over_time = page.locator(".chart").filter(has_text="seconds since the first phase began")
