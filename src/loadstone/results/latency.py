@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from itertools import takewhile
 from typing import Literal, TextIO
 from urllib.parse import quote
 
 import numpy as np
-from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLengthException
+from hdrh.codec import (
+    HdrCookieException,
+    HdrHistogramEncoder,
+    HdrHistogramSettingsException,
+    HdrLengthException,
+    HdrPayload,
+    payload_header_size,
+)
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
+from pyhdrh import decode as decode_counts
 
 from loadstone.errors import DriverError
 from loadstone.results.record import LatencySummary
@@ -42,8 +52,14 @@ def decode(encoded: str) -> HdrHistogram:
     Raises:
         DriverError: It is not an HdrHistogram V2.
     """
-    try:
+    with _broken_is_an_error(encoded):
         return HdrHistogram.decode(encoded.encode("ascii"))
+
+
+@contextmanager
+def _broken_is_an_error(encoded: str) -> Iterator[None]:
+    try:
+        yield
     except (
         HdrCookieException,
         HdrLengthException,
@@ -70,11 +86,93 @@ def merge(encoded: Iterable[str]) -> HdrHistogram:
     Raises:
         DriverError: One cannot be decoded, or has another precision or lowest value.
     """
-    total: HdrHistogram | None = None
+    total = _Sum()
     for text in encoded:
-        one = decode(text)
-        total = one if total is None else _added(total, one)
-    return HdrHistogram(1, LONGEST_NS, 3) if total is None else total
+        total.add(text)
+    return total.histogram()
+
+
+class _Sum:
+    """Adds histograms up in one array, decoded one after the other into another.
+
+    The library makes an array of 33,000 counters for each histogram, of which a tick uses a few
+    hundred.
+    """
+
+    def __init__(self) -> None:
+        self._layout = (1, LONGEST_NS, 3)
+        self._counts: Counts | None = None
+        self._one = np.zeros(0, np.uint64)
+        self._first, self._last = -1, -1
+
+    def add(self, encoded: str) -> None:
+        """Adds one.
+
+        Raises:
+            DriverError: See `merge`.
+        """
+        with _broken_is_an_error(encoded):
+            payload = HdrHistogramEncoder.decode(encoded.encode("ascii"))
+            counts = self._made_for(payload)
+            found = decode_counts(
+                payload._data,  # it has no other way to decode into an array that is there
+                payload_header_size,
+                self._one.ctypes.data,
+                self._one.size,
+                self._one.itemsize,
+            )
+        if not found["total"]:
+            return
+        # The first counter, of what took no time, is not told.
+        first = 0 if self._one[0] else found["min_nonzero_index"]
+        last = found["max_nonzero_index"]
+        counts[first : last + 1] += self._one[first : last + 1]
+        self._one[first : last + 1] = 0
+        self._first = first if self._first < 0 else min(self._first, first)
+        self._last = max(self._last, last)
+
+    def histogram(self) -> HdrHistogram:
+        """The sum."""
+        histogram = HdrHistogram(*self._layout)
+        if self._counts is not None:
+            _counts(histogram)[:] = self._counts
+            used = slice(self._first, self._last + 1)
+            total = int(self._counts[used].sum()) if self._last >= 0 else 0
+            histogram.set_internal_tacking_values(self._first, self._last, total)
+        return histogram
+
+    def _made_for(self, payload: HdrPayload) -> Counts:
+        """The array of the sum, long enough for a histogram, too: a longer range adds counters."""
+        header = payload.payload
+        lowest, longest, digits = (
+            header.lowest_trackable_value,
+            header.highest_trackable_value,
+            header.significant_figures,
+        )
+        length = _counters(lowest, longest, digits)
+        if self._counts is None:
+            self._counts = np.zeros(length, np.uint64)
+            self._layout = (lowest, longest, digits)
+        elif (lowest, digits) != (self._layout[0], self._layout[2]):
+            raise DriverError(
+                f"histograms of {self._layout[2]} and of {digits} digits, or of different lowest "
+                "values, cannot be added",
+                advice="check that the driver and Loadstone have the same version",
+            )
+        if length > self._counts.size:
+            self._counts = np.concatenate(
+                [self._counts, np.zeros(length - self._counts.size, np.uint64)]
+            )
+            self._layout = (lowest, longest, digits)
+        if length != self._one.size:
+            self._one = np.zeros(length, np.uint64)
+        return self._counts
+
+
+@cache
+def _counters(lowest: int, longest: int, digits: int) -> int:
+    """How many counters a histogram has."""
+    return int(HdrHistogram(lowest, longest, digits).counts_len)
 
 
 def added(encoded: Sequence[str]) -> str | None:
@@ -94,29 +192,20 @@ def added(encoded: Sequence[str]) -> str | None:
     return str(merge(encoded).encode().decode("ascii"))
 
 
-def _added(total: HdrHistogram, one: HdrHistogram) -> HdrHistogram:
-    """Add the shorter histogram to the longer one: a longer range only adds counters at the end."""
-    long, short = (total, one) if total.counts_len >= one.counts_len else (one, total)
-    if (long.sub_bucket_count, long.unit_magnitude) != (
-        short.sub_bucket_count,
-        short.unit_magnitude,
-    ):
-        raise DriverError(
-            f"histograms of {long.significant_figures} and of {short.significant_figures} digits, "
-            f"or of different lowest values, cannot be added",
-            advice="check that the driver and Loadstone have the same version",
-        )
-    counts = _counts(long)
-    counts[: short.counts_len] += _counts(short)
-    used = np.flatnonzero(counts)
-    if used.size:
-        long.set_internal_tacking_values(int(used[0]), int(used[-1]), int(counts.sum()))
-    return long
-
-
 def _counts(histogram: HdrHistogram) -> Counts:
     counts: Counts = np.ctypeslib.as_array(histogram.counts)
     return counts
+
+
+def _used(histogram: HdrHistogram) -> tuple[NDArray[np.intp], Counts]:
+    """The indices of the counters that are not zero, and these."""
+    if not histogram.get_total_count():
+        return np.zeros(0, np.intp), np.zeros(0, np.uint64)
+    first = histogram.get_counts_array_index(histogram.get_min_value())
+    last = histogram.get_counts_array_index(histogram.get_max_value())
+    counts = _counts(histogram)[first : last + 1]
+    used = np.flatnonzero(counts)
+    return used + first, counts[used]
 
 
 def percentiles(
@@ -134,11 +223,10 @@ def percentiles(
     Returns:
         Percentile: seconds. Empty for an empty histogram.
     """
-    counts = _counts(histogram)
-    used = np.flatnonzero(counts)
+    used, counts = _used(histogram)
     if used.size == 0:
         return {}
-    running = np.cumsum(counts[used])
+    running = np.cumsum(counts)
     total = int(running[-1])
     values = {}
     for percentile in which:
@@ -156,10 +244,9 @@ def count_above(histogram: HdrHistogram, limit_s: float) -> int:
         histogram: In nanoseconds.
         limit_s: A value of just so long is not above it.
     """
-    counts = _counts(histogram)
-    used = np.flatnonzero(counts)
+    used, counts = _used(histogram)
     lowest = np.array([histogram.get_value_from_index(int(index)) for index in used])
-    return int(counts[used][lowest > limit_s * NANOSECONDS].sum())
+    return int(counts[lowest > limit_s * NANOSECONDS].sum())
 
 
 def percentile_curve(histogram: HdrHistogram) -> list[tuple[float, float]]:
@@ -171,7 +258,7 @@ def percentile_curve(histogram: HdrHistogram) -> list[tuple[float, float]]:
     Returns:
         (percentile, seconds), both ascending; empty for an empty histogram.
     """
-    total = int(_counts(histogram).sum())
+    total = histogram.get_total_count()
     if total == 0:
         return []
     end = min(LAST_PERCENTILE, 100.0 * (1.0 - 1.0 / total))
@@ -189,8 +276,7 @@ def _axis() -> Iterable[float]:
 
 def _mean_s(histogram: HdrHistogram) -> float:
     """The mean of the middles of what each counter stands for, as HdrHistogram defines it."""
-    counts = _counts(histogram)
-    used = np.flatnonzero(counts)
+    used, counts = _used(histogram)
     middles = [
         (
             histogram.get_lowest_equivalent_value(value)
@@ -199,7 +285,7 @@ def _mean_s(histogram: HdrHistogram) -> float:
         / 2
         for value in (histogram.get_value_from_index(int(index)) for index in used)
     ]
-    return float(np.average(middles, weights=counts[used])) / NANOSECONDS
+    return float(np.average(middles, weights=counts)) / NANOSECONDS
 
 
 def summarize_latency(histogram: HdrHistogram) -> LatencySummary | None:
