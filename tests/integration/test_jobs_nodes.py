@@ -158,15 +158,16 @@ def test_a_node_sees_its_own_processes_only(made: Made) -> None:
     assert any("301" in each.cmdline() for each in first.processes())
 
 
-def test_a_node_has_a_tmp_and_shared_memory_of_its_own(made: Made, tmp_path: Path) -> None:
+def test_a_node_has_a_tmp_and_shared_memory_of_its_own(
+    made: Made, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     first, second = made.nodes.compute
     for name in ("/tmp/of-node", "/dev/shm/of-node"):
         first.run(["touch", name], doing="writing")
         assert not Path(name).exists()
         with pytest.raises(TargetError, match="No such file"):
             second.run(["ls", name], doing="looking")
-    desk = tmp_path / "desk"
-    desk.mkdir()
+    desk = tmp_path_factory.mktemp("desk")  # the nodes have it to their end
     made.nodes.show(desk)
     made.nodes.show(desk)
     first.run(["touch", desk / "written"], doing="writing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -66,13 +67,15 @@ def check_space(folder: Path, needed_bytes: int, what: str) -> None:
 
 def size_bytes(folder: Path) -> int:
     """Bytes on disk of all files below a folder; files that vanish meanwhile count as nothing."""
-    total = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += (Path(where) / name).lstat().st_blocks * 512
-            except FileNotFoundError:
-                continue
+    total, left = 0, [os.fspath(folder)]
+    while left:
+        with contextlib.suppress(OSError), os.scandir(left.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+                    continue
+                with contextlib.suppress(FileNotFoundError):
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
     return total
 
 

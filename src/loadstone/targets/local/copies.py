@@ -13,9 +13,10 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator
+import threading
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadstone.errors import TargetError
@@ -23,7 +24,8 @@ from loadstone.placements.account import Account
 
 _FICLONE = 0x40049409
 _PIECE_BYTES = 256 * 1024
-_THREADS = 4
+_THREADS = min(4, os.cpu_count() or 1)
+_FILES_AT_A_TIME = 64
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,19 @@ class RestoreWork:
     written_bytes: int
 
 
+@dataclass
+class _Tree:
+    """What lies below a folder, also behind a link that leads out of it (a log kept apart).
+
+    Paths are relative to the folder; each folder comes before those in it.
+    """
+
+    folders: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    """Links between folders within: where they lead, as they say it."""
+
+
 def take(data: Path, kept: Path, left_out: Collection[Path] = ()) -> None:
     """Copies the data folder of a cleanly stopped server to `kept`, which must not exist.
 
@@ -42,35 +57,36 @@ def take(data: Path, kept: Path, left_out: Collection[Path] = ()) -> None:
         kept: Where the copy goes.
         left_out: Files that are not copied, by their paths within the folder.
     """
+    found, without = _tree(data), {str(each) for each in left_out}
     kept.mkdir(parents=True, mode=0o700)
-    names = [each for each in _files(data) if each not in left_out]
-    for folder in _folders(data):
-        (kept / folder).mkdir(mode=0o700, exist_ok=True)
-    _put_links(data, kept)
+    for folder in found.folders:
+        (kept / folder).mkdir(mode=0o700)
+    _put_links(found.links, {}, kept)
+    names = [each for each in found.files if each not in without]
     _in_parallel(lambda name: _copy(data / name, kept / name, None), names)
 
 
 def restore(kept: Path, data: Path, account: Account) -> RestoreWork:
     """Makes the data folder of a stopped server equal to the copy, and has it on the disk."""
-    wanted_folders, wanted = _folders(kept), _files(kept)
-    _remove_extras(data, set(wanted_folders), set(wanted))
-    for folder in wanted_folders:
+    wanted, there = _tree(kept), _tree(data)
+    _remove_extras(data, there, wanted)
+    for folder in wanted.folders:
         if not (data / folder).is_dir():
             (data / folder).mkdir(mode=0o700)
             account.own(data / folder)
-    _put_links(kept, data)
-    clone = _can_clone(data)
+    _put_links(wanted.links, there.links, data)
+    clone, old = _can_clone(data), set(there.files)
 
-    def put_back(name: Path) -> int:
-        if (data / name).exists() and not clone:
+    def put_back(name: str) -> int:
+        if name in old and not clone:
             return _patch(kept / name, data / name)
         (data / name).unlink(missing_ok=True)
         return _copy(kept / name, data / name, account)
 
-    written = _in_parallel(put_back, wanted)
-    for folder in (Path(), *wanted_folders):
+    written = _in_parallel(put_back, wanted.files)
+    for folder in ("", *wanted.folders):
         _sync(data / folder)
-    return RestoreWork(len(wanted), sum(written))
+    return RestoreWork(len(wanted.files), sum(written))
 
 
 def drop_from_page_cache(data: Path) -> int:
@@ -79,7 +95,7 @@ def drop_from_page_cache(data: Path) -> int:
     Returns:
         Number of files.
     """
-    names = _files(data)
+    names = _tree(data).files
     for name in names:
         descriptor = os.open(data / name, os.O_RDONLY)
         try:
@@ -90,67 +106,69 @@ def drop_from_page_cache(data: Path) -> int:
     return len(names)
 
 
-def _files(top: Path) -> list[Path]:
-    """Files below a folder, also behind a link that leads out of it (a log kept apart)."""
-    return [Path(where).relative_to(top) / name for where, _, names in _walk(top) for name in names]
+def _tree(top: Path) -> _Tree:
+    found, left, root = _Tree(), [""], os.path.realpath(top)
+    while left:
+        within = left.pop()
+        with os.scandir(top / within) as entries:
+            for entry in entries:
+                name = os.path.join(within, entry.name)  # noqa: PTH118 - of thousands of files
+                if not entry.is_dir():
+                    found.files.append(name)
+                elif entry.is_symlink() and _is_below(os.path.realpath(entry.path), root):
+                    found.links[name] = os.readlink(entry.path)  # noqa: PTH115 - as it says it
+                else:
+                    found.folders.append(name)
+                    left.append(name)
+    return found
 
 
-def _folders(top: Path) -> list[Path]:
-    return [Path(where).relative_to(top) / name for where, names, _ in _walk(top) for name in names]
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root + os.sep)
 
 
-def _walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    for where, folders, files in os.walk(top, followlinks=True):
-        folders[:] = [name for name in folders if not _leads_within(Path(where) / name, top)]
-        yield where, folders, files
-
-
-def _links(top: Path) -> dict[Path, Path]:
-    """Links between folders below `top`: where they lead, as they say it."""
-    return {
-        path.relative_to(top): path.readlink()
-        for where, _, _ in _walk(top)
-        for path in Path(where).iterdir()
-        if _leads_within(path, top)
-    }
-
-
-def _leads_within(path: Path, top: Path) -> bool:
-    return path.is_symlink() and path.is_dir() and path.resolve().is_relative_to(top.resolve())
-
-
-def _put_links(source: Path, destination: Path) -> None:
-    wanted = _links(source)
-    for name, lead in _links(destination).items():
+def _put_links(wanted: dict[str, str], there: dict[str, str], data: Path) -> None:
+    for name, lead in there.items():
         if wanted.get(name) != lead:
-            (destination / name).unlink()
+            (data / name).unlink(missing_ok=True)  # its folder may be gone
     for name, lead in wanted.items():
-        if not (destination / name).is_symlink():
-            (destination / name).symlink_to(lead)
+        if there.get(name) != lead:
+            (data / name).symlink_to(lead)
 
 
-def _remove_extras(data: Path, folders: set[Path], files: set[Path]) -> None:
-    for name in _files(data):
-        if name not in files:
-            (data / name).unlink()
-    for folder in reversed(_folders(data)):
-        if folder not in folders and (data / folder).is_dir():
+def _remove_extras(data: Path, there: _Tree, wanted: _Tree) -> None:
+    for name in set(there.files) - set(wanted.files):
+        (data / name).unlink()
+    extra = set(there.folders) - set(wanted.folders)
+    for folder in reversed(there.folders):
+        if folder in extra:
             shutil.rmtree(data / folder)
 
 
-def _in_parallel(work: Callable[[Path], int], names: Iterable[Path]) -> list[int]:
+def _in_parallel(work: Callable[[str], int], names: Sequence[str]) -> list[int]:
+    """Has several threads do the work, each of them many small files at a time."""
+    parts = max(_THREADS, len(names) // _FILES_AT_A_TIME)
+
+    def several(part: int) -> list[int]:
+        return [work(name) for name in names[part::parts]]
+
     with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(work, names))
+        return [done for each in pool.map(several, range(parts)) for done in each]
 
 
 def _copy(source: Path, destination: Path, account: Account | None) -> int:
-    with source.open("rb") as reader, destination.open("xb") as writer:
+    with (
+        source.open("rb", buffering=0) as reader,
+        destination.open("xb", buffering=0) as writer,
+    ):
         os.fchmod(writer.fileno(), 0o600)
         if account is not None:
             account.own(destination)
         if not _clone(reader.fileno(), writer.fileno()):
-            shutil.copyfileobj(reader, writer, 1024**2)
-            writer.flush()
+            buffer, position = memoryview(_buffers()[0]), 0
+            while count := os.preadv(reader.fileno(), [buffer], position):
+                _write_all(writer.fileno(), buffer[:count], position)
+                position += count
         if account is not None:
             os.fsync(writer.fileno())
         return os.fstat(writer.fileno()).st_size
@@ -159,25 +177,39 @@ def _copy(source: Path, destination: Path, account: Account | None) -> int:
 def _patch(source: Path, destination: Path) -> int:
     """Overwrites the pieces of a file that differ. Returns the bytes written."""
     written = position = 0
+    wanted, there = _buffers()
     with source.open("rb", buffering=0) as reader, destination.open("r+b", buffering=0) as writer:
         size = os.fstat(reader.fileno()).st_size
         if os.fstat(writer.fileno()).st_size > size:
             writer.truncate(size)
             written += 1
         while position < size:
-            wanted = os.pread(reader.fileno(), _PIECE_BYTES, position)
-            if not wanted:
+            count = os.preadv(reader.fileno(), [wanted], position)
+            if not count:
                 raise TargetError(f"snapshot file {source} ended early")
-            if wanted != os.pread(writer.fileno(), len(wanted), position):
-                _write_all(writer.fileno(), wanted, position)
-                written += len(wanted)
-            position += len(wanted)
+            found = os.preadv(writer.fileno(), [there], position)
+            same = wanted == there if count == _PIECE_BYTES else wanted[:count] == there[:count]
+            if found < count or not same:
+                _write_all(writer.fileno(), memoryview(wanted)[:count], position)
+                written += count
+            position += count
         if written:
             _sync_data(writer.fileno())
     return written
 
 
-def _write_all(descriptor: int, content: bytes, position: int) -> None:
+_of_thread = threading.local()
+
+
+def _buffers() -> tuple[bytearray, bytearray]:
+    """Two of this thread: memory that is new to a process is dear where it has to be mapped."""
+    if not hasattr(_of_thread, "buffers"):
+        _of_thread.buffers = bytearray(_PIECE_BYTES), bytearray(_PIECE_BYTES)
+    buffers: tuple[bytearray, bytearray] = _of_thread.buffers
+    return buffers
+
+
+def _write_all(descriptor: int, content: memoryview, position: int) -> None:
     done = 0
     while done < len(content):
         done += os.pwrite(descriptor, content[done:], position + done)
