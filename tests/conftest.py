@@ -51,6 +51,11 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return None
 
 
+def pytest_unconfigure() -> None:
+    """Libraries see at the end what was never collected, and one of them tells each object."""
+    gc.unfreeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what is long, and makes groups for `--dist loadgroup`.
