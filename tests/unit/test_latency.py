@@ -34,13 +34,16 @@ def encoded(values: list[int], highest: int = HOUR_NS, digits: int = 3) -> str:
     return str(histogram(values, highest, digits).encode().decode("ascii"))
 
 
-@given(latencies_ns, st.integers(0, 200))
-def test_parts_add_up_to_the_whole(values: list[int], cut: int) -> None:
-    merged = merge([encoded(values[:cut]), encoded(values[cut:])])
+@given(st.lists(st.lists(st.integers(0, 60_000_000_000), max_size=50), min_size=1, max_size=4))
+def test_parts_add_up_to_the_whole(parts: list[list[int]]) -> None:
+    merged = merge([encoded(part) for part in parts])
+    values = [value for part in parts for value in part]
     whole = histogram(values)
     assert merged.get_total_count() == len(values)
+    assert list(merged.counts) == list(whole.counts)
     assert summarize_latency(merged) == summarize_latency(merge([encoded(values)]))
     assert merged.get_max_value() == whole.get_max_value()
+    assert merged.get_min_value() == whole.get_min_value()
 
 
 def test_histograms_of_different_range_are_added() -> None:
