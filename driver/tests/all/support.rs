@@ -128,6 +128,13 @@ pub fn histogram(text: &Value) -> Histogram<u64> {
         .expect("a histogram")
 }
 
+/// How long the ticks of a run last together: longer than its phases on a busy machine.
+pub fn lasted_s(frames: &[Value]) -> f64 {
+    let of =
+        |name: &'static str| of_kind(frames, "tick").filter_map(move |tick| tick[name].as_f64());
+    of("to_s").fold(0.0, f64::max) - of("from_s").fold(f64::INFINITY, f64::min)
+}
+
 /// Operations that ended well in a phase.
 pub fn operations(frames: &[Value], phase: &str, name: &str) -> u64 {
     of_kind(frames, "tick")
