@@ -135,10 +135,9 @@ class _Sum:
         """The sum."""
         histogram = HdrHistogram(*self._layout)
         if self._counts is not None:
-            _counts(histogram)[:] = self._counts
-            used = slice(self._first, self._last + 1)
-            total = int(self._counts[used].sum()) if self._last >= 0 else 0
-            histogram.set_internal_tacking_values(self._first, self._last, total)
+            used = self._counts[self._first : self._last + 1]
+            _counts(histogram)[self._first : self._last + 1] = used
+            histogram.set_internal_tacking_values(self._first, self._last, int(used.sum()))
         return histogram
 
     def _made_for(self, payload: HdrPayload) -> Counts:
